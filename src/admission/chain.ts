@@ -1,5 +1,5 @@
 /**
- * Runs plugins in order, waiting only for those that must be waited for.
+ * Runs admission plugins in order. It stays synchronous until a plugin returns a promise.
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -8,48 +8,48 @@ import type { DraftObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from './types.js';
 
-/** The first refusal ends the chain. `awake`: those of the chain that have something to do. */
+/** Runs one phase over the active (not idle) plugins. The first plugin that throws ends the chain. */
 export function runAdmission(
-  awake: readonly AdmissionPlugin[],
+  active: readonly AdmissionPlugin[],
   phase: 'mutate' | 'validate',
-  about: Admission,
+  admission: Admission,
 ): MaybePromise<void> {
-  return runFrom(0, concerned(awake, about.request.served)[phase], phase, about);
+  return runFrom(0, pluginsFor(active, admission.request.served)[phase], phase, admission);
 }
 
 interface Admission {
   readonly request: AdmissionRequest<DraftObject>;
   readonly view: ClusterView;
-  /** All plugins. */
+  /** All plugins, idle ones included. */
   readonly chain: readonly AdmissionPlugin[];
 }
 
-/** A loop as long as nobody makes it wait: nearly always. */
+/** A plain loop until a plugin returns a promise, which is rare. */
 function runFrom(
   first: number,
   plugins: readonly AdmissionPlugin[],
   phase: 'mutate' | 'validate',
-  about: Admission,
+  admission: Admission,
 ): MaybePromise<void> {
-  const { request, view } = about;
+  const { request, view } = admission;
   const isConnecting = request.operation === 'CONNECT';
   for (let index = first; index < plugins.length; index++) {
     const plugin = plugins[index] as AdmissionPlugin;
-    if (isConnecting && plugin.connects !== true) continue;
+    if (isConnecting && plugin.handlesConnect !== true) continue;
     try {
       const result: unknown =
         phase === 'mutate'
           ? plugin.mutate?.(request, view)
-          : // The same object under the type that says what it is by now: finished.
+          : // The same object: by now it is complete, and the type says so.
             plugin.validate?.(request as unknown as AdmissionRequest, view);
-      // Anything that can be waited for is waited for, whoever made it.
+      // Any thenable is awaited, not only native promises.
       if (typeof result !== 'object' || result === null || !('then' in result)) continue;
       return Promise.resolve(result as Promise<void>)
         .then(
           () => undefined,
           (error) => fail(error, plugin),
         )
-        .then(() => runAfter(plugin, phase, about));
+        .then(() => runAfter(plugin, phase, admission));
     } catch (error) {
       fail(error, plugin);
     }
@@ -57,46 +57,46 @@ function runFrom(
   return undefined;
 }
 
-/** Who had nothing to do may have got something to do while one of them was waited for. */
-function runAfter(plugin: AdmissionPlugin, phase: 'mutate' | 'validate', about: Admission): MaybePromise<void> {
-  const all = concerned(about.chain, about.request.served)[phase];
-  return runFrom(all.indexOf(plugin) + 1, all, phase, about);
+/** Continues with all plugins: an idle plugin may have become active during the wait. */
+function runAfter(plugin: AdmissionPlugin, phase: 'mutate' | 'validate', admission: Admission): MaybePromise<void> {
+  const all = pluginsFor(admission.chain, admission.request.served)[phase];
+  return runFrom(all.indexOf(plugin) + 1, all, phase, admission);
 }
 
-interface Concerned extends Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>> {
-  /** One of them may change a draft. */
+interface KindPlugins extends Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>> {
+  /** One of the mutating plugins may change a draft. */
   readonly mayChange: boolean;
 }
 
-const concernedPlugins = new WeakMap<readonly AdmissionPlugin[], WeakMap<ServedKind, Concerned>>();
+const pluginsByKind = new WeakMap<readonly AdmissionPlugin[], WeakMap<ServedKind, KindPlugins>>();
 
-/** The plugins that have a say about a kind; most kinds concern one or two of a dozen. */
-function concerned(plugins: readonly AdmissionPlugin[], served: ServedKind): Concerned {
-  let byKind = concernedPlugins.get(plugins);
+/** The plugins that handle a kind, cached; most kinds have one or two of a dozen. */
+function pluginsFor(plugins: readonly AdmissionPlugin[], served: ServedKind): KindPlugins {
+  let byKind = pluginsByKind.get(plugins);
   if (byKind === undefined) {
     byKind = new WeakMap();
-    concernedPlugins.set(plugins, byKind);
+    pluginsByKind.set(plugins, byKind);
   }
-  let known = byKind.get(served);
-  if (known === undefined) {
-    const looking = plugins.filter((plugin) => plugin.looksAt?.(served) ?? true);
-    const mutate = looking.filter((plugin) => plugin.mutate !== undefined);
-    known = {
+  let entry = byKind.get(served);
+  if (entry === undefined) {
+    const handling = plugins.filter((plugin) => plugin.handlesKind?.(served) ?? true);
+    const mutate = handling.filter((plugin) => plugin.mutate !== undefined);
+    entry = {
       mutate,
-      validate: looking.filter((plugin) => plugin.validate !== undefined),
+      validate: handling.filter((plugin) => plugin.validate !== undefined),
       mayChange: mutate.some((plugin) => plugin.changesNothing !== true),
     };
-    byKind.set(served, known);
+    byKind.set(served, entry);
   }
-  return known;
+  return entry;
 }
 
-/** Whether any of these plugins, our own included, may change a draft of the kind. */
-export function mayBeChanged(plugins: readonly AdmissionPlugin[], served: ServedKind): boolean {
-  return concerned(plugins, served).mayChange;
+/** Whether one of these plugins may change a draft of the kind. */
+export function mayMutateKind(plugins: readonly AdmissionPlugin[], served: ServedKind): boolean {
+  return pluginsFor(plugins, served).mayChange;
 }
 
-/** A plugin refuses with a StatusError; anything else it throws is its own failure, and the client gets a 500. */
+/** Passes on the StatusError of a rejection; any other error is a failure of the plugin and becomes a 500. */
 function fail(error: unknown, plugin: AdmissionPlugin): never {
   if (StatusError.is(error)) throw error;
   const why = error instanceof Error ? error.message : `it threw a ${typeof error}`;

@@ -1,6 +1,6 @@
 /**
- * Plugins of users, by the kind that they are about: objects come under the type of the kind, and in its version, whatever
- * version a client speaks. What it makes is an ordinary {@link AdmissionPlugin}.
+ * `defineAdmission`: user-defined plugins for given kinds. The callbacks receive typed objects in the version of the
+ * kind, whatever version the client uses. The result is an ordinary {@link AdmissionPlugin}.
  */
 import type { DraftOf, Kind, ObjectOf } from '../kinds/kind.js';
 import { type ServedKind, serveKind } from '../kinds/served-kind.js';
@@ -13,12 +13,12 @@ import { refuseUnknownOptions } from '../util/options.js';
 import { refuse } from './plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from './types.js';
 
-/** What may be wrong with an object. Nothing, or an empty list: nothing. */
+/** The problems of an object. Undefined or an empty list means that it is valid. */
 export type Problems = readonly FieldError[] | readonly string[] | string | undefined;
 
 type WithoutObjects = Omit<AdmissionRequest, 'object' | 'oldObject' | 'operation'>;
 
-/** The request as a plugin for some operations sees it: which objects there are follows from the operation. */
+/** The request as a plugin sees it; the operation determines which objects are present. */
 export type RequestFor<Object, On extends Operation> = WithoutObjects &
   {
     readonly [Each in On]: {
@@ -28,8 +28,10 @@ export type RequestFor<Object, On extends Operation> = WithoutObjects &
     };
   }[On];
 
-/** Below an object, the object of a request may be of another kind: a Scale, an Eviction. */
-type Shown<AnyKind, Subresource extends string, Of extends 'draft' | 'object'> = [Subresource] extends ['' | 'status']
+/** The object type of a request. A subresource may use another kind, such as Scale or Eviction. */
+type ObjectAt<AnyKind, Subresource extends string, Of extends 'draft' | 'object'> = [Subresource] extends [
+  '' | 'status',
+]
   ? Of extends 'draft'
     ? DraftOf<AnyKind>
     : ObjectOf<AnyKind>
@@ -38,34 +40,35 @@ type Shown<AnyKind, Subresource extends string, Of extends 'draft' | 'object'> =
     : ApiObject;
 
 export interface AdmissionDefinition<AnyKind, On extends Operation, Subresource extends string> {
-  /** As it stands in messages and metrics. */
+  /** Used in messages and metrics. */
   readonly name: string;
-  /** CREATE and UPDATE unless said otherwise. */
+  /** Default: CREATE and UPDATE. */
   readonly on?: readonly On[];
-  /** One kind or several, in all their versions. */
+  /** One kind or several; requests in every version of them are handled. */
   readonly kind: AnyKind | readonly AnyKind[];
-  /** `status`, `scale`, …; the objects themselves unless said otherwise. */
+  /** `status`, `scale`, …; default: the objects themselves. */
   readonly subresource?: Subresource | readonly Subresource[];
   /**
-   * Changes the draft in place; whatever it returns is a mistake. Not asked about DELETE. May throw a StatusError.
+   * Changes the draft in place and returns nothing; a returned value is an error. Not called for DELETE. May throw a
+   * StatusError.
    */
   readonly mutate?: (
-    draft: Shown<AnyKind, Subresource, 'draft'>,
-    request: RequestFor<Shown<AnyKind, Subresource, 'object'>, Exclude<On, 'DELETE'>>,
+    draft: ObjectAt<AnyKind, Subresource, 'draft'>,
+    request: RequestFor<ObjectAt<AnyKind, Subresource, 'object'>, Exclude<On, 'DELETE'>>,
     cluster: ClusterView,
   ) => void | Promise<void>;
   /**
-   * Looks at the finished object, which is frozen. Field errors become a 422 with a cause for each, texts a 403; it may
-   * throw any StatusError instead.
+   * Validates the complete, frozen object. Field errors become a 422 with one cause each, strings a 403; it may throw
+   * any StatusError instead.
    */
   readonly validate?: (
-    request: RequestFor<Shown<AnyKind, Subresource, 'object'>, On>,
+    request: RequestFor<ObjectAt<AnyKind, Subresource, 'object'>, On>,
     cluster: ClusterView,
   ) => Problems | Promise<Problems>;
 }
 
 /**
- * Makes a plugin. Throws TypeError for a definition that cannot be meant.
+ * Creates a plugin. Throws a TypeError for an invalid definition.
  *
  * @example
  * const requireTeam = defineAdmission({
@@ -83,18 +86,20 @@ export function defineAdmission<
   const { name, mutate, validate } = plan.definition;
   return Object.freeze({
     name,
-    looksAt: (served) => kindFor(plan, served) !== undefined,
-    ...(plan.operations.has('CONNECT') ? { connects: true } : {}),
+    handlesKind: (served) => kindFor(plan, served) !== undefined,
+    ...(plan.operations.has('CONNECT') ? { handlesConnect: true } : {}),
     ...(mutate === undefined
       ? {}
-      : { mutate: (request, view) => (isAsked(plan, request) ? runMutate(plan, request, view) : undefined) }),
+      : { mutate: (request, view) => (handlesRequest(plan, request) ? runMutate(plan, request, view) : undefined) }),
     ...(validate === undefined
       ? {}
-      : { validate: (request, view) => (isAsked(plan, request) ? runValidate(plan, request, view) : undefined) }),
+      : {
+          validate: (request, view) => (handlesRequest(plan, request) ? runValidate(plan, request, view) : undefined),
+        }),
   } satisfies AdmissionPlugin);
 }
 
-/** The definition without its types. */
+/** The definition without its type parameters. */
 interface AnyDefinition {
   readonly name: string;
   readonly on?: readonly Operation[];
@@ -140,15 +145,15 @@ function readPlan(definition: AnyDefinition): Plan {
   }
   const subresources = typeof subresource === 'string' ? [subresource] : subresource;
   for (const each of subresources) {
-    const known = kinds.flatMap((one) => Object.keys({ ...one.subresources, ...one.connectSubresources }));
-    if (each === '' || known.includes(each)) continue;
-    const list = known.length === 0 ? 'it has none' : `there are ${[...new Set(known)].join(', ')}`;
+    const names = kinds.flatMap((one) => Object.keys({ ...one.subresources, ...one.connectSubresources }));
+    if (each === '' || names.includes(each)) continue;
+    const list = names.length === 0 ? 'it has none' : `there are ${[...new Set(names)].join(', ')}`;
     throw wrong(`${kinds.map((one) => one.kind).join(', ')} has no subresource "${each}"; ${list}`);
   }
   return { definition, kinds, operations: new Set(on), subresources: new Set(subresources) };
 }
 
-/** The kind of the definition under which a served kind is looked at: itself, or another version of the same objects. */
+/** The kind of the definition that covers a served kind: the kind itself, or another version of it. */
 function kindFor({ kinds }: Plan, served: ServedKind): Kind | undefined {
   return (
     kinds.find((kind) => kind === served.kind) ??
@@ -156,14 +161,17 @@ function kindFor({ kinds }: Plan, served: ServedKind): Kind | undefined {
   );
 }
 
-function isAsked({ operations, subresources }: Plan, request: AdmissionRequest<DraftObject | ApiObject>): boolean {
+function handlesRequest(
+  { operations, subresources }: Plan,
+  request: AdmissionRequest<DraftObject | ApiObject>,
+): boolean {
   return operations.has(request.operation) && subresources.has(request.subresource);
 }
 
-/** The version in which the definition wants the objects of a request; none if that is the version they are in. */
+/** The version that the definition expects; undefined if the request's objects are already in it. */
 function versionFor(plan: Plan, { served, objectKind }: AdmissionRequest<DraftObject | ApiObject>, view: ClusterView) {
   const kind = kindFor(plan, served);
-  // Below objects there are other kinds, of which there is one version.
+  // Other kinds of subresources exist in one version only.
   if (kind === undefined || kind === served.kind || objectKind.kind !== served.gvk.kind) return undefined;
   return view.versionsOf(served).find((other) => other.kind === kind || other.gvk.version === kind.version);
 }
@@ -172,17 +180,17 @@ function runMutate(plan: Plan, request: AdmissionRequest<DraftObject>, view: Clu
   const { object, served } = request;
   const { name, mutate } = plan.definition;
   if (object === undefined || mutate === undefined) return undefined;
-  const run = (draft: DraftObject, shown: AdmissionRequest<DraftObject>): MaybePromise<void> =>
-    chain(waitedFor(mutate(draft, shown, view)), (result) => {
+  const run = (draft: DraftObject, requestInVersion: AdmissionRequest<DraftObject>): MaybePromise<void> =>
+    chain(asMaybePromise(mutate(draft, requestInVersion, view)), (result) => {
       if (result === undefined) return;
       throw new TypeError(`mutate of "${name}" returned a value; it changes the draft in place and returns nothing`);
     });
   const version = versionFor(plan, request, view);
   if (version === undefined || version === served) return run(object, request);
-  return chain(inVersion(request, version, view), ({ next, live }) => {
+  return chain(convertObjects(request, version, view), ({ next, live }) => {
     const draft = copyJson(next) as unknown as DraftObject;
-    const shown = showing(request, { object: draft, oldObject: live });
-    return chain(run(draft, shown), () => {
+    const requestInVersion = withObjects(request, { object: draft, oldObject: live });
+    return chain(run(draft, requestInVersion), () => {
       if (deepEqual(draft, next)) return undefined;
       const back = view.convert(draft as unknown as ApiObject, version, served);
       return chain(back, (converted) => replaceContent(object, converted));
@@ -192,23 +200,23 @@ function runMutate(plan: Plan, request: AdmissionRequest<DraftObject>, view: Clu
 
 function runValidate(plan: Plan, request: AdmissionRequest, view: ClusterView): MaybePromise<void> {
   const { validate } = plan.definition;
-  const run = (shown: AdmissionRequest): MaybePromise<void> =>
-    chain(waitedFor(validate?.(shown, view)), (problems) => judge(problems, plan, request));
+  const run = (requestInVersion: AdmissionRequest): MaybePromise<void> =>
+    chain(asMaybePromise(validate?.(requestInVersion, view)), (problems) => throwProblems(problems, plan, request));
   const version = versionFor(plan, request, view);
   if (version === undefined || version === request.served) return run(request);
-  return chain(inVersion(request, version, view), ({ next, live }) =>
-    run(showing(request, { object: next, oldObject: live })),
+  return chain(convertObjects(request, version, view), ({ next, live }) =>
+    run(withObjects(request, { object: next, oldObject: live })),
   );
 }
 
-/** Anything that can be waited for is a promise from here on, whoever made it. */
-function waitedFor(result: unknown): MaybePromise<unknown> {
+/** Turns any thenable into a promise. */
+function asMaybePromise(result: unknown): MaybePromise<unknown> {
   const isThenable = typeof result === 'object' && result !== null && 'then' in result;
   return isThenable ? Promise.resolve(result) : result;
 }
 
-/** Both objects in another version. */
-function inVersion(
+/** Converts both objects of the request to another version. */
+function convertObjects(
   { object, oldObject, served }: AdmissionRequest<DraftObject | ApiObject>,
   version: ServedKind,
   view: ClusterView,
@@ -218,12 +226,12 @@ function inVersion(
   return chain(convert(object), (next) => chain(convert(oldObject), (live) => ({ next, live })));
 }
 
-/** The same request about the same objects in another form. */
-function showing<Shows extends AdmissionRequest<DraftObject> | AdmissionRequest>(
-  request: Shows,
+/** The same request with its objects in another version. */
+function withObjects<AnyRequest extends AdmissionRequest<DraftObject> | AdmissionRequest>(
+  request: AnyRequest,
   objects: { readonly object: unknown; readonly oldObject: unknown },
-): Shows {
-  // What is not said here is looked up in the request itself, which has methods and computes what is asked for.
+): AnyRequest {
+  // Everything else comes from the request, whose methods and getters need `this` to be the request.
   return new Proxy(request, {
     get(target, key) {
       if (key === 'object') return objects.object;
@@ -239,7 +247,7 @@ function replaceContent(object: DraftObject, content: ApiObject): void {
   Object.assign(object, copyJson(content));
 }
 
-function judge(problems: unknown, { definition }: Plan, request: AdmissionRequest): void {
+function throwProblems(problems: unknown, { definition }: Plan, request: AdmissionRequest): void {
   if (problems === undefined) return;
   const list: readonly unknown[] = Array.isArray(problems) ? problems : [problems];
   if (list.length === 0) return;

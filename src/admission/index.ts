@@ -1,6 +1,6 @@
 /**
- * orchplane/admission: every built-in plugin by name, those that are off by default included, for clusters that choose
- * their own: `createCluster({ admission: inReferenceOrder([...defaultAdmission, serviceAccount]) })`.
+ * orchplane/admission: all built-in plugins by name, including those that are off by default, for clusters with their own
+ * list: `createCluster({ admission: inReferenceOrder([...defaultAdmission, serviceAccount]) })`.
  */
 export { mutatingAdmissionPolicy } from './mutating-policy/plugin.js';
 export { alwaysAdmit, alwaysDeny } from './plugins/always.js';

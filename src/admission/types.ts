@@ -1,13 +1,13 @@
 /**
- * The contract of admission: what a plugin is asked, and what it may do about it.
+ * The contract of admission: the request that a plugin receives and what the plugin may do.
  *
- * Plugins run in the order of their list; every `mutate` runs before any `validate`. A plugin refuses a request by
+ * Plugins run in the order of their list; every `mutate` runs before any `validate`. A plugin rejects a request by
  * throwing a StatusError (usually `errors.forbidden`).
  */
 
-import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
+import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
@@ -18,7 +18,7 @@ import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
-/** CONNECT: a line to what runs elsewhere (exec, proxy); its object is the options of the line. */
+/** CONNECT is a request to a connect subresource (pods/exec, pods/proxy, …); its object is the options of the request. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiObject> {
@@ -27,89 +27,90 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
   readonly subresource: string;
   /** Empty for cluster-scoped kinds; for a Namespace, its own name. */
   readonly namespace: string;
-  /** The name asked for; a generated one is not known yet and stands as its prefix. */
+  /** The requested name; while a generated name is not known yet, its prefix. */
   readonly name: string;
-  /** The same, empty while it is not known: what policies and webhooks are told. For a whole collection, always empty. */
+  /** The name as policies and webhooks see it: empty while it is not known, and for requests to a whole collection. */
   readonly sentName: string;
-  /** The new object, to be changed in place while mutating and left alone while validating; none on DELETE. */
+  /** The new object: `mutate` may change it in place, `validate` must not. Undefined on DELETE. */
   readonly object: Object | undefined;
-  /** The live object; none on CREATE. */
+  /** The live object; undefined on CREATE. */
   readonly oldObject: ApiObject | undefined;
   readonly dryRun: boolean;
   readonly user: User;
-  /** Of `object` and `oldObject`; below an object it may be another than that of `served` (Scale, Eviction, …). */
+  /** The kind of `object` and `oldObject`; for a subresource it may differ from `served` (Scale, Eviction, …). */
   readonly objectKind: GroupVersionKind;
-  /** The options of the request as an object of its own: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions. */
+  /** The options object of the request: CreateOptions, UpdateOptions, PatchOptions or DeleteOptions. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** For the client, beside the answer; add to them. */
+  /** Warnings for the client; plugins append to them. */
   readonly warnings: string[];
-  /** Whether, and how, the mutating plugins are run once more. */
+  /** The state of reinvocation: whether the mutating plugins run a second time. */
   readonly rounds: Rounds;
   /**
-   * Leaves a note in the audit event of the request; the first note under a key stays. `body`: it shows a part of an
-   * object, and is kept only where objects are.
+   * Adds an annotation to the audit event of the request; the first value of a key wins. `body` marks a value that
+   * contains a part of an object: it is kept only at audit levels that record objects.
    */
   annotate(key: string, value: string, shows?: 'body'): void;
   /**
-   * Done in the same instant in which the object is stored, right before it; not on a dry run. May throw a StatusError,
-   * and then nothing is stored. A write that is tried again asks its plugins again, and only what the last try asked
-   * for is done.
+   * Registers an effect that runs synchronously right before the object is stored; not on a dry run. The effect may throw
+   * a StatusError, and then nothing is stored. A retried write runs its plugins again, and only the effects of the last
+   * attempt run.
    */
   whenStored(effect: () => void): void;
-  /** Makes what a plugin wrote into the draft a well-formed object again, defaults filled in, in place. Throws 500. */
+  /** Decodes and defaults, in place, a draft that a plugin changed. Throws 500 if it is not a valid object any more. */
   normalize(): void;
 }
 
-/** Mutating plugins are run twice where one of them changed what others have looked at already. */
+/** Reinvocation: mutating plugins run twice if one of them changed an object that earlier ones have already seen. */
 export interface Rounds {
-  /** 0, and 1 when they are run once more. */
+  /** 0 in the first round, 1 in the second. */
   readonly round: number;
-  /** Asks for a second round; there is no third. */
-  again(): void;
-  /** What a plugin wants to know about its first round in the second. */
-  readonly memory: Map<AdmissionPlugin, unknown>;
+  /** Requests the second round; there is no third. */
+  requestReinvocation(): void;
+  /** State that a plugin keeps from the first round to the second. */
+  readonly pluginState: Map<AdmissionPlugin, unknown>;
 }
 
-/** What the cluster lets a plugin see. */
+/** What a plugin may read and do in the cluster. */
 export interface ClusterView extends ObjectReader {
   readonly dialect: Dialect;
   readonly features: FeatureGates;
   readonly clock: Clock;
-  /** For expressions and the like: what is asked here is not part of what the request asks for. */
+  /** For CEL expressions: these checks are not recorded as part of the request. */
   readonly access: AccessReader;
-  /** May somebody do what the request comes down to? Whoever keeps a record of that learns of it. */
+  /** Authorizes an action that the request implies; access recorders see the check. */
   authorize(user: User, attributes: AccessAttributes): AccessDecision;
-  /** For names that a plugin makes up. */
+  /** For names that a plugin generates. */
   readonly ids: Ids;
-  /** How webhooks are reached. */
-  readonly outside: ExternalCalls;
+  /** How webhooks are called. */
+  readonly externalCalls: ExternalCalls;
   namespace(name: string): ApiObject | undefined;
-  /** How often objects of a resource have been written: another number, another state. */
+  /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
   changes(resource: GroupResource): number;
-  /** Kinds by their names as clients see them. */
+  /** Looks up kinds by their names as clients see them. */
   kindNamed(gvk: GroupVersionKind): ServedKind | undefined;
   resourceNamed(gvr: GroupVersionResource): ServedKind | undefined;
-  /** All versions under which the objects of a kind are served, itself included. */
+  /** All versions in which the objects of a kind are served, including the given one. */
   versionsOf(served: ServedKind): readonly ServedKind[];
-  /** An object of one version in the form of another version of the same kind. */
+  /** Converts an object between two versions of its kind. */
   convert(object: ApiObject, from: ServedKind, to: ServedKind): MaybePromise<ApiObject>;
-  /** Changes another object past all plugins, at once. Throws when there is no such object. */
+  /** Updates another object synchronously and without admission. Throws if it does not exist. */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
-  /** Stores a new object past all plugins, at once, metadata filled in. Throws when there is one. */
+  /** Creates an object synchronously and without admission, with metadata filled in. Throws if it exists. */
   create(address: ObjectAddress, draft: DraftObject): ApiObject;
 }
 
+/** One step of admission. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** Which kinds it looks at; absent: all of them. Asked once for each kind. */
-  readonly looksAt?: (served: ServedKind) => boolean;
-  /** It looks at lines to what runs elsewhere (CONNECT) too. */
-  readonly connects?: boolean;
-  /** Its `mutate` only refuses; saves a second look at every object. A function: whether that is so at the moment. */
+  /** Whether the plugin handles a kind; absent: it handles all. Called once for each kind. */
+  readonly handlesKind?: (served: ServedKind) => boolean;
+  /** Whether it also handles CONNECT requests. */
+  readonly handlesConnect?: boolean;
+  /** Its `mutate` only rejects, so drafts need not be re-decoded after it. A function tells whether that is so now. */
   readonly changesNothing?: boolean | ((view: ClusterView) => boolean);
-  /** Whether it may make writes of this kind wait at the moment. Absent: only one of ours does not. */
+  /** Whether it may delay writes of this kind now. Absent: built-in plugins never do, others may. */
   readonly mayWait?: (served: ServedKind, view: ClusterView) => boolean;
-  /** It is one of ours: it answers at once, writes nothing, and what it changes is well formed. */
+  /** The plugin is part of this library: it is synchronous, writes nothing, and leaves drafts well formed. */
   readonly isBuiltIn?: boolean;
   /** May change `request.object` in place. */
   readonly mutate?: (request: AdmissionRequest<DraftObject>, view: ClusterView) => MaybePromise<void>;

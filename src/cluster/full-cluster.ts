@@ -3,7 +3,7 @@
  */
 
 import { defaultAdmission } from '../admission/plugins/default-plugins.js';
-import { policyStatus } from '../admission/policy/type-checking.js';
+import { policyTypeCheckReconciler } from '../admission/policy/type-checking.js';
 import { rbac } from '../auth/rbac/authorizer.js';
 import { createAccountTokens } from '../auth/tokens/account-tokens.js';
 import type { ClientDefaults } from '../client/options.js';
@@ -81,7 +81,7 @@ const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...formerKinds
 
 function policyAttendants(registry: { all(): readonly ServedKind[] }): ExtraReconcilers {
   const kinds = () => registry.all();
-  return new Map([[ValidatingAdmissionPolicy as unknown as Kind, (server) => policyStatus(server, { kinds })]]);
+  return new Map([[ValidatingAdmissionPolicy as unknown as Kind, (server) => policyTypeCheckReconciler(server, { kinds })]]);
 }
 
 function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMethods {

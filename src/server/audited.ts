@@ -1,11 +1,12 @@
 /**
  * Requests of this process, written down. What comes over HTTP is written down there, where more is known of it.
  */
+
+import { requestUri } from '../audit/event.js';
 import type { AuditLog } from '../audit/log.js';
 import type { AuditRecord } from '../audit/record.js';
-import { requestUri } from '../audit/event.js';
-import { ADMINISTRATOR } from '../auth/identity.js';
 import { attributesOf } from '../auth/attributes.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse, WatchResponse } from '../protocol/response.js';

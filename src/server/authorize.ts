@@ -2,9 +2,9 @@
  * May who asks do that? Requests without a user are the administrator's.
  */
 
-import { ADMINISTRATOR } from '../auth/identity.js';
 import { attributesOf } from '../auth/attributes.js';
 import { accessRefusal, isAuthorized } from '../auth/authorizer.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
 import { errors } from '../meta/errors.js';
 import type { ResourceAttributes } from '../protocol/access.js';
 import type { ApiRequest } from '../protocol/request.js';

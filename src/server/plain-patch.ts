@@ -4,23 +4,23 @@
  *
  * Everything that is not as plain as that is left to those who can tell what to make of it, and how to complain.
  */
-import { mayBeChanged } from '../admission/chain.js';
+import { mayMutateKind } from '../admission/chain.js';
 import { isWritten } from '../merge/apply/managers.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { plainScalar } from '../schema/decode-scalar.js';
+import { type IsShared, thawed } from '../schema/reuse.js';
 import type { ObjectNode, Structural } from '../schema/structural.js';
-import { type IsShared, thawed } from '../schema/thaw.js';
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
-import type { WriteJob } from './job.js';
 import { knownParts } from './known-parts.js';
+import type { WriteOperation } from './write-operation.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** The patched object as a draft, or undefined when the patch is not as plain as that. */
-export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteJob): DraftObject | undefined {
-  const { served, context } = job;
+export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteOperation): DraftObject | undefined {
+  const { served, server: context } = job;
   const { kind, schema } = served;
-  if (kind.manner !== 'struct' || served.storedAs !== undefined || !isRecord(patch)) return undefined;
+  if (kind.representation !== 'struct' || served.storageKind !== undefined || !isRecord(patch)) return undefined;
   // What the object is does not change by a patch; and what came from outside may be anything.
   if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || context.store.holdsStrangers)
     return undefined;
@@ -28,16 +28,16 @@ export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteJob): 
   const isKnown = knownParts(context, job.request, served);
   const isShared: IsShared = (part, node) => isWritten(part) || isKnown?.(part, node) === true;
   const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
-  if (draft !== undefined) kind.strategy.defaults?.(draft, job.moment);
+  if (draft !== undefined) kind.strategy.decode.defaults?.(draft, job.context);
   return draft;
 }
 
 /** Whether nobody will change what is inside the draft: not the kind, and not a plugin. */
-function isLeftAlone({ served, context, request }: WriteJob): boolean {
-  const { defaults, prepareForUpdate, canonicalize, allocate } = served.kind.strategy;
-  if (request.subresource !== undefined || (defaults ?? prepareForUpdate ?? canonicalize ?? allocate) !== undefined)
-    return false;
-  return !context.pluginsMayWait(served) && !mayBeChanged(context.admission.awake(), served);
+function isLeftAlone({ served, server: context, request }: WriteOperation): boolean {
+  const { decode, update, write } = served.kind.strategy;
+  const changesDraft = decode.defaults ?? update.prepare ?? write.canonicalize ?? write.allocate;
+  if (request.subresource !== undefined || changesDraft !== undefined) return false;
+  return !context.pluginsMayWait(served) && !mayMutateKind(context.admission.awake(), served);
 }
 
 /** The live object with other values; what is inside it stays the very same. */
@@ -83,5 +83,5 @@ function patchedStruct(
 
 /** A struct that is not replaced as a whole. */
 function isMerged(node: Structural): node is ObjectNode {
-  return node.type === 'object' && node.manner === 'struct' && node.patchStrategy === undefined;
+  return node.type === 'object' && node.representation === 'struct' && node.patchStrategy === undefined;
 }

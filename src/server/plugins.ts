@@ -1,7 +1,7 @@
 /**
  * The plugins of a cluster that have something to do at the moment: see `admission/asleep.ts`.
  */
-import { neededBy } from '../admission/asleep.js';
+import { requiredResources } from '../admission/idle.js';
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { Dialect } from '../meta/dialect.js';
 import { qualifiedResource } from '../meta/gvk.js';
@@ -28,13 +28,13 @@ interface Sleeper {
 
 export function pluginsOf(chain: readonly AdmissionPlugin[], store: Store, dialect: Dialect): Plugins {
   const sleepers = chain.flatMap((plugin): readonly Sleeper[] => {
-    const tables = neededBy(plugin)?.map(({ group, resource }) =>
+    const tables = requiredResources(plugin)?.map(({ group, resource }) =>
       qualifiedResource({ group: dialect.group(group), resource }),
     );
     return tables === undefined ? [] : [{ plugin, tables }];
   });
   // Plugins of users may write while they are asked, and wake others that come after them.
-  const areOurs = chain.every((plugin) => plugin.isBuiltIn === true || neededBy(plugin) !== undefined);
+  const areOurs = chain.every((plugin) => plugin.isBuiltIn === true || requiredResources(plugin) !== undefined);
   if (sleepers.length === 0 || !areOurs) return { all: chain, awake: () => chain };
   const mark: Mark = store.markOf(sleepers.flatMap(({ tables }) => tables));
   let seen = -1;

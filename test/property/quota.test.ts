@@ -9,8 +9,8 @@ import { ConfigMap, PersistentVolumeClaim, Pod, ResourceQuota, Service, StorageC
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { expect, test, vi } from 'vitest';
 import { addAmounts, readAmounts } from '../../src/admission/plugins/pod-amounts.js';
-import { growth, toResourceList } from '../../src/admission/quota/arithmetic.js';
-import type { Terms } from '../../src/admission/quota/evaluator.js';
+import { increase, toResourceList } from '../../src/admission/quota/arithmetic.js';
+import type { EvaluatorContext } from '../../src/admission/quota/evaluator.js';
 import type { AdmissionRequest, ClusterView } from '../../src/admission/types.js';
 import { featureGates } from '../../src/kinds/feature-gates.js';
 import { orchDialect } from '../../src/meta/dialect.js';
@@ -122,8 +122,8 @@ class Ledger {
     if (object === undefined && oldObject?.metadata.finalizers !== undefined) return;
     const now = object === undefined ? NOTHING : usageOf(object, served.gvr, view);
     const before = oldObject === undefined ? NOTHING : usageOf(oldObject, served.gvr, view);
-    addAmounts(this.#due, growth(now, before));
-    addAmounts(this.idle, growth(before, now));
+    addAmounts(this.#due, increase(now, before));
+    addAmounts(this.idle, increase(before, now));
     // Not stored after all, because the name is taken; but the quota has paid for it by now.
     const isTaken = operation === 'CREATE' && view.get({ ...resourceOf(served.kind), namespace, name }) !== undefined;
     if (isTaken) addAmounts(this.idle, now);
@@ -255,7 +255,7 @@ async function bind(cluster: TestCluster, name: string): Promise<void> {
 }
 
 const FEATURES = featureGates();
-const terms = ({ clock }: TestCluster): Terms => ({ dialect: orchDialect, features: FEATURES, clock });
+const terms = ({ clock }: TestCluster): EvaluatorContext => ({ dialect: orchDialect, features: FEATURES, clock });
 
 /** What became of the writes. */
 interface Outcomes {

@@ -1,20 +1,71 @@
 /**
- * Evaluates a set of expressions one after the other, against one budget. An expression that fails is a result like any
- * other; a budget that is spent ends the whole set.
+ * Evaluates the CEL expressions of policies and match conditions one after the other against a shared cost budget. A
+ * failing expression yields an error result; an exhausted budget stops the whole set.
  */
-import type { Variables } from '../../cel/engine.js';
-import type { CelValue } from '../../cel/values.js';
-import { CelError, CelObject } from '../../cel/values.js';
+import { CelError, CelObject, type CelValue, type Variables } from '../../cel/index.js';
 import { unescapeName } from '../../crd/rules/escape.js';
 import type { CompiledExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { VARIABLES_TYPE } from '../../kinds/admissionregistration/expressions/variable-types.js';
 import { quote } from '../../text/go/go-text.js';
 
+export type CompiledVariables = ReadonlyMap<string, CompiledExpression>;
+/** The cost limit of a single evaluation. */
+export const EXPRESSION_BUDGET = 1_000_000;
+
+/** The cost limit of all match conditions of a webhook, or of a policy with one binding and one parameter. */
+export const CONDITIONS_BUDGET = 2_500_000;
+
+/** The cost limit of all other expressions of a policy, per binding and parameter. */
+export const POLICY_BUDGET = 10_000_000;
+
+export interface NamedExpression {
+  readonly text: string;
+  readonly compiled: CompiledExpression;
+}
+
+export type Evaluation =
+  | { readonly value: CelValue; readonly error?: undefined }
+  | { readonly value?: undefined; readonly error: string };
+
+export type SetOutcome =
+  | { readonly evaluations: readonly Evaluation[]; readonly budgetLeft: number; readonly stop?: undefined }
+  /** Why the evaluation stopped; the results so far are discarded. */
+  | { readonly stop: string };
+
+export interface Scope {
+  readonly given: Variables;
+  /** Absent where expressions have no `variables`. */
+  readonly variables?: VariableValues;
+}
+
+const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
+
+export function evaluateSet(expressions: readonly NamedExpression[], scope: Scope, budget: number): SetOutcome {
+  const evaluations: Evaluation[] = [];
+  let left = budget;
+  for (const { text, compiled } of expressions) {
+    if (compiled.error !== undefined) {
+      evaluations.push({ error: `compilation error: ${compiled.error.detail}` });
+      continue;
+    }
+    const seen = scope.variables?.scope ?? scope.given;
+    const outcome = compiled.program.evaluate(seen, { costLimit: EXPRESSION_BUDGET });
+    left -= (scope.variables?.takeCost() ?? 0) + outcome.cost;
+    if (left < 0) return { stop: OUT_OF_BUDGET };
+    evaluations.push(
+      outcome.error === undefined
+        ? { value: outcome.value }
+        : { error: `expression '${text}' resulted in error: ${outcome.error.message}` },
+    );
+  }
+  return { evaluations, budgetLeft: left };
+}
+
 export class VariableValues extends CelObject {
   readonly typeName = VARIABLES_TYPE.name;
   readonly #compiled: CompiledVariables;
   readonly #values = new Map<string, CelValue | CelError>();
-  /** What the variables see: everything their policy sees, and one another. */
+  /** The policy's variables, and this object as `variables`. */
   readonly #scope: Variables;
   #cost = 0;
 
@@ -24,12 +75,12 @@ export class VariableValues extends CelObject {
     this.#scope = new Map(given).set('variables', this);
   }
 
-  /** For the expressions that may look at them. */
+  /** The scope for expressions that may use `variables`. */
   get scope(): Variables {
     return this.#scope;
   }
 
-  /** What has been spent since this was asked last. */
+  /** Returns and resets the cost spent on variables since the last call. */
   takeCost(): number {
     const cost = this.#cost;
     this.#cost = 0;
@@ -71,57 +122,3 @@ export class VariableValues extends CelObject {
     return new CelError(`composited variable ${quote(name)} fails to evaluate: ${outcome.error.message}`);
   }
 }
-
-/** What one evaluation may cost. */
-export const EXPRESSION_BUDGET = 1_000_000;
-
-/** What the match conditions of a webhook, or of a policy with one binding and one parameter, may cost together. */
-export const CONDITIONS_BUDGET = 2_500_000;
-
-/** The same for everything else in a policy. */
-export const POLICY_BUDGET = 10_000_000;
-
-export interface NamedExpression {
-  readonly text: string;
-  readonly compiled: CompiledExpression;
-}
-
-export type Evaluation =
-  | { readonly value: CelValue; readonly error?: undefined }
-  | { readonly value?: undefined; readonly error: string };
-
-export type SetOutcome =
-  | { readonly evaluations: readonly Evaluation[]; readonly budgetLeft: number; readonly stop?: undefined }
-  /** Why nothing more was evaluated; what was, counts for nothing. */
-  | { readonly stop: string };
-
-export interface Scope {
-  readonly given: Variables;
-  /** Absent where expressions cannot look at any. */
-  readonly variables?: VariableValues;
-}
-
-const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
-
-export function evaluateSet(expressions: readonly NamedExpression[], scope: Scope, budget: number): SetOutcome {
-  const evaluations: Evaluation[] = [];
-  let left = budget;
-  for (const { text, compiled } of expressions) {
-    if (compiled.error !== undefined) {
-      evaluations.push({ error: `compilation error: ${compiled.error.detail}` });
-      continue;
-    }
-    const seen = scope.variables?.scope ?? scope.given;
-    const outcome = compiled.program.evaluate(seen, { costLimit: EXPRESSION_BUDGET });
-    left -= (scope.variables?.takeCost() ?? 0) + outcome.cost;
-    if (left < 0) return { stop: OUT_OF_BUDGET };
-    evaluations.push(
-      outcome.error === undefined
-        ? { value: outcome.value }
-        : { error: `expression '${text}' resulted in error: ${outcome.error.message}` },
-    );
-  }
-  return { evaluations, budgetLeft: left };
-}
-
-export type CompiledVariables = ReadonlyMap<string, CompiledExpression>;

@@ -1,12 +1,16 @@
 /**
- * The values of the variables that the expressions of policies and webhooks have. Objects are looked at where they are,
- * as the JSON that clients would see.
+ * The CEL variables of policies and match conditions: object, oldObject, params, namespaceObject, request, authorizer.
+ * Objects are wrapped without copying, as the JSON that clients see.
  */
-import type { Variables } from '../../cel/engine.js';
-import { jsonValue } from '../../cel/index.js';
-import type { AuthorizationQuestion, CelAuthorizer } from '../../cel/library/authorizer.js';
-import { authorizerValue, resourceAuthorizerValue } from '../../cel/library/authorizer.js';
-import type { CelValue } from '../../cel/values.js';
+import {
+  type AuthorizationQuestion,
+  authorizerValue,
+  type CelAuthorizer,
+  type CelValue,
+  jsonValue,
+  resourceAuthorizerValue,
+  type Variables,
+} from '../../cel/index.js';
 import { readFieldRequirements, readLabelRequirements } from '../../kinds/selector-requirements.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
 import { SelectorError } from '../../meta/label-selector-text.js';
@@ -17,27 +21,27 @@ import type { AdmissionRequest, ClusterView } from '../types.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a request is, for those who look at it with expressions. */
+/** The request and objects that expressions can read. */
 export interface ExpressionInput {
   readonly request: AdmissionRequest<DraftObject | ApiObject>;
-  /** The version in which it is looked at; both objects are in it. */
+  /** The matched version; both objects are in it. */
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly object: Json | undefined;
   readonly oldObject: Json | undefined;
-  /** Absent: there are none, and `params` is null. */
+  /** Absent: `params` is null. */
   readonly params?: Json | undefined;
   readonly view: Pick<ClusterView, 'access'>;
 }
 
-/** Which variables have values beside the objects and the request. */
+/** The optional variables. */
 export interface InputOptions {
   /** Absent: `namespaceObject` is null. */
   readonly namespaceObject?: Json | undefined;
   readonly authorizer?: boolean;
 }
 
-/** Worked out as far as an expression looks at them. */
+/** Values are computed when an expression first reads them. */
 export function variablesOf(input: ExpressionInput, options: InputOptions): Variables {
   const { request, view, object, oldObject, params } = input;
   const { namespaceObject: namespace } = options;
@@ -59,24 +63,24 @@ export function variablesOf(input: ExpressionInput, options: InputOptions): Vari
   return values;
 }
 
-interface KnownRequest extends Pick<ExpressionInput, 'kind' | 'resource'> {
+interface CachedRequest extends Pick<ExpressionInput, 'kind' | 'resource'> {
   readonly value: CelValue;
 }
 
-/** Most policies look at a request in the same version. */
-const knownRequests = new WeakMap<ExpressionInput['request'], KnownRequest>();
+/** One entry per request: most policies match a request in the same version. */
+const cachedRequests = new WeakMap<ExpressionInput['request'], CachedRequest>();
 
 function requestValue(input: ExpressionInput): CelValue {
   const { request, kind, resource } = input;
-  let known = knownRequests.get(request);
-  if (known === undefined || known.kind !== kind || known.resource !== resource) {
-    known = { kind, resource, value: jsonValue(requestObject(input)) };
-    knownRequests.set(request, known);
+  let cached = cachedRequests.get(request);
+  if (cached === undefined || cached.kind !== kind || cached.resource !== resource) {
+    cached = { kind, resource, value: jsonValue(requestObject(input)) };
+    cachedRequests.set(request, cached);
   }
-  return known.value;
+  return cached.value;
 }
 
-/** The request without its objects, field by field as in a review; what is empty is left out. */
+/** The request without its objects, with the fields of an AdmissionReview; empty fields are omitted. */
 function requestObject({ request, kind, resource }: ExpressionInput): Json {
   const { subresource, sentName, namespace, options } = request;
   return {
@@ -122,28 +126,28 @@ const NAMESPACE_METADATA = [
   'finalizers',
 ];
 
-const shownNamespaces = new WeakMap<ApiObject, Json>();
+const namespaceObjects = new WeakMap<ApiObject, Json>();
 
-/** A namespace as expressions see it: without its type, and without who owns what in it. */
+/** The namespace as expressions see it: without its type, owner references and managed fields. */
 export function namespaceObject(namespace: ApiObject): Json {
-  let shown = shownNamespaces.get(namespace);
-  if (shown === undefined) {
+  let value = namespaceObjects.get(namespace);
+  if (value === undefined) {
     const { metadata, spec, status } = namespace;
     const all = metadata as unknown as Json;
     const entries = NAMESPACE_METADATA.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]));
-    shown = { metadata: Object.fromEntries(entries), spec: spec ?? {}, status: status ?? {} };
-    shownNamespaces.set(namespace, shown);
+    value = { metadata: Object.fromEntries(entries), spec: spec ?? {}, status: status ?? {} };
+    namespaceObjects.set(namespace, value);
   }
-  return shown;
+  return value;
 }
 
-/** Answers for whoever sent a request, and for service accounts that an expression names. */
+/** Authorizes the requester, or a service account that the expression names. */
 function authorizerFor(user: User, access: AccessReader): CelAuthorizer {
   return {
     authorize(question) {
       const { serviceAccount } = question;
-      const who = serviceAccount === undefined ? user : serviceAccountUser(serviceAccount);
-      const { allowed, reason, error } = access.decide(who, attributesOf(question));
+      const subject = serviceAccount === undefined ? user : serviceAccountUser(serviceAccount);
+      const { allowed, reason, error } = access.decide(subject, attributesOf(question));
       return { allowed, reason, ...(error === undefined ? {} : { error }) };
     },
   };
@@ -169,13 +173,13 @@ function attributesOf(question: AuthorizationQuestion): AccessAttributes {
     subresource,
     namespace,
     name,
-    ...(fieldSelector === '' ? {} : read('fieldSelector', () => readFieldRequirements(fieldSelector))),
-    ...(labelSelector === '' ? {} : read('labelSelector', () => readLabelRequirements(labelSelector))),
+    ...(fieldSelector === '' ? {} : readSelector('fieldSelector', () => readFieldRequirements(fieldSelector))),
+    ...(labelSelector === '' ? {} : readSelector('labelSelector', () => readLabelRequirements(labelSelector))),
   };
 }
 
-/** What cannot be read narrows nothing: whoever asks must be allowed without it. */
-function read<Name extends string>(
+/** An invalid selector is dropped, so the user must be allowed without it. */
+function readSelector<Name extends string>(
   name: Name,
   requirements: () => readonly SelectorRequirement[],
 ): { readonly [Key in Name]?: readonly SelectorRequirement[] } {

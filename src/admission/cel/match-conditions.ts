@@ -1,6 +1,6 @@
 /**
- * Match conditions: expressions that all have to hold, or a webhook or a policy does not look at a request. One that is
- * false decides, whatever is wrong with the others.
+ * Match conditions: a webhook or policy applies only if all of its conditions are true. A condition that is false
+ * decides, even if others fail.
  */
 import { CONDITION, compileExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
@@ -10,14 +10,14 @@ import { type ExpressionInput, variablesOf } from './input.js';
 
 export type ConditionVerdict =
   | { readonly matches: true; readonly error?: undefined }
-  /** `failed`: the name of the condition that is false; absent where conditions fail and are let fail. */
+  /** `failed` is the name of the false condition; absent if conditions fail and the failure policy is Ignore. */
   | { readonly matches: false; readonly failed?: string; readonly error?: undefined }
-  /** It cannot be told, and whoever asked does not let it go at that. */
+  /** The conditions cannot be evaluated, and the failure policy is Fail. */
   | { readonly matches?: undefined; readonly error: string };
 
 type FailurePolicy = 'Fail' | 'Ignore' | undefined;
 
-/** For webhooks: they have no parameters, no variables and no namespace to look at. */
+/** For webhooks: their conditions have no params, variables or namespaceObject. */
 export function webhookConditions(
   conditions: readonly MatchCondition[] | undefined,
   failurePolicy: FailurePolicy,
@@ -25,7 +25,7 @@ export function webhookConditions(
 ): ConditionVerdict {
   if (conditions === undefined || conditions.length === 0) return MATCHES;
   const scope = { given: variablesOf(input, { authorizer: true }) };
-  return judgeConditions(compiledConditions(conditions), failurePolicy, scope);
+  return evaluateConditions(compiledConditions(conditions), failurePolicy, scope);
 }
 
 export interface CompiledCondition extends NamedExpression {
@@ -34,7 +34,7 @@ export interface CompiledCondition extends NamedExpression {
 
 const MATCHES: ConditionVerdict = Object.freeze({ matches: true });
 
-/** Lists of stored objects never change, so that each is compiled once. */
+/** Lists in stored objects never change, so each is compiled once. */
 const compiledLists = new WeakMap<readonly MatchCondition[], readonly CompiledCondition[]>();
 
 function compiledConditions(conditions: readonly MatchCondition[]): readonly CompiledCondition[] {
@@ -51,7 +51,7 @@ function compiledConditions(conditions: readonly MatchCondition[]): readonly Com
   return compiled;
 }
 
-export function judgeConditions(
+export function evaluateConditions(
   conditions: readonly CompiledCondition[],
   failurePolicy: FailurePolicy,
   scope: Scope,

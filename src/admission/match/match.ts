@@ -1,5 +1,5 @@
 /**
- * Which requests a webhook, a policy or a binding sees, and in which version.
+ * Decides which requests a webhook, a policy or a binding matches, and in which version.
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -26,31 +26,28 @@ import type {
   WebhookCriteria,
 } from './types.js';
 
-/** Selectors of stored objects are frozen, so that one is worked out once. */
-const selectors = new WeakMap<LabelSelectorObject, LabelSelector>();
-
 /**
- * Whether a webhook is to be called, as far as its rules and selectors say, and in which version it wants the object;
- * undefined: it is not. Throws the 404 of a namespace whose labels would have to be known.
+ * Matches a request against the rules and selectors of a webhook. Returns the version that the webhook receives, or
+ * undefined if it does not match. Throws 404 if the namespace whose labels are needed does not exist.
  */
 export function matchWebhook(webhook: WebhookCriteria, request: MatchedRequest, view: MatchView): Match | undefined {
-  return selected(webhook, request, view, () => matchRules(webhook.rules ?? [], webhook, request, view));
+  return matchSelected(webhook, request, view, () => matchRules(webhook.rules ?? [], webhook, request, view));
 }
 
 /**
- * Whether a policy or a binding is about a request, as far as its match resources say; undefined: it is not. Throws the
- * 404 of a namespace whose labels would have to be known; to a policy that is an error of its configuration.
+ * Matches a request against the match resources of a policy or a binding. Undefined: no match. Throws 404 if the
+ * namespace whose labels are needed does not exist; policies treat that as a configuration error.
  */
 export function matchResources(criteria: MatchCriteria, request: MatchedRequest, view: MatchView): Match | undefined {
-  return selected(criteria, request, view, () => {
+  return matchSelected(criteria, request, view, () => {
     const { resourceRules = [], excludeResourceRules = [] } = criteria;
     if (matchRules(excludeResourceRules, criteria, request, view) !== undefined) return undefined;
     return resourceRules.length === 0 ? asRequested(request) : matchRules(resourceRules, criteria, request, view);
   });
 }
 
-/** What a configuration must not be asked about itself: there would be no way back from a mistake. */
-export function isNeverSentToWebhooks({ kind }: ServedKind): boolean {
+/** Webhook configurations and policies are never sent to webhooks: a broken webhook could not be repaired otherwise. */
+export function isExemptFromWebhooks({ kind }: ServedKind): boolean {
   return kind.group === serviceGroup('admissionregistration') && CONFIGURATIONS.has(kind.kind);
 }
 
@@ -63,12 +60,12 @@ const CONFIGURATIONS: ReadonlySet<string> = new Set([
   'MutatingAdmissionPolicyBinding',
 ]);
 
-/** Policies themselves, and questions about who somebody is and what he may do, are not for policies. */
-export function isNeverSeenByPolicies({ kind }: ServedKind): boolean {
-  return own(NOT_FOR_POLICIES, kind.group)?.includes(kind.names.plural) ?? false;
+/** Policies do not apply to policies, nor to authentication and authorization reviews. */
+export function isExemptFromPolicies({ kind }: ServedKind): boolean {
+  return own(EXEMPT_FROM_POLICIES, kind.group)?.includes(kind.names.plural) ?? false;
 }
 
-const NOT_FOR_POLICIES: Readonly<Record<string, readonly string[]>> = {
+const EXEMPT_FROM_POLICIES: Readonly<Record<string, readonly string[]>> = {
   [serviceGroup('admissionregistration')]: [
     'validatingadmissionpolicies',
     'validatingadmissionpolicybindings',
@@ -84,8 +81,8 @@ const NOT_FOR_POLICIES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** A namespace that is missing is no failure for those who would not have looked at the request in any case. */
-function selected(
+/** Reports a missing namespace only if the request matches in every other respect. */
+function matchSelected(
   selectors: MatchSelectors,
   request: MatchedRequest,
   view: MatchView,
@@ -99,7 +96,7 @@ function selected(
   return found;
 }
 
-/** The first rule for the version of the request; else, if other versions count, the first rule for one of those. */
+/** The first rule for the requested version; with `Equivalent`, else the first rule for another served version. */
 function matchRules(
   rules: readonly MatchRule[],
   { matchPolicy }: MatchSelectors,
@@ -113,7 +110,8 @@ function matchRules(
   const others = view.versionsOf(request.served).filter((other) => other !== request.served);
   for (const rule of rules) {
     for (const other of others) {
-      if (fits(rule, other.gvr) && hasBelow(other, request.subresource)) return inVersion(other, request.subresource);
+      if (fits(rule, other.gvr) && hasSubresource(other, request.subresource))
+        return matchInVersion(other, request.subresource);
     }
   }
   return undefined;
@@ -123,45 +121,45 @@ function asRequested({ served, objectKind, subresource }: MatchedRequest): Match
   return { matched: served, kind: objectKind, resource: served.gvr, subresource };
 }
 
-function inVersion(matched: ServedKind, subresource: string): Match {
-  return { matched, kind: kindBelow(matched, subresource), resource: matched.gvr, subresource };
+function matchInVersion(matched: ServedKind, subresource: string): Match {
+  return { matched, kind: subresourceGvk(matched, subresource), resource: matched.gvr, subresource };
 }
 
-/** Another version is the same thing only if it has the same thing below its objects. */
-function hasBelow({ kind }: ServedKind, subresource: string): boolean {
+/** Another version is equivalent only if it has the same subresource. */
+function hasSubresource({ kind }: ServedKind, subresource: string): boolean {
   if (subresource === '') return true;
   return (
     own(kind.subresources, subresource) !== undefined || own(kind.connectSubresources ?? {}, subresource) !== undefined
   );
 }
 
-/** The kind of what stands at a path below an object: a view or an action has one of its own. */
-export function kindBelow(served: ServedKind, subresource: string): GroupVersionKind {
-  const line = own(served.kind.connectSubresources ?? {}, subresource);
-  if (line !== undefined) return { ...served.gvk, kind: line.optionsKind };
+/** The kind of a subresource's objects: connect subresources and some others have their own. */
+export function subresourceGvk(served: ServedKind, subresource: string): GroupVersionKind {
+  const connectSubresource = own(served.kind.connectSubresources ?? {}, subresource);
+  if (connectSubresource !== undefined) return { ...served.gvk, kind: connectSubresource.optionsKind };
   const below: AnySubresource | undefined = own(served.kind.subresources, subresource);
   if (below === undefined || below.type === undefined) return served.gvk;
   const { group, version, kind } = below.kind;
   return { group: served.dialect.group(group), version, kind };
 }
 
-/** Whether a rule names the request, if its resource were called `resource`. */
+/** Whether a rule matches the request when its resource is called `resource`. */
 function ruleMatches(rule: MatchRule, request: MatchedRequest, resource: GroupVersionResource): boolean {
   return (
     scopeMatches(rule.scope, request, resource) &&
-    names(rule.operations, request.operation) &&
-    names(rule.apiGroups, resource.group) &&
-    names(rule.apiVersions, resource.version) &&
+    includesOrWildcard(rule.operations, request.operation) &&
+    includesOrWildcard(rule.apiGroups, resource.group) &&
+    includesOrWildcard(rule.apiVersions, resource.version) &&
     (rule.resources ?? []).some((text) => resourceMatches(text, resource.resource, request.subresource))
   );
 }
 
-/** Rules of webhooks name no objects; an empty list names all of them. */
+/** Webhook rules have no resourceNames; an empty list matches every name. */
 function nameMatches({ resourceNames = [] }: MatchRule, request: MatchedRequest): boolean {
   return resourceNames.length === 0 || resourceNames.includes(request.sentName);
 }
 
-/** A namespace counts as an object outside of all namespaces, though its requests name one: itself. */
+/** A namespace is cluster-scoped, although its requests carry its own name as the namespace. */
 function scopeMatches(scope: string | undefined, { namespace }: MatchedRequest, resource: GroupVersionResource) {
   if (scope === undefined || scope === '*') return true;
   const { group, version } = resource;
@@ -171,7 +169,7 @@ function scopeMatches(scope: string | undefined, { namespace }: MatchedRequest, 
   return scope === 'Cluster' && !isNamespaced;
 }
 
-function names(list: readonly string[] | undefined, value: string): boolean {
+function includesOrWildcard(list: readonly string[] | undefined, value: string): boolean {
   return list?.some((item) => item === '*' || item === value) ?? false;
 }
 
@@ -181,6 +179,9 @@ function resourceMatches(text: string, resource: string, subresource: string): b
   const below = slash < 0 ? '' : text.slice(slash + 1);
   return (main === '*' || main === resource) && (below === '*' || below === subresource);
 }
+
+/** Selectors of stored objects are frozen, so each is parsed once. */
+const selectors = new WeakMap<LabelSelectorObject, LabelSelector>();
 
 function selectorOf(object: LabelSelectorObject | undefined): LabelSelector {
   if (object === undefined) return labelSelectorFromObject(undefined);
@@ -192,26 +193,25 @@ function selectorOf(object: LabelSelectorObject | undefined): LabelSelector {
   return selector;
 }
 
-function isEverything({ tests }: LabelSelector): boolean {
+function matchesEverything({ tests }: LabelSelector): boolean {
   return tests.length === 0;
 }
 
-/** Either the new object or the live one has the labels. */
+/** Matches if either the new object or the live one has the labels. */
 function objectSelected(given: LabelSelectorObject | undefined, request: MatchedRequest): boolean {
   const selector = selectorOf(given);
-  if (isEverything(selector)) return true;
-  return hasLabels(request.object, selector) || hasLabels(request.oldObject, selector);
+  if (matchesEverything(selector)) return true;
+  return labelsMatch(request.object, selector) || labelsMatch(request.oldObject, selector);
 }
 
-/** What has no metadata (the options of a line) has no labels either, and no selector matches it. */
-function hasLabels(object: { readonly metadata?: unknown } | undefined, selector: LabelSelector): boolean {
+/** An object without metadata (connect options) has no labels and is never selected. */
+function labelsMatch(object: { readonly metadata?: unknown } | undefined, selector: LabelSelector): boolean {
   const metadata = object?.metadata;
   return isRecord(metadata) && matchesLabels(selector, metadata['labels'] as Labels | undefined);
 }
 
 /**
- * Whether the namespace has the labels; or, where there is no such namespace, the 404 that is to be thrown if the request
- * is one that was to be seen otherwise.
+ * Whether the namespace has the labels. For a missing namespace, the 404 to throw if the request matches otherwise.
  */
 function namespaceSelected(
   given: LabelSelectorObject | undefined,
@@ -219,20 +219,20 @@ function namespaceSelected(
   view: MatchView,
 ): boolean | Error {
   const { namespace, operation, subresource, object } = request;
-  // Any resource of that name, in whatever group: the reference server looks at nothing else here.
+  // As in the reference server, the group is not compared.
   const isNamespace = request.served.gvr.resource === 'namespaces';
   if (namespace === '' && !isNamespace) return true;
   const selector = selectorOf(given);
-  if (isEverything(selector)) return true;
+  if (matchesEverything(selector)) return true;
   if (isNamespace && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) {
-    return hasLabels(object, selector);
+    return labelsMatch(object, selector);
   }
   const found = view.namespace(namespace);
   if (found === undefined) return errors.notFound({ group: '', resource: 'namespaces' }, namespace);
-  return hasLabels(found, selector);
+  return labelsMatch(found, selector);
 }
 
-/** A namespace is in none, though its requests name one: itself. Throws the 404 of one that is missing. */
+/** The namespace of a request; undefined for cluster-scoped objects and namespaces. Throws 404 if it is missing. */
 export function namespaceOf({ namespace, objectKind }: MatchedRequest, view: MatchView): ApiObject | undefined {
   const { group, version, kind } = objectKind;
   if (namespace === '' || (group === '' && version === 'v1' && kind === 'Namespace')) return undefined;

@@ -1,64 +1,64 @@
 /**
- * Which webhooks or policies are asked once more in the second round: those that want to be, were asked in the first one,
- * and whose object was changed after they had been asked.
+ * Tracks reinvocation of webhooks or policies: the second round runs those with reinvocationPolicy IfNeeded that ran in
+ * the first round and whose object changed afterwards.
  */
 import { copyJson, deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, Rounds } from '../types.js';
 
 export class Reinvocation {
   readonly #rounds: Rounds;
-  /** The object as the plugin left it; other plugins may change it between the rounds. */
-  #left: unknown;
-  /** Asked, and willing to be asked again if anything changes. */
-  #willing = new Set<string>();
-  /** Something has changed since they were asked. */
-  readonly #due = new Set<string>();
+  /** The object as the plugin left it; other plugins may change it between rounds. */
+  #lastObject: unknown;
+  /** Keys that ran and allow reinvocation if the object changes. */
+  #reinvocable = new Set<string>();
+  /** Keys to run in the second round: the object changed after they ran. */
+  readonly #scheduled = new Set<string>();
 
   constructor(rounds: Rounds) {
     this.#rounds = rounds;
   }
 
-  /** What the plugin knows of the request it looks at; the same in both rounds. */
+  /** The state of a plugin for one request; both rounds share it. */
   static of(plugin: AdmissionPlugin, rounds: Rounds): Reinvocation {
-    const known = rounds.memory.get(plugin);
+    const known = rounds.pluginState.get(plugin);
     if (known instanceof Reinvocation) return known;
     const made = new Reinvocation(rounds);
-    rounds.memory.set(plugin, made);
+    rounds.pluginState.set(plugin, made);
     return made;
   }
 
-  /** At the beginning of a round. */
-  begin(object: unknown): void {
-    if (this.#isAgain && !deepEqual(this.#left, object)) this.#demand();
+  /** Starts a round: a change by another plugin since the last round triggers reinvocation. */
+  beginRound(object: unknown): void {
+    if (this.#isSecondRound && !deepEqual(this.#lastObject, object)) this.#schedule();
   }
 
-  /** At its end, however it ended. */
-  end(object: unknown): void {
-    this.#left = copyJson(object);
+  /** Ends a round, also after an error. */
+  endRound(object: unknown): void {
+    this.#lastObject = copyJson(object);
   }
 
-  get #isAgain(): boolean {
+  get #isSecondRound(): boolean {
     return this.#rounds.round > 0;
   }
 
-  /** In the first round all are asked; in the second one nobody for the first time. */
-  isAsked(key: string): boolean {
-    return !this.#isAgain || this.#due.has(key);
+  /** Everything runs in the first round; the second runs only scheduled keys. */
+  shouldInvoke(key: string): boolean {
+    return !this.#isSecondRound || this.#scheduled.has(key);
   }
 
-  /** The object is another than the one that others have seen: everybody is to have another look. */
-  changed(): void {
-    this.#demand();
-    this.#rounds.again();
+  /** The object changed: schedules the keys that ran before, and requests a second round. */
+  objectChanged(): void {
+    this.#schedule();
+    this.#rounds.requestReinvocation();
   }
 
-  /** After it was asked. */
-  wantsAgain(key: string): void {
-    this.#willing.add(key);
+  /** Marks a key that ran as reinvocable. */
+  allowReinvocation(key: string): void {
+    this.#reinvocable.add(key);
   }
 
-  #demand(): void {
-    for (const key of this.#willing) this.#due.add(key);
-    this.#willing = new Set();
+  #schedule(): void {
+    for (const key of this.#reinvocable) this.#scheduled.add(key);
+    this.#reinvocable = new Set();
   }
 }

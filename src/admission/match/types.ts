@@ -1,8 +1,8 @@
 /**
- * The contract of matching: what a webhook, a policy or a binding says about the requests it wants to see, and what is
- * known when one of them is such a request. spec: Admission
+ * The contract of matching: the rules and selectors of webhooks, policies and bindings, and the result of a match.
+ * spec: Admission
  *
- * Names of groups are as clients see them, in the dialect of the cluster: that is how rules are written.
+ * Group names are those that clients see (in the cluster's dialect), because rules are written with them.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
@@ -10,25 +10,25 @@ import type { LabelSelectorObject } from '../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 
-/** A RuleWithOperations, or a NamedRuleWithOperations. A list that is absent names nothing. */
+/** A RuleWithOperations or NamedRuleWithOperations. An absent list matches nothing. */
 export interface MatchRule {
   readonly operations?: readonly string[] | undefined;
   readonly apiGroups?: readonly string[] | undefined;
   readonly apiVersions?: readonly string[] | undefined;
-  /** `pods`, `pods/status`; either side of the slash may be a star. A name without a slash is the object itself. */
+  /** `pods`, `pods/status`; either side of the slash may be `*`. Without a slash: the object itself. */
   readonly resources?: readonly string[] | undefined;
   /** `Cluster`, `Namespaced`, `*`; absent is `*`. */
   readonly scope?: string | undefined;
-  /** Absent or empty: whatever the name. */
+  /** Absent or empty: any name. */
   readonly resourceNames?: readonly string[] | undefined;
 }
 
-/** What webhooks and MatchResources have in common. Both are taken as they are stored, defaults filled in. */
+/** The common part of webhooks and MatchResources, as stored (with defaults). */
 export interface MatchSelectors {
-  /** Absent matches nothing, as everywhere; stored objects have the empty one, which matches everything. */
+  /** Absent matches nothing; stored objects have the empty selector, which matches everything. */
   readonly namespaceSelector?: LabelSelectorObject | undefined;
   readonly objectSelector?: LabelSelectorObject | undefined;
-  /** `Equivalent`: rules for another version of the same objects count. Absent is `Exact`. */
+  /** `Equivalent`: rules for other versions of the kind match as well. Absent means `Exact`. */
   readonly matchPolicy?: string | undefined;
 }
 
@@ -43,20 +43,20 @@ export interface MatchCriteria extends MatchSelectors {
   readonly excludeResourceRules?: readonly MatchRule[] | undefined;
 }
 
-/** The parts of a request that matching looks at; the object may be one that was changed meanwhile. */
+/** The parts of a request that matching reads; the object may be an intermediate result of mutation. */
 export type MatchedRequest = Pick<
   AdmissionRequest<DraftObject | ApiObject>,
   'operation' | 'served' | 'subresource' | 'namespace' | 'sentName' | 'object' | 'oldObject' | 'objectKind'
 >;
 
-/** The parts of the cluster that matching looks at. */
+/** The parts of the cluster that matching reads. */
 export type MatchView = Pick<ClusterView, 'namespace' | 'versionsOf'>;
 
-/** In which version a request was matched: its object is to be shown in that one. */
+/** The version in which a request matched; its objects are converted to it. */
 export interface Match {
-  /** The kind of the resource in that version; the request's own unless a rule names another version only. */
+  /** The resource's kind in that version; differs from the requested one only with `Equivalent`. */
   readonly matched: ServedKind;
-  /** Of the object in that version; below an object it may be another than that of `matched` (Scale, Eviction, …). */
+  /** The kind of the object in that version; for a subresource it may differ from `matched` (Scale, Eviction, …). */
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly subresource: string;

@@ -1,13 +1,9 @@
 /**
- * Changes by apply configuration: a part of an object, merged into the object by the rules of server-side apply. Nobody
- * becomes an owner by it. What is owned as a whole cannot be changed in this way, because whatever the configuration does
- * not mention would be lost.
+ * The two kinds of mutations of a MutatingAdmissionPolicy: apply configurations, which are merged like a server-side apply
+ * but without field ownership, and JSON patches. An apply configuration must not touch atomic lists, maps or structs,
+ * because everything that it does not mention would be lost.
  */
 
-import { itemsOf } from '../../cel/evaluate/views.js';
-import { JsonList, JsonMap } from '../../cel/index.js';
-import { valueText } from '../../cel/library/print-value.js';
-import { typeNameOf } from '../../cel/runtime-type.js';
 import {
   CelBytes,
   CelDuration,
@@ -19,33 +15,32 @@ import {
   CelTypeValue,
   CelUint,
   type CelValue,
-} from '../../cel/values.js';
+  itemsOf,
+  JsonList,
+  JsonMap,
+  typeNameOf,
+  valueText,
+} from '../../cel/index.js';
 import { PatchObject, PatchStep } from '../../kinds/admissionregistration/expressions/patch-types.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
-import { ItemError, itemElement } from '../../merge/apply/list-elements.js';
 import { merge } from '../../merge/apply/merge.js';
 import { fieldsOfIntent, IntentError } from '../../merge/apply/owned-fields.js';
 import { fieldElement, type PathElement, printElement } from '../../merge/apply/path-element.js';
-import { hasItems, hasMembers, memberNode } from '../../merge/apply/typing.js';
+import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typing.js';
 import type { ScalarNode, Structural } from '../../schema/structural.js';
 import { quote } from '../../text/go/go-text.js';
 import { encodeBase64 } from '../../util/base64.js';
 import { isRecord, type MutableRecord, setOwn } from '../../util/json.js';
-import type { WireObject } from '../match/form.js';
+import type { WireObject } from '../match/wire-object.js';
 import { applyOperations, PatchFailure } from '../webhook/json-patch.js';
-import { Foreign, recordOfObject } from './native-value.js';
+import { NonJsonValue, recordOfObject } from './native-value.js';
 
-class NotJson extends Error {}
-
-/** Whole numbers beyond are texts in JSON, because most readers would round them. */
-const MAX_NUMBER = 2n ** 53n - 1n;
-
-/** A mutation that cannot be carried out; whether that matters is for the failure policy of its policy to say. */
+/** A mutation cannot be applied; the failure policy decides what happens. */
 export class MutationError extends Error {
   override readonly name = 'MutationError';
 }
 
-/** The object with what an expression gave merged into it. Throws a {@link MutationError}. */
+/** Merges the result of an expression into the object. Throws a {@link MutationError}. */
 export function applyConfiguration(
   given: CelValue,
   object: WireObject,
@@ -56,7 +51,7 @@ export function applyConfiguration(
   checkTypeNames(given);
   const record = recordOfObject(given);
   if (typeof record === 'string') throw new MutationError('invalid return type: *dynamic.ObjectVal');
-  // It is what the object is, whatever it says.
+  // The type of the object wins over the one in the configuration.
   const patch = { ...record, kind: gvk.kind, apiVersion };
   const unfit = unfitReason(schema, patch);
   if (unfit !== undefined) {
@@ -70,7 +65,7 @@ export function applyConfiguration(
   return merge(schema, object, patch);
 }
 
-/** Every `Object.a.b{}` must stand in the field `b` of an `Object.a{}`. Throws a {@link MutationError}. */
+/** Every `Object.a.b{}` must be the value of field `b` of an `Object.a{}`. Throws a {@link MutationError}. */
 export function checkTypeNames(object: PatchObject): void {
   const problems = typeNameProblems(object, object.typeName);
   if (problems.length > 0) throw new MutationError(`type mismatch: ${problems.join('\n')}`);
@@ -86,15 +81,15 @@ function typeNameProblems(value: CelValue, expected: string): string[] {
     for (const [name, field] of value.fields) found.push(...typeNameProblems(field, `${expected}.${name}`));
     return found;
   }
-  // Lists and maps in between have no names.
+  // Lists and maps in between add no name.
   if (value instanceof CelList) return itemsOf(value).flatMap((item) => typeNameProblems(item, expected));
   if (!(value instanceof CelMap)) return [];
   return [...value.keys()].flatMap((key) => typeNameProblems(value.get(key) ?? null, expected));
 }
 
 function unfitReason(schema: Structural, patch: Readonly<Record<string, unknown>>): string | undefined {
-  const [strange] = strangeValues(schema, patch, '');
-  if (strange !== undefined) return strange;
+  const [problem] = nonJsonProblems(schema, patch, '');
+  if (problem !== undefined) return problem;
   try {
     fieldsOfIntent(schema, patch);
     return undefined;
@@ -104,40 +99,40 @@ function unfitReason(schema: Structural, patch: Readonly<Record<string, unknown>
   }
 }
 
-/** Where values stand that nothing can be, in the words in which other values of a wrong type are refused. */
-function strangeValues(node: Structural, value: unknown, path: string): string[] {
-  if (value instanceof Foreign) return [`${path}: ${strangeness(node, value)}`];
+/** Values that are not JSON, with the reference server's messages for wrong types. */
+function nonJsonProblems(node: Structural, value: unknown, path: string): string[] {
+  if (value instanceof NonJsonValue) return [`${path}: ${nonJsonMessage(node, value)}`];
   if (Array.isArray(value) && node.type === 'list') {
     return value.flatMap((item, index) => {
-      const step = stepTo(item, index, node);
+      const step = itemStep(item, index, node);
       return step === undefined
         ? [`${path}: element ${index}: associative list with keys may not have non-map elements`]
-        : strangeValues(node.items, item, `${path}${step}`);
+        : nonJsonProblems(node.items, item, `${path}${step}`);
     });
   }
   if (!isRecord(value) || node.type === 'list' || node.type === 'scalar') return [];
   return Object.keys(value).flatMap((name) => {
     const child = memberNode(node, name);
     if (child === undefined) return [];
-    return strangeValues(child, value[name], `${path}${printElement(fieldElement(name))}`);
+    return nonJsonProblems(child, value[name], `${path}${printElement(fieldElement(name))}`);
   });
 }
 
-/** Undefined for an item that has no name, though it should. */
-function stepTo(item: unknown, index: number, list: Structural & { readonly type: 'list' }): string | undefined {
+/** Undefined for an item without the keys of its associative list. */
+function itemStep(item: unknown, index: number, list: Structural & { readonly type: 'list' }): string | undefined {
   if (!hasItems(list)) return printElement(`i:${index}`);
-  if (item instanceof Foreign) return list.listType === 'map' ? undefined : '[={{undefined}}]';
+  if (item instanceof NonJsonValue) return list.listType === 'map' ? undefined : '[={{undefined}}]';
   try {
     const element: PathElement = itemElement(list, item);
     return printElement(element);
   } catch (error) {
-    // It is refused for that in a moment.
+    // fieldsOfIntent reports it.
     if (error instanceof ItemError) return printElement(`i:${index}`);
     throw error;
   }
 }
 
-function strangeness(node: Structural, { type, plain, syntax }: Foreign): string {
+function nonJsonMessage(node: Structural, { type, plain, syntax }: NonJsonValue): string {
   if (node.type === 'list') return `expected list, got &{${plain}}`;
   if (node.type !== 'scalar') return `expected map, got &{${plain}}`;
   switch (SCALARS[node.scalar]) {
@@ -166,7 +161,7 @@ const SCALARS: Readonly<Record<ScalarNode['scalar'], 'number' | 'text' | 'boolea
   intOrString: 'any',
 };
 
-/** Paths of what is owned as a whole. Keys of maps are not looked into: that is how far the reference server looks. */
+/** The paths of atomic values. As in the reference server, map values are not checked. */
 function atomicsIn(node: Structural, value: unknown, path: string): string[] {
   if (Array.isArray(value) && (node.type === 'list' || node.type === 'any')) {
     const own = node.type === 'list' && hasItems(node) ? [] : [path];
@@ -183,7 +178,7 @@ function atomicsIn(node: Structural, value: unknown, path: string): string[] {
   return [...own, ...inside];
 }
 
-/** The patched document. Throws a {@link MutationError}. */
+/** Applies a JSON patch. Throws a {@link MutationError}. */
 export function applyPatchSteps(given: CelValue, object: WireObject): unknown {
   if (!(given instanceof CelList)) {
     throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array');
@@ -210,6 +205,11 @@ function operationOf(step: CelValue): Readonly<Record<string, unknown>> {
     ...(step.value === undefined ? {} : { value: patchValue(step.value) }),
   };
 }
+
+class NotJson extends Error {}
+
+/** Larger integers are strings in JSON, because many readers would round them. */
+const MAX_NUMBER = 2n ** 53n - 1n;
 
 function patchValue(value: CelValue): unknown {
   if (value instanceof PatchObject) checkTypeNames(value);
@@ -249,8 +249,8 @@ function wholeNumber(value: bigint): number | string {
 
 function finite(value: number): number {
   if (Number.isFinite(value)) return value;
-  const shown = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
-  const why = `proto: google.protobuf.Value.number_value: invalid ${shown} value`;
+  const text = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+  const why = `proto: google.protobuf.Value.number_value: invalid ${text} value`;
   throw new NotJson(`json: error calling MarshalJSON for type *structpb.Value: ${why}`);
 }
 
@@ -264,21 +264,21 @@ function recordOf(map: CelMap): MutableRecord {
   return record;
 }
 
-/** What stands in an `Object{}` is held to what an apply configuration may hold, but for numbers without a sign. */
+/** An `Object{}` must be valid in an apply configuration, except that unsigned integers are allowed. */
 function objectOf(object: PatchObject): MutableRecord {
   const record = recordOfObject(object);
   if (typeof record === 'string') throw new NotJson(record);
-  return withoutForeign(record) as MutableRecord;
+  return withoutNonJson(record) as MutableRecord;
 }
 
-function withoutForeign(value: unknown): unknown {
-  if (value instanceof Foreign) {
+function withoutNonJson(value: unknown): unknown {
+  if (value instanceof NonJsonValue) {
     if (value.type === 'uint64') return Number(value.plain);
     throw new NotJson(`proto: invalid type: ${value.type}`);
   }
-  if (Array.isArray(value)) return value.map(withoutForeign);
+  if (Array.isArray(value)) return value.map(withoutNonJson);
   if (!isRecord(value)) return typeof value === 'bigint' ? Number(value) : value;
   const out: MutableRecord = {};
-  for (const key of Object.keys(value)) setOwn(out, key, withoutForeign(value[key]));
+  for (const key of Object.keys(value)) setOwn(out, key, withoutNonJson(value[key]));
   return out;
 }

@@ -1,13 +1,11 @@
 /**
- * What an expression made, as the plain values of an apply configuration. That goes one level deep only: in maps and
- * lists that stand in an `Object{}` plain values may stand, and further `Object{}`s, but no maps and lists again. What
- * does not fit is kept as it is, a {@link Foreign}, to be found where a field will not have it.
+ * Converts the result of an expression to the plain values of an apply configuration. The conversion is one level deep:
+ * maps and lists in an `Object{}` may hold plain values and `Object{}`s, but no further maps and lists. Other values are
+ * kept as {@link NonJsonValue}, and reported where a field rejects them.
  */
 
-import { ArrayList, EntryMap, JsonList, JsonMap } from '../../cel/index.js';
-import { printValue } from '../../cel/library/print-value.js';
-import { referenceClass, runtimeTypeName, typeNameOf } from '../../cel/runtime-type.js';
 import {
+  ArrayList,
   CelBytes,
   CelDuration,
   CelList,
@@ -17,15 +15,22 @@ import {
   CelTypeValue,
   CelUint,
   type CelValue,
-} from '../../cel/values.js';
+  EntryMap,
+  JsonList,
+  JsonMap,
+  printValue,
+  referenceClass,
+  runtimeTypeName,
+  typeNameOf,
+} from '../../cel/index.js';
 import { PatchObject } from '../../kinds/admissionregistration/expressions/patch-types.js';
 import { quote } from '../../text/go/go-text.js';
 import { goSyntax, printGoValue } from '../../text/go/go-value.js';
 import { MONTH_NAMES } from '../../text/time/time.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 
-/** A value that no object can hold, with how messages call and print it. */
-export class Foreign {
+/** A value that JSON cannot represent, with its Go type and its text as of Go's %v and %#v. */
+export class NonJsonValue {
   constructor(
     readonly type: string,
     readonly plain: string,
@@ -33,7 +38,7 @@ export class Foreign {
   ) {}
 }
 
-/** An `Object{}` as a record, or why it is none. */
+/** An `Object{}` as a record, or the reason why it cannot be one. */
 export function recordOfObject(object: PatchObject): MutableRecord | string {
   const record: MutableRecord = {};
   for (const [name, value] of object.fields) {
@@ -73,25 +78,25 @@ function plainValue(value: CelValue): unknown {
   if (value instanceof JsonList || value instanceof JsonMap) return value.raw;
   if (value instanceof CelTypeValue) return runtimeTypeName(value.type);
   if (value instanceof CelOptional && value.value !== undefined) return plainValue(value.value);
-  if (!(value instanceof PatchObject)) return foreign(value);
+  if (!(value instanceof PatchObject)) return nonJsonValue(value);
   const record = recordOfObject(value);
-  return typeof record === 'string' ? new Foreign('*types.Err', record) : record;
+  return typeof record === 'string' ? new NonJsonValue('*types.Err', record) : record;
 }
 
-function foreign(value: CelValue): Foreign {
-  if (value === null) return new Foreign('structpb.NullValue', 'NULL_VALUE', '0');
+function nonJsonValue(value: CelValue): NonJsonValue {
+  if (value === null) return new NonJsonValue('structpb.NullValue', 'NULL_VALUE', '0');
   if (value instanceof CelUint) {
-    return new Foreign('uint64', String(value.value), `0x${value.value.toString(16)}`);
+    return new NonJsonValue('uint64', String(value.value), `0x${value.value.toString(16)}`);
   }
-  if (value instanceof CelDuration) return new Foreign('time.Duration', printValue(value), String(value.nanos));
-  if (value instanceof CelTimestamp) return new Foreign('time.Time', printValue(value), timeSyntax(value));
+  if (value instanceof CelDuration) return new NonJsonValue('time.Duration', printValue(value), String(value.nanos));
+  if (value instanceof CelTimestamp) return new NonJsonValue('time.Time', printValue(value), timeSyntax(value));
   if (value instanceof CelBytes) {
     const bytes = Array.from(value.bytes, (byte) => `0x${byte.toString(16)}`);
-    return new Foreign('[]uint8', printValue(value), `[]uint8{${bytes.join(', ')}}`);
+    return new NonJsonValue('[]uint8', printValue(value), `[]uint8{${bytes.join(', ')}}`);
   }
   if (value instanceof ArrayList || value instanceof CelList) {
     const items = itemsOf(value).map(plainValue);
-    return new Foreign(
+    return new NonJsonValue(
       '[]ref.Val',
       `[${items.map(plainText).join(' ')}]`,
       `[]ref.Val{${items.map(syntax).join(', ')}}`,
@@ -100,21 +105,25 @@ function foreign(value: CelValue): Foreign {
   if (value instanceof EntryMap || value instanceof CelMap) {
     const entries = [...value.keys()].map((key) => [plainValue(key), plainValue(value.get(key) ?? null)] as const);
     const plain = entries.map(([key, item]) => `${plainText(key)}:${plainText(item)}`);
-    const shown = entries.map(([key, item]) => `${syntax(key)}:${syntax(item)}`);
-    return new Foreign('map[ref.Val]ref.Val', `map[${plain.join(' ')}]`, `map[ref.Val]ref.Val{${shown.join(', ')}}`);
+    const syntaxes = entries.map(([key, item]) => `${syntax(key)}:${syntax(item)}`);
+    return new NonJsonValue(
+      'map[ref.Val]ref.Val',
+      `map[${plain.join(' ')}]`,
+      `map[ref.Val]ref.Val{${syntaxes.join(', ')}}`,
+    );
   }
-  return new Foreign(goTypeOf(value), printValue(value));
+  return new NonJsonValue(goTypeOf(value), printValue(value));
 }
 
 function plainText(value: unknown): string {
-  return value instanceof Foreign ? value.plain : printGoValue(value);
+  return value instanceof NonJsonValue ? value.plain : printGoValue(value);
 }
 
 function syntax(value: unknown): string {
-  return value instanceof Foreign ? value.syntax : goSyntax(value);
+  return value instanceof NonJsonValue ? value.syntax : goSyntax(value);
 }
 
-/** Values of libraries, by the classes behind them. */
+/** The Go types of CEL library values. */
 function goTypeOf(value: CelValue): string {
   const name = typeNameOf(value).split('.').at(-1) ?? '';
   if (name === 'Quantity') return '*resource.Quantity';
@@ -131,10 +140,10 @@ function timeSyntax({ nanos }: CelTimestamp): string {
   return `time.Date(${day}, ${clock}, time.UTC)`;
 }
 
-/** A number that is printed as if it were a character. */
+/** A key that is not a string, printed as Go's %q prints a number: as a character. */
 function quoteKey(key: CelValue): string {
   const code = key instanceof CelUint ? key.value : typeof key === 'bigint' ? key : undefined;
-  // Others cannot be; that this is said goes through two messages, the second of which makes a mess of it.
+  // The reference server formats this message twice, which garbles the verb.
   if (code === undefined) return `%!!(MISSING)q(${referenceClass(key)}=${printValue(key)})`;
   if (code < 0n || code > 0x10ffffn) return "'\uFFFD'";
   const character = quote(String.fromCodePoint(Number(code))).slice(1, -1);

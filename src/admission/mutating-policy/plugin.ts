@@ -1,6 +1,6 @@
 /**
- * MutatingAdmissionPolicy: changes requests by the policies that are bound. Which of them apply is settled first, then
- * they change the object one after the other, by the names of policies and bindings. spec: MutatingAdmissionPolicy
+ * The MutatingAdmissionPolicy plugin. It first determines the policies that match, then runs their mutations one after the
+ * other, in the order of policy and binding names. spec: MutatingAdmissionPolicy
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
@@ -8,26 +8,26 @@ import { printGvk } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { asleepWithout } from '../asleep.js';
 import { evaluateSet, POLICY_BUDGET, type Scope, VariableValues } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
-import { judgeConditions } from '../cel/match-conditions.js';
-import { formBelow } from '../match/form.js';
-import { isNeverSeenByPolicies, matchResources, namespaceOf } from '../match/match.js';
+import { evaluateConditions } from '../cel/match-conditions.js';
+import { idleWithout } from '../idle.js';
+import { isExemptFromPolicies, matchResources, namespaceOf } from '../match/match.js';
 import { Reinvocation } from '../match/reinvocation.js';
-import { type Shown, ShownObject } from '../match/shown-object.js';
 import type { Match } from '../match/types.js';
+import { VersionedDraft, type VersionedObjects } from '../match/versioned-draft.js';
+import { subresourceKind } from '../match/wire-object.js';
 import { ConfigurationError, findParams, servedParamKind } from '../policy/params.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { applyConfiguration, applyPatchSteps, MutationError } from './mutations.js';
 import { BINDINGS, type Binding, type BoundPolicy, boundPolicies, type CompiledMutation } from './policies.js';
 
-export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ asleepWithout([BINDINGS], {
+export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWithout([BINDINGS], {
   name: 'MutatingAdmissionPolicy',
-  looksAt: (served: ServedKind) => !isNeverSeenByPolicies(served),
-  connects: true,
+  handlesKind: (served: ServedKind) => !isExemptFromPolicies(served),
+  handlesConnect: true,
   changesNothing: (view: ClusterView) => boundPolicies(view).length === 0,
-  // Conversions may have to be waited for.
+  // Conversion may be asynchronous.
   mayWait: (_served: ServedKind, view: ClusterView) => boundPolicies(view).length > 0,
   mutate,
 });
@@ -37,7 +37,7 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): Mayb
   return new Session(request, view).run();
 }
 
-/** A policy with a binding and a parameter: one change to be made. */
+/** One run of a policy with a binding and a parameter. */
 interface Invocation {
   readonly policy: BoundPolicy;
   readonly binding: Binding;
@@ -47,22 +47,22 @@ interface Invocation {
 
 interface Denial {
   readonly message: string;
-  /** Absent for what is wrong with a policy or a binding as such. */
+  /** Absent for configuration errors of a policy or binding. */
   readonly reason?: StatusReason;
 }
 
-/** One request on its way past all policies. */
+/** Runs all policies for one request. */
 class Session {
   readonly #request: AdmissionRequest<DraftObject>;
   readonly #view: ClusterView;
-  readonly #shown: ShownObject;
+  readonly #draft: VersionedDraft;
   readonly #reinvocation: Reinvocation;
   readonly #denials: Denial[] = [];
 
   constructor(request: AdmissionRequest<DraftObject>, view: ClusterView) {
     this.#request = request;
     this.#view = view;
-    this.#shown = new ShownObject(request, view);
+    this.#draft = new VersionedDraft(request, view);
     this.#reinvocation = Reinvocation.of(mutatingAdmissionPolicy, request.rounds);
   }
 
@@ -70,20 +70,20 @@ class Session {
     const invocations: Invocation[] = [];
     for (const policy of boundPolicies(this.#view)) invocations.push(...(await this.#invocationsOf(policy)));
     if (invocations.length > 0) await this.#runAll(invocations);
-    this.#refuse();
+    this.#throwDenials();
   }
 
   async #runAll(invocations: readonly Invocation[]): Promise<void> {
     const { object } = this.#request;
-    this.#reinvocation.begin(object);
+    this.#reinvocation.beginRound(object);
     try {
       const namespace = namespaceOf(this.#request, this.#view);
       for (const invocation of invocations) await this.#runOne(invocation, namespace);
-      // Even a change that changed nothing is reason enough to look again.
-      if (this.#shown.isDirty) this.#reinvocation.changed();
-      await this.#shown.finish();
+      // As in the reference server, a mutation without effect also triggers reinvocation.
+      if (this.#draft.isDirty) this.#reinvocation.objectChanged();
+      await this.#draft.finish();
     } finally {
-      this.#reinvocation.end(object);
+      this.#reinvocation.endRound(object);
     }
   }
 
@@ -104,8 +104,8 @@ class Session {
       try {
         const { matchResources: narrowed, paramRef: ref } = binding.spec;
         if (narrowed !== undefined && matchResources(narrowed, this.#request, this.#view) === undefined) continue;
-        const about = { kind: spec.paramKind, served: paramKind, ref };
-        const all = await findParams(about, this.#request.namespace, this.#view);
+        const change = { kind: spec.paramKind, served: paramKind, ref };
+        const all = await findParams(change, this.#request.namespace, this.#view);
         for (const params of all) found.push({ policy, binding, match, params });
       } catch (error) {
         this.#misconfigured(error, policy, binding);
@@ -118,18 +118,18 @@ class Session {
     const { policy } = invocation;
     const compiled = policy.compiled();
     if (compiled.conditions.length > 0) {
-      // Conditions know nothing of the namespace, and see the resource as it was asked for.
+      // Match conditions have no namespaceObject, and see the requested resource instead of the matched one.
       const input = { ...(await this.#input(invocation)), resource: this.#request.served.gvr };
       const scope = scopeOf(policy, variablesOf(input, { authorizer: true }));
-      const verdict = judgeConditions(compiled.conditions, policy.spec.failurePolicy, scope);
+      const verdict = evaluateConditions(compiled.conditions, policy.spec.failurePolicy, scope);
       if (verdict.error !== undefined) return this.#deny(verdict.error, invocation);
       if (!verdict.matches) return undefined;
     }
     const key = keyOf(invocation);
-    if (!this.#reinvocation.isAsked(key)) return undefined;
+    if (!this.#reinvocation.shouldInvoke(key)) return undefined;
     let isChanged = false;
     for (const mutation of compiled.mutations) {
-      // Each sees what the one before it has made.
+      // Each mutation sees the result of the previous one.
       const input = await this.#input(invocation);
       if (input.object === undefined) continue;
       const given = variablesOf(input, {
@@ -139,36 +139,36 @@ class Session {
       isChanged =
         this.#change(mutation, { invocation, scope: scopeOf(policy, given), object: input.object }) || isChanged;
     }
-    if (isChanged) this.#reinvocation.changed();
-    if (policy.spec.reinvocationPolicy === 'IfNeeded') this.#reinvocation.wantsAgain(key);
+    if (isChanged) this.#reinvocation.objectChanged();
+    if (policy.spec.reinvocationPolicy === 'IfNeeded') this.#reinvocation.allowReinvocation(key);
     return undefined;
   }
 
   async #input({ match, params }: Invocation): Promise<ExpressionInput> {
-    const shown: Shown = await this.#shown.in(match);
+    const shown: VersionedObjects = await this.#draft.convertTo(match);
     const { object, oldObject } = shown;
     const { kind, resource } = shown.match;
     return { request: this.#request, view: this.#view, kind, resource, object, oldObject, params };
   }
 
-  /** Says whether anything is different. */
-  #change(mutation: CompiledMutation, about: Change): boolean {
+  /** Applies a mutation. Returns whether the object changed. */
+  #change(mutation: CompiledMutation, change: Change): boolean {
     try {
-      const value = evaluated(mutation, about.scope);
+      const value = evaluateMutation(mutation, change.scope);
       if (mutation.type === 'JSONPatch') {
-        return this.#shown.take(applyPatchSteps(value, about.object), { strict: true });
+        return this.#draft.accept(applyPatchSteps(value, change.object), { strict: true });
       }
-      const { matched, subresource, kind } = about.invocation.match;
-      const form = formBelow(matched, subresource);
-      if (form === undefined) {
+      const { matched, subresource, kind } = change.invocation.match;
+      const served = subresourceKind(matched, subresource);
+      if (served === undefined) {
         const why = `no corresponding type for ${printGvk(kind)}`;
         throw new MutationError(`error applying patch: failed to convert patch object to typed object: ${why}`);
       }
-      const refuse = (why: string, cause: unknown) => new MutationError(unconvertible(why, form), { cause });
-      return this.#shown.take(applyConfiguration(value, about.object, form), { refuse });
+      const refuse = (why: string, cause: unknown) => new MutationError(unconvertible(why, served), { cause });
+      return this.#draft.accept(applyConfiguration(value, change.object, served), { refuse });
     } catch (error) {
       if (!(error instanceof MutationError)) throw error;
-      this.#deny(error.message, about.invocation);
+      this.#deny(error.message, change.invocation);
       return false;
     }
   }
@@ -188,8 +188,8 @@ class Session {
     this.#denials.push({ message: `${whose} denied request: ${what}: ${error.message}` });
   }
 
-  /** All of them are told; the first gives the answer its message. */
-  #refuse(): void {
+  /** All denials become causes; the first one is the message. */
+  #throwDenials(): void {
     const [first] = this.#denials;
     if (first === undefined) return;
     const { group, resource } = this.#request.served.gvr;
@@ -212,7 +212,7 @@ function scopeOf(policy: BoundPolicy, given: Scope['given']): Scope {
 }
 
 /** Throws a {@link MutationError}. */
-function evaluated(mutation: CompiledMutation, scope: Scope) {
+function evaluateMutation(mutation: CompiledMutation, scope: Scope) {
   if (mutation.compiled.error !== undefined) throw new MutationError(mutation.compiled.error.detail);
   const outcome = evaluateSet([mutation], scope, POLICY_BUDGET);
   if (outcome.stop !== undefined) throw new MutationError(outcome.stop);
@@ -221,14 +221,14 @@ function evaluated(mutation: CompiledMutation, scope: Scope) {
   return evaluation.value;
 }
 
-/** What a field will not have is noticed when the merged object becomes one of its kind again. */
+/** The message for a merged object that does not decode to its kind. */
 function unconvertible(why: string, { gvk }: ServedKind): string {
   const whole = /^json: cannot unmarshal number [^ ]+ into Go struct field [^ ]+ of type (u?int\d+)$/.exec(why);
   const reason = whole === null ? why : `cannot convert float64 to ${whole[1]}`;
   return `unable to convert unstructured object to ${printGvk(gvk)}: ${reason}`;
 }
 
-/** The identity of an invocation from one round to the next. */
+/** Identifies an invocation across reinvocation rounds. */
 function keyOf({ policy, binding, params }: Invocation): string {
   const { name = '', namespace = '' } = (params?.['metadata'] ?? {}) as { name?: string; namespace?: string };
   return [policy.name, binding.name, namespace, name].join('\0');

@@ -1,9 +1,9 @@
 /**
- * The mutating policies of a cluster that are put to use by a binding, by their names, their expressions compiled. Worked
- * out again when one of them has changed; where there are none, asking costs two look-ups.
+ * Reads and compiles the MutatingAdmissionPolicies that have a binding, sorted by name. The result is cached until a policy
+ * or binding changes, so that a request without policies costs two lookups.
  */
 
-import { listOf } from '../../cel/types.js';
+import { listOf } from '../../cel/index.js';
 import {
   ANYTHING,
   CONDITION,
@@ -20,7 +20,7 @@ import type { DeepReadonly } from '../../meta/object.js';
 import { once } from '../../schema/type.js';
 import type { CompiledVariables, NamedExpression } from '../cel/evaluate.js';
 import type { CompiledCondition } from '../cel/match-conditions.js';
-import { readOncePerChange } from '../policy/policies.js';
+import { cacheUntilChanged } from '../policy/policies.js';
 import type { ClusterView } from '../types.js';
 
 export type PolicySpec = DeepReadonly<MutatingAdmissionPolicySpec>;
@@ -28,9 +28,9 @@ export type PolicySpec = DeepReadonly<MutatingAdmissionPolicySpec>;
 export interface BoundPolicy {
   readonly name: string;
   readonly spec: PolicySpec;
-  /** At least one, by their names. */
+  /** At least one, sorted by name. */
   readonly bindings: readonly Binding[];
-  /** Compiled by the first call. */
+  /** Compiles on the first call. */
   readonly compiled: () => CompiledPolicy;
 }
 
@@ -45,7 +45,7 @@ export interface CompiledPolicy {
   readonly mutations: readonly CompiledMutation[];
 }
 
-/** What its expression gives: a part of an object to be merged, or the steps of a JSON patch. */
+/** The expression yields an object to merge, or the operations of a JSON patch. */
 export interface CompiledMutation extends NamedExpression {
   readonly type: 'ApplyConfiguration' | 'JSONPatch';
 }
@@ -56,10 +56,10 @@ export const BINDINGS = { group: GROUP, resource: 'mutatingadmissionpolicybindin
 
 type PolicyView = Pick<ClusterView, 'changes' | 'list' | 'features'>;
 
-/** None where the feature is off, whatever is stored. */
+/** Empty if the feature gate is disabled. */
 export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
   if (!view.features.enabled('MutatingAdmissionPolicy')) return NONE;
-  return knownPolicies(view);
+  return cachedPolicies(view);
 }
 
 const NONE: readonly BoundPolicy[] = Object.freeze([]);
@@ -112,4 +112,4 @@ function compilePolicy(spec: PolicySpec): CompiledPolicy {
   };
 }
 
-const knownPolicies = readOncePerChange({ policies: POLICIES, bindings: BINDINGS }, readPolicies);
+const cachedPolicies = cacheUntilChanged({ policies: POLICIES, bindings: BINDINGS }, readPolicies);

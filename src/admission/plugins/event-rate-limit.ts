@@ -36,7 +36,7 @@ export function eventRateLimit(options: EventRateLimitOptions): AdmissionPlugin 
   return Object.freeze({
     name: 'EventRateLimit',
     // Only events of the first group: the reference server does not limit the others.
-    looksAt: ({ kind }) => kind.group === '' && kind.names.plural === 'events',
+    handlesKind: ({ kind }) => kind.group === '' && kind.names.plural === 'events',
     isBuiltIn: true,
     validate(request, view) {
       const { operation, dryRun } = request;

@@ -13,16 +13,16 @@ import type { ResourceList } from '../../kinds/shared/resources.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { sortedRecord } from '../../util/order.js';
-import { asleepWithout } from '../asleep.js';
+import { idleWithout } from '../idle.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { type Amounts, podAmounts, readAmounts } from './pod-amounts.js';
 import { type AnyRequest, isFor, kindsOf, refuse } from './requests.js';
 
 const RANGES = { group: '', resource: 'limitranges' };
 
-export const limitRanger: AdmissionPlugin = /* @__PURE__ */ asleepWithout([RANGES], {
+export const limitRanger: AdmissionPlugin = /* @__PURE__ */ idleWithout([RANGES], {
   name: 'LimitRanger',
-  looksAt: kindsOf(['', 'pods'], ['', 'persistentvolumeclaims']),
+  handlesKind: kindsOf(['', 'pods'], ['', 'persistentvolumeclaims']),
   isBuiltIn: true,
   mutate,
   validate,

@@ -47,7 +47,7 @@ export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): Admis
   refuseUnknownOptions('podNodeSelectorWith', options, ['clusterDefaultNodeSelector', 'namespaces']);
   return Object.freeze({
     name: 'PodNodeSelector',
-    looksAt: kindsOf(['', 'pods']),
+    handlesKind: kindsOf(['', 'pods']),
     isBuiltIn: true,
     mutate(request, view) {
       const spec = newPodSpec(request);

@@ -55,7 +55,7 @@ export function podTolerationRestrictionWith(options: PodTolerationRestrictionOp
   refuseUnknownOptions('podTolerationRestrictionWith', options, ['default', 'whitelist']);
   return Object.freeze({
     name: 'PodTolerationRestriction',
-    looksAt: kindsOf(['', 'pods']),
+    handlesKind: kindsOf(['', 'pods']),
     isBuiltIn: true,
     mutate(request, view) {
       const spec = specOf(request);

@@ -49,7 +49,7 @@ export function podSecurityWith(options: PodSecurityOptions = {}): AdmissionPlug
   return Object.freeze({
     name: 'PodSecurity',
     isBuiltIn: true,
-    looksAt: (served) => isResource(served, '', 'namespaces') || hasPod(served),
+    handlesKind: (served) => isResource(served, '', 'namespaces') || hasPod(served),
     validate(request, view) {
       if (request.operation !== 'CREATE' && request.operation !== 'UPDATE') return;
       if (isResource(request.served, '', 'namespaces')) validateNamespace(request, view, settings);

@@ -1,6 +1,6 @@
 /**
- * The policies of a cluster that are put to use by a binding. Worked out again when one of them has changed; where there
- * are none, asking costs two look-ups.
+ * Reads and compiles the ValidatingAdmissionPolicies that have a binding. The result is cached until a policy or binding
+ * changes, so that a request without policies costs two lookups.
  */
 
 import {
@@ -23,12 +23,12 @@ import type { CompiledVariables, NamedExpression } from '../cel/evaluate.js';
 import type { CompiledCondition } from '../cel/match-conditions.js';
 import type { ClusterView } from '../types.js';
 
-const compiledSpecs = new WeakMap<PolicySpec, CompiledPolicy>();
+export type PolicySpec = DeepReadonly<ValidatingAdmissionPolicySpec>;
 
 export interface BoundPolicy {
   readonly name: string;
   readonly spec: PolicySpec;
-  /** At least one, by their names. */
+  /** At least one, sorted by name. */
   readonly bindings: readonly Binding[];
 }
 
@@ -43,9 +43,9 @@ export const BINDINGS = { group: GROUP, resource: 'validatingadmissionpolicybind
 
 type PolicyView = Pick<ClusterView, 'changes' | 'list'>;
 
-/** By their names. */
+/** Sorted by name. */
 export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
-  return knownPolicies(view);
+  return cachedPolicies(view);
 }
 
 function readPolicies(view: PolicyView): readonly BoundPolicy[] {
@@ -73,29 +73,27 @@ interface StoredBinding {
   readonly spec: Binding['spec'];
 }
 
-const knownPolicies = readOncePerChange({ policies: POLICIES, bindings: BINDINGS }, readPolicies);
+const cachedPolicies = cacheUntilChanged({ policies: POLICIES, bindings: BINDINGS }, readPolicies);
 
 type Changes = Pick<ClusterView, 'changes'>;
 
-/** A reader of policies that reads again only when one of the two resources has changed. */
-export function readOncePerChange<View extends Changes, Policy>(
+/** Wraps a reader of policies: it reads again only after one of the two resources changed. */
+export function cacheUntilChanged<View extends Changes, Policy>(
   resources: { readonly policies: GroupResource; readonly bindings: GroupResource },
   read: (view: View) => readonly Policy[],
 ): (view: View) => readonly Policy[] {
-  const known = new WeakMap<View, { policies: number; bindings: number; read: readonly Policy[] }>();
+  const cache = new WeakMap<View, { policies: number; bindings: number; read: readonly Policy[] }>();
   return (view) => {
     const policies = view.changes(resources.policies);
     const bindings = view.changes(resources.bindings);
-    let last = known.get(view);
+    let last = cache.get(view);
     if (last === undefined || last.policies !== policies || last.bindings !== bindings) {
       last = { policies, bindings, read: read(view) };
-      known.set(view, last);
+      cache.set(view, last);
     }
     return last.read;
   };
 }
-
-export type PolicySpec = DeepReadonly<ValidatingAdmissionPolicySpec>;
 
 export interface CompiledPolicy {
   readonly failurePolicy: 'Fail' | 'Ignore';
@@ -106,7 +104,7 @@ export interface CompiledPolicy {
 }
 
 export interface CompiledValidation extends NamedExpression {
-  /** Both as they were written; empty: there is none. */
+  /** As written in the spec; empty if absent. */
   readonly message: string;
   readonly reason: string | undefined;
   readonly messageExpression: NamedExpression | undefined;
@@ -115,6 +113,8 @@ export interface CompiledValidation extends NamedExpression {
 export interface CompiledAnnotation extends NamedExpression {
   readonly key: string;
 }
+
+const compiledSpecs = new WeakMap<PolicySpec, CompiledPolicy>();
 
 export function compiledPolicy(spec: PolicySpec): CompiledPolicy {
   let compiled = compiledSpecs.get(spec);
@@ -130,7 +130,7 @@ function compilePolicy(spec: PolicySpec): CompiledPolicy {
   const params = spec.paramKind !== undefined;
   const types = new VariableTypes();
   const inPolicy = admissionEnvironment({ params, authorizer: true, stored: true }, types);
-  // Messages are given no say in who may do what.
+  // Message expressions have no authorizer.
   const inMessages = admissionEnvironment({ params, stored: true }, types);
   const variables = new Map<string, CompiledExpression>();
   for (const { name, expression } of spec.variables ?? []) {

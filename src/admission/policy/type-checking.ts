@@ -1,17 +1,25 @@
 /**
- * Whether the expressions of a policy fit the kinds that it is about. Objects have no type when a policy is evaluated,
- * so that a slip in a field's name shows only when a request comes; here the schemas of the kinds are looked at, and what
- * would not fit is a warning. spec: ValidatingAdmissionPolicy
+ * Type-checks the expressions of ValidatingAdmissionPolicies against the schemas of the kinds that they match, and writes
+ * the warnings to `status.typeChecking`. At evaluation time objects are untyped, so a misspelt field name would otherwise
+ * surface only with a request. spec: ValidatingAdmissionPolicy
  */
-import type { Environment } from '../../cel/engine.js';
-import { compile } from '../../cel/index.js';
-import { AUTHORIZER_TYPE } from '../../cel/library/authorizer.js';
-import { storedEnvironment } from '../../cel/library/environments.js';
-import type { TypeProvider } from '../../cel/types.js';
-import { BOOL, BYTES, DOUBLE, DYN, INT, type SimpleType, STRING, TIMESTAMP } from '../../cel/types.js';
+import {
+  AUTHORIZER_TYPE,
+  BOOL,
+  BYTES,
+  compile,
+  DOUBLE,
+  DYN,
+  type Environment,
+  INT,
+  type SimpleType,
+  STRING,
+  storedEnvironment,
+  TIMESTAMP,
+  type TypeProvider,
+} from '../../cel/index.js';
 import { escapeName } from '../../crd/rules/escape.js';
-import { type SelfType, selfTypeOf } from '../../crd/rules/self-type.js';
-import { type ObjectShape, type Shape, shapeOf } from '../../crd/rules/shape.js';
+import { type ObjectShape, type SelfType, type Shape, selfTypeOf, shapeOf } from '../../crd/rules/shape.js';
 import { schemaView } from '../../crd/schema-view.js';
 import {
   DECLARED_TYPES,
@@ -30,36 +38,49 @@ import type { PolicySpec } from './policies.js';
 
 const POLICIES = { group: serviceGroup('admissionregistration'), resource: 'validatingadmissionpolicies' };
 
-/** As which the status is written. */
+/** The field manager of the status. */
 const MANAGER = 'validatingadmissionpolicy-status';
 
-const shapes = new WeakMap<ServedKind, ObjectShape>();
-
-/** Estimates of costs go by sizes; nobody asks for them here. */
-const UNSIZED = { maxElements: 0, minSize: 0 };
-
-const SCALARS: Readonly<Partial<Record<ScalarType, SimpleType>>> = {
-  string: STRING,
-  int32: INT,
-  int64: INT,
-  number: DOUBLE,
-  boolean: BOOL,
-  bytes: BYTES,
-  time: TIMESTAMP,
-  microTime: TIMESTAMP,
-  intOrString: DYN,
-  duration: STRING,
-};
-
-const UNTYPED_OBJECTS: ReadonlySet<string> = new Set(['runtime.RawExtension', 'v1.FieldsV1']);
-
-/** What there is to be known of the kinds of a cluster. */
+/** Gives access to the kinds of the cluster. */
 export interface KindLookups {
-  /** All that are served, custom ones included. */
+  /** All served kinds, including custom resources. */
   kinds(): readonly ServedKind[];
 }
 
-/** The warnings for `status.typeChecking.expressionWarnings`; none for a policy that is about whatever there may be. */
+interface Policy {
+  readonly metadata: { readonly generation?: number };
+  readonly spec: PolicySpec;
+  readonly status?: { readonly observedGeneration?: number };
+}
+
+/** The server-side reconciler of ValidatingAdmissionPolicy: checks each new generation of a policy. */
+export function policyTypeCheckReconciler(server: ReconcilerHost, lookups: KindLookups): ServerReconciler {
+  let seen = -1;
+  return {
+    reconcile() {
+      if (server.writeCount(POLICIES) === seen) return;
+      for (const policy of server.objects.list(POLICIES)) checkPolicy(policy, server, lookups);
+      // Includes the status writes made here.
+      seen = server.writeCount(POLICIES);
+    },
+  };
+}
+
+function checkPolicy(object: ApiObject, server: ReconcilerHost, lookups: KindLookups): void {
+  const { metadata, spec, status } = object as unknown as Policy;
+  const { generation = 0 } = metadata;
+  if (generation <= (status?.observedGeneration ?? 0)) return;
+  const warnings = checkPolicyTypes(spec, lookups);
+  const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings };
+  server.writeStatus(
+    object,
+    (draft) => {
+      draft['status'] = { observedGeneration: generation, typeChecking };
+    },
+    MANAGER,
+  );
+}
+/** The warnings for `status.typeChecking.expressionWarnings`; none for a policy that matches arbitrary kinds. */
 export function checkPolicyTypes(spec: PolicySpec, lookups: KindLookups): readonly ExpressionWarning[] {
   const kinds = kindsToCheck(spec, lookups.kinds());
   const params = paramKindOf(spec, lookups.kinds());
@@ -83,10 +104,10 @@ function kindText({ group, version, kind }: GroupVersionKind): string {
   return `${group}/${version}, Kind=${kind}`;
 }
 
-/** As many kinds of one rule are looked at. */
+/** The number of kinds that are checked for one rule. */
 const MAX_KINDS = 10;
 
-/** The kinds that the rules of a policy name, in order. A rule with a star for a group or a version names none. */
+/** The kinds that the rules of a policy name, sorted. A rule with a wildcard group or version names none. */
 function kindsToCheck({ matchConstraints }: PolicySpec, served: readonly ServedKind[]): readonly ServedKind[] {
   const found = new Set<ServedKind>();
   for (const { apiGroups = [], apiVersions = [], resources = [] } of matchConstraints?.resourceRules ?? []) {
@@ -95,11 +116,11 @@ function kindsToCheck({ matchConstraints }: PolicySpec, served: readonly ServedK
     for (const kind of namedKinds(served, { apiGroups, apiVersions, resources })) {
       found.add(kind);
       count++;
-      // Nothing is looked at behind a rule that names too much.
-      if (count === MAX_KINDS) return inOrder([...found]);
+      // The reference server stops at a rule that names too many kinds.
+      if (count === MAX_KINDS) return sortedKinds([...found]);
     }
   }
-  return inOrder([...found]);
+  return sortedKinds([...found]);
 }
 
 interface NamedResources {
@@ -108,7 +129,7 @@ interface NamedResources {
   readonly resources: readonly string[];
 }
 
-/** What is below an object has no type of its own here. */
+/** Subresources and wildcards are not checked. */
 function namedKinds(served: readonly ServedKind[], named: NamedResources): readonly ServedKind[] {
   const resources = named.resources.filter((name) => !/[*/]/.test(name)).sort();
   return [...named.apiGroups]
@@ -117,13 +138,13 @@ function namedKinds(served: readonly ServedKind[], named: NamedResources): reado
       [...named.apiVersions]
         .sort()
         .flatMap((version) =>
-          resources.flatMap((resource) => served.filter((kind) => answersTo(kind, { group, version, resource }))),
+          resources.flatMap((resource) => served.filter((kind) => isNamed(kind, { group, version, resource }))),
         ),
     );
 }
 
-/** The empty group stands for whatever group: that is how the reference server looks resources up. */
-function answersTo(
+/** The empty group matches every group, as in the reference server's resource lookup. */
+function isNamed(
   { gvr, kind }: ServedKind,
   named: { readonly group: string; readonly version: string; readonly resource: string },
 ): boolean {
@@ -132,7 +153,7 @@ function answersTo(
   return gvr.resource === resource || kind.names.singular === resource;
 }
 
-function inOrder(kinds: readonly ServedKind[]): readonly ServedKind[] {
+function sortedKinds(kinds: readonly ServedKind[]): readonly ServedKind[] {
   const key = ({ gvk }: ServedKind) => [gvk.group, gvk.version, gvk.kind];
   return [...kinds].sort((left, right) => {
     const [mine, theirs] = [key(left), key(right)];
@@ -147,7 +168,7 @@ function paramKindOf({ paramKind }: PolicySpec, served: readonly ServedKind[]): 
   return served.find(({ gvk }) => gvk.group === gv.group && gvk.version === gv.version && gvk.kind === paramKind?.kind);
 }
 
-/** The variables of a policy are typed too, as far as they go. One that does not fit is not told apart: its users are. */
+/** Types the policy's variables as well. A variable that does not compile is not reported; expressions that use it are. */
 function environmentFor(served: ServedKind, params: ServedKind | undefined, { variables }: PolicySpec): Environment {
   const object = typeOfKind(served, 'object');
   const ofParams = params && typeOfKind(params, 'params');
@@ -173,12 +194,12 @@ function environmentFor(served: ServedKind, params: ServedKind | undefined, { va
   return environment;
 }
 
-/** Types of objects have names of their own, of which nothing is known but that they are not alike. */
+/** Object types get unique names; messages do not contain them. */
 function typeOfKind(served: ServedKind, role: 'object' | 'params'): SelfType {
   return selfTypeOf(kindShape(served), `${served.gvk.kind}${role === 'object' ? 0 : 1}`);
 }
 
-/** Fields that are called like a word of the language may be written as they are. */
+/** Fields whose names are reserved words may be written without escaping. */
 function withReservedNames(provider: TypeProvider): TypeProvider {
   return {
     ...provider,
@@ -190,6 +211,26 @@ function withReservedNames(provider: TypeProvider): TypeProvider {
     },
   };
 }
+
+const shapes = new WeakMap<ServedKind, ObjectShape>();
+
+/** Sizes only matter for cost estimates, which are not made here. */
+const UNSIZED = { maxElements: 0, minSize: 0 };
+
+const SCALARS: Readonly<Partial<Record<ScalarType, SimpleType>>> = {
+  string: STRING,
+  int32: INT,
+  int64: INT,
+  number: DOUBLE,
+  boolean: BOOL,
+  bytes: BYTES,
+  time: TIMESTAMP,
+  microTime: TIMESTAMP,
+  intOrString: DYN,
+  duration: STRING,
+};
+
+const UNTYPED_OBJECTS: ReadonlySet<string> = new Set(['runtime.RawExtension', 'v1.FieldsV1']);
 
 function kindShape(served: ServedKind): ObjectShape {
   let shape = shapes.get(served);
@@ -204,7 +245,7 @@ function readKind({ kind, schema, dialect }: ServedKind): ObjectShape {
   const whole = objectShape(schema, []);
   const given = kind.custom && shapeOf(schemaView(kind.custom.published, dialect), true);
   if (given?.kind !== 'object') return whole;
-  // Definitions say little of metadata, but what is published has all of it.
+  // CRD schemas say little about metadata; the published schema has all of it.
   const fields = new Map(given.fields);
   for (const name of ['apiVersion', 'kind', 'metadata']) {
     const own = whole.fields.get(name);
@@ -217,7 +258,7 @@ function object(fields: ReadonlyMap<string, Shape>): ObjectShape {
   return { kind: 'object', fields, ...UNSIZED };
 }
 
-/** `outer`: the types on the way here. A type inside of itself is an object of which nothing is known. */
+/** `outer`: the enclosing types. A recursive type becomes an object without fields. */
 function objectShape(node: ObjectNode, outer: readonly ObjectNode[]): ObjectShape {
   const fields = new Map<string, Shape>();
   if (outer.some(({ goName, fields: known }) => goName === node.goName && known === node.fields)) return object(fields);
@@ -249,38 +290,4 @@ function nodeShape(node: Structural, outer: readonly ObjectNode[]): Shape | unde
     case 'any':
       return UNTYPED_OBJECTS.has(node.goType) ? object(new Map()) : undefined;
   }
-}
-
-interface Policy {
-  readonly metadata: { readonly generation?: number };
-  readonly spec: PolicySpec;
-  readonly status?: { readonly observedGeneration?: number };
-}
-
-/** An attendant of ValidatingAdmissionPolicy. */
-export function policyStatus(server: ReconcilerHost, lookups: KindLookups): ServerReconciler {
-  let seen = -1;
-  return {
-    reconcile() {
-      if (server.writeCount(POLICIES) === seen) return;
-      for (const policy of server.objects.list(POLICIES)) settlePolicy(policy, server, lookups);
-      // What was written here has been seen here.
-      seen = server.writeCount(POLICIES);
-    },
-  };
-}
-
-function settlePolicy(object: ApiObject, server: ReconcilerHost, lookups: KindLookups): void {
-  const { metadata, spec, status } = object as unknown as Policy;
-  const { generation = 0 } = metadata;
-  if (generation <= (status?.observedGeneration ?? 0)) return;
-  const warnings = checkPolicyTypes(spec, lookups);
-  const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings };
-  server.writeStatus(
-    object,
-    (draft) => {
-      draft['status'] = { observedGeneration: generation, typeChecking };
-    },
-    MANAGER,
-  );
 }

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy: judges requests by the policies that are bound. Every policy that matches has its say, in
- * the order of their names; the first denial is the answer. spec: ValidatingAdmissionPolicy
+ * The ValidatingAdmissionPolicy plugin. Every matching policy is evaluated, in the order of their names; the first denial
+ * becomes the response. spec: ValidatingAdmissionPolicy
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -10,40 +10,26 @@ import type { ApiObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import { escapeForPages } from '../../util/json.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
-import { asleepWithout } from '../asleep.js';
 import type { ExpressionInput } from '../cel/input.js';
-import { formBelow, wireObject } from '../match/form.js';
-import { isNeverSeenByPolicies, matchResources, namespaceOf } from '../match/match.js';
+import { idleWithout } from '../idle.js';
+import { isExemptFromPolicies, matchResources, namespaceOf } from '../match/match.js';
 import type { Match } from '../match/types.js';
+import { subresourceKind, wireObject } from '../match/wire-object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type Decision, type Judged, judge } from './judge.js';
+import { type Decision, evaluatePolicy, type PolicyEvaluation } from './evaluate-policy.js';
 import { ConfigurationError, findParams, servedParamKind } from './params.js';
 import { BINDINGS, type Binding, type BoundPolicy, boundPolicies, compiledPolicy } from './policies.js';
 
-export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ asleepWithout([BINDINGS], {
+export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWithout([BINDINGS], {
   name: 'ValidatingAdmissionPolicy',
-  looksAt,
-  connects: true,
+  handlesKind: (served: ServedKind) => !isExemptFromPolicies(served),
+  handlesConnect: true,
   isBuiltIn: true,
   mayWait,
   validate,
 });
 
-const GROUP = serviceGroup('admissionregistration');
-const POLICY_RESOURCES = [
-  'validatingadmissionpolicies',
-  'validatingadmissionpolicybindings',
-  'mutatingadmissionpolicies',
-  'mutatingadmissionpolicybindings',
-];
-
-/** A policy that forbids to change policies could never be undone. */
-function looksAt(served: ServedKind): boolean {
-  const { group, names } = served.kind;
-  return !(group === GROUP && POLICY_RESOURCES.includes(names.plural)) && !isNeverSeenByPolicies(served);
-}
-
-/** Only conversions of custom kinds are waited for. */
+/** Only conversion of custom resources is asynchronous. */
 function mayWait(served: ServedKind, view: ClusterView): boolean {
   const policies = boundPolicies(view);
   if (policies.length === 0) return false;
@@ -55,7 +41,7 @@ function paramKindOf(kind: BoundPolicy['spec']['paramKind'], view: ClusterView):
   try {
     return kind && servedParamKind(kind, view);
   } catch (error) {
-    // It is said when the policy is evaluated; there is nothing to wait for.
+    // Reported when the policy is evaluated.
     if (error instanceof ConfigurationError) return undefined;
     throw error;
   }
@@ -67,23 +53,23 @@ function validate(request: AdmissionRequest, view: ClusterView): MaybePromise<vo
   const session = new Session(request, view);
   return chain(
     inTurn(policies, (policy) => session.evaluate(policy)),
-    () => session.refuse(),
+    () => session.throwDenial(),
   );
 }
 
-/** One after the other; waits only where one of them has to be waited for. */
+/** Runs one after the other; synchronous unless one of them returns a promise. */
 function inTurn<Item>(items: readonly Item[], run: (item: Item) => MaybePromise<void>): MaybePromise<void> {
   let result: MaybePromise<void> = void 0;
   for (const item of items) result = chain(result, () => run(item));
   return result;
 }
 
-/** Objects in the version in which a policy has matched. */
-type Shown = Pick<ExpressionInput, 'object' | 'oldObject'>;
+/** The objects of the request in the version in which a policy matched. */
+type VersionedObjects = Pick<ExpressionInput, 'object' | 'oldObject'>;
 
 interface Prepared {
   readonly params: readonly ExpressionInput['params'][];
-  readonly shown: Shown;
+  readonly objects: VersionedObjects;
 }
 
 interface Denial {
@@ -93,13 +79,13 @@ interface Denial {
   readonly reason: string;
 }
 
-/** One request on its way past all policies. */
+/** Evaluates all policies for one request. */
 class Session {
   readonly #request: AdmissionRequest;
   readonly #view: ClusterView;
   readonly #denials: Denial[] = [];
-  /** By what the request matched as. */
-  readonly #shown = new Map<Match['matched'], Shown>();
+  /** By matched kind. */
+  readonly #objects = new Map<Match['matched'], VersionedObjects>();
 
   constructor(request: AdmissionRequest, view: ClusterView) {
     this.#request = request;
@@ -117,55 +103,55 @@ class Session {
     } catch (error) {
       return this.#misconfigured(error, policy, undefined);
     }
-    const about = { policy, match, paramKind, notes: new Map<string, Set<string>>() };
+    const run = { policy, match, paramKind, notes: new Map<string, Set<string>>() };
     return chain(
-      inTurn(bindings, (binding) => this.#evaluateBinding(binding, about)),
-      () => this.#publish(about),
+      inTurn(bindings, (binding) => this.#evaluateBinding(binding, run)),
+      () => this.#publish(run),
     );
   }
 
-  #evaluateBinding(binding: Binding, about: PolicyRun): MaybePromise<void> {
+  #evaluateBinding(binding: Binding, run: PolicyRun): MaybePromise<void> {
     const ready = rescue(
-      () => this.#prepare(binding, about),
-      (error) => this.#misconfigured(error, about.policy, binding),
+      () => this.#prepare(binding, run),
+      (error) => this.#misconfigured(error, run.policy, binding),
     );
     return chain(ready, (prepared) => {
-      if (prepared !== undefined) this.#judge(binding, about, prepared);
+      if (prepared !== undefined) this.#evaluateParams(binding, run, prepared);
     });
   }
 
-  /** What the policy is evaluated with; undefined where the binding does not want it to be. */
-  #prepare({ spec }: Binding, about: PolicyRun): MaybePromise<Prepared | undefined> {
+  /** The parameters and objects to evaluate with; undefined if the binding does not match. */
+  #prepare({ spec }: Binding, run: PolicyRun): MaybePromise<Prepared | undefined> {
     const { matchResources: criteria, paramRef } = spec;
     if (criteria !== undefined && matchResources(criteria, this.#request, this.#view) === undefined) return undefined;
-    const params = { kind: about.policy.spec.paramKind, served: about.paramKind, ref: paramRef };
+    const params = { kind: run.policy.spec.paramKind, served: run.paramKind, ref: paramRef };
     return chain(findParams(params, this.#request.namespace, this.#view), (found) =>
-      found.length === 0 ? undefined : chain(this.#show(about), (shown) => ({ params: found, shown })),
+      found.length === 0 ? undefined : chain(this.#convertObjects(run), (objects) => ({ params: found, objects })),
     );
   }
 
-  /** The objects in the version that a policy speaks of; converted once for all of them. */
-  #show({ match }: PolicyRun): MaybePromise<Shown> {
-    const known = this.#shown.get(match.matched);
-    if (known !== undefined) return known;
+  /** The objects in the version that the policy matched; converted once for all policies. */
+  #convertObjects({ match }: PolicyRun): MaybePromise<VersionedObjects> {
+    const cached = this.#objects.get(match.matched);
+    if (cached !== undefined) return cached;
     const { object, oldObject } = this.#request;
-    return chain(this.#inVersion(object, match), (next) =>
-      chain(this.#inVersion(oldObject, match), (old) => {
-        const shown = { object: next, oldObject: old };
-        this.#shown.set(match.matched, shown);
-        return shown;
+    return chain(this.#convert(object, match), (next) =>
+      chain(this.#convert(oldObject, match), (old) => {
+        const objects = { object: next, oldObject: old };
+        this.#objects.set(match.matched, objects);
+        return objects;
       }),
     );
   }
 
-  #inVersion(object: ApiObject | undefined, { matched, subresource }: Match): MaybePromise<Shown['object']> {
+  #convert(object: ApiObject | undefined, { matched, subresource }: Match): MaybePromise<VersionedObjects['object']> {
     if (object === undefined) return undefined;
     const { served } = this.#request;
-    const form = formBelow(matched, subresource);
-    // What stands below an object is the same in all its versions.
-    if (form !== matched || matched === served) return wireObject(object, form);
+    const kind = subresourceKind(matched, subresource);
+    // Other kinds of subresources are the same in all versions.
+    if (kind !== matched || matched === served) return wireObject(object, kind);
     return rescue(
-      () => chain(this.#view.convert(object, served, matched), (converted) => wireObject(converted, form)),
+      () => chain(this.#view.convert(object, served, matched), (converted) => wireObject(converted, kind)),
       (error) => {
         if (!StatusError.is(error)) throw error;
         throw new ConfigurationError(`failed to convert object version: ${error.message}`);
@@ -173,16 +159,16 @@ class Session {
     );
   }
 
-  #judge(binding: Binding, about: PolicyRun, { params, shown }: Prepared): void {
-    const { match, policy } = about;
+  #evaluateParams(binding: Binding, run: PolicyRun, { params, objects }: Prepared): void {
+    const { match, policy } = run;
     const compiled = compiledPolicy(policy.spec);
     const namespace = namespaceOf(this.#request, this.#view);
-    const input = { request: this.#request, view: this.#view, kind: match.kind, resource: match.resource, ...shown };
-    const judged = params.map((one) => judge(compiled, { ...input, params: one }, namespace));
-    for (const result of judged) this.#enforce(binding, result, about);
+    const input = { request: this.#request, view: this.#view, kind: match.kind, resource: match.resource, ...objects };
+    const results = params.map((one) => evaluatePolicy(compiled, { ...input, params: one }, namespace));
+    for (const result of results) this.#enforce(binding, result, run);
   }
 
-  #enforce(binding: Binding, { decisions, annotations }: Judged, { policy, notes }: PolicyRun): void {
+  #enforce(binding: Binding, { decisions, annotations }: PolicyEvaluation, { policy, notes }: PolicyRun): void {
     for (const [index, decision] of decisions.entries()) {
       if (decision.verdict === 'deny') this.#deny(decision, index, { policy, binding });
     }
@@ -215,7 +201,7 @@ class Session {
     }
   }
 
-  /** Whatever the actions of a binding: a policy that cannot be evaluated denies, unless it is one that may fail. */
+  /** A policy that cannot be evaluated denies, whatever the binding's actions, unless its failure policy is Ignore. */
   #misconfigured(error: unknown, policy: BoundPolicy, binding: Binding | undefined): undefined {
     if (!(error instanceof ConfigurationError) && !StatusError.is(error)) throw error;
     if (policy.spec.failurePolicy === 'Ignore') return;
@@ -227,8 +213,8 @@ class Session {
     for (const [key, values] of notes) this.#request.annotate(`${policy.name}/${key}`, [...values].join(', '));
   }
 
-  /** Throws for the first denial. */
-  refuse(): void {
+  /** Throws the first denial. */
+  throwDenial(): void {
     const [denial] = this.#denials;
     if (denial === undefined) return;
     const { policy, binding, reason } = denial;
@@ -245,12 +231,12 @@ class Session {
   }
 }
 
-/** What is known of one policy while its bindings are evaluated. */
+/** The evaluation of one policy across its bindings. */
 interface PolicyRun {
   readonly policy: BoundPolicy;
   readonly match: Match;
   readonly paramKind: ServedKind | undefined;
-  /** What is to be noted, by key; several bindings may say different things. */
+  /** Audit annotation values by key; bindings may contribute different values. */
   readonly notes: Map<string, Set<string>>;
 }
 

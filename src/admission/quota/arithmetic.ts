@@ -1,5 +1,5 @@
 /**
- * Sums over amounts of many resources, as quotas need them.
+ * Arithmetic on resource amounts for quotas.
  */
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import { Quantity } from '../../meta/quantity.js';
@@ -7,8 +7,8 @@ import { setOwn } from '../../util/json.js';
 import { byKey } from '../../util/order.js';
 import type { Amounts } from '../plugins/pod-amounts.js';
 
-/** What is asked for beyond what there was: never less than nothing. */
-export function growth(now: Amounts, before: Amounts): Map<string, Quantity> {
+/** The amounts by which `now` exceeds `before`; only positive ones. */
+export function increase(now: Amounts, before: Amounts): Map<string, Quantity> {
   const grown = new Map<string, Quantity>();
   for (const [name, amount] of now) {
     const difference = subtract(amount, before.get(name));
@@ -25,7 +25,7 @@ export function withoutZeros(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].filter(([, amount]) => !amount.isZero()));
 }
 
-/** `pods=1,requests.cpu=500m`, by name. */
+/** `pods=1,requests.cpu=500m`, sorted by name. */
 export function printAmounts(amounts: Amounts): string {
   return [...amounts]
     .sort(byKey)
@@ -33,19 +33,19 @@ export function printAmounts(amounts: Amounts): string {
     .join(',');
 }
 
-/** Those with one of the names. */
-export function pick(amounts: Amounts, names: readonly string[]): Map<string, Quantity> {
+/** The amounts with one of the names. */
+export function pickAmounts(amounts: Amounts, names: readonly string[]): Map<string, Quantity> {
   return new Map([...amounts].filter(([name]) => names.includes(name)));
 }
 
-/** As it stands in objects, in the order of the names. */
+/** As a ResourceList, sorted by name. */
 export function toResourceList(amounts: Amounts): ResourceList {
   const list: Record<string, string> = {};
-  for (const name of [...amounts.keys()].sort()) setOwn(list, name, written(amounts.get(name) ?? Quantity.zero));
+  for (const name of [...amounts.keys()].sort()) setOwn(list, name, normalized(amounts.get(name) ?? Quantity.zero));
   return list;
 }
 
-/** A sum keeps the format of its first part until it is read from its text: `1536000` of binary origin reads `1536k`. */
-function written(amount: Quantity): string {
+/** Normalizes the format: a sum keeps the format of its first operand (binary `1536000`), re-parsing yields `1536k`. */
+function normalized(amount: Quantity): string {
   return Quantity.parse(amount.toString()).toString();
 }

@@ -1,5 +1,5 @@
 /**
- * ResourceClaims: their number, and by class how many devices they may be given at most.
+ * The quota evaluator of ResourceClaims: their number, and the maximum number of devices per device class.
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -7,22 +7,22 @@ import { Quantity } from '../../meta/quantity.js';
 import type { Evaluator } from './evaluator.js';
 import { countName, ONE } from './evaluator.js';
 
-/** No claim gets more devices than this, whoever asks for all of them. */
-const MOST_DEVICES = 32;
+/** The API's limit of devices per claim; counts for allocation mode All. */
+const MAX_DEVICES = 32;
 
 export const deviceClaimEvaluator: Evaluator = {
-  measured(inQuota, { dialect }) {
-    const [count, end] = [countOf(dialect), ofClass('', dialect)];
-    return inQuota.filter((name) => name === count || name.endsWith(end));
+  matchingResources(quotaNames, { dialect }) {
+    const [count, end] = [countOf(dialect), deviceQuotaName('', dialect)];
+    return quotaNames.filter((name) => name === count || name.endsWith(end));
   },
   handles: ({ subresource }) => subresource === '',
   usageOf(object, { dialect }) {
     const devices = new Map<string, number>();
     for (const request of requestsOf(object)) {
-      for (const [name, count] of mostOf(request)) devices.set(name, (devices.get(name) ?? 0) + count);
+      for (const [name, count] of maxDevices(request)) devices.set(name, (devices.get(name) ?? 0) + count);
     }
     const usage = new Map([[countOf(dialect), ONE]]);
-    for (const [name, count] of devices) usage.set(ofClass(name, dialect), Quantity.of(BigInt(count)));
+    for (const [name, count] of devices) usage.set(deviceQuotaName(name, dialect), Quantity.of(BigInt(count)));
     return usage;
   },
 };
@@ -32,20 +32,20 @@ function countOf(dialect: Dialect): string {
 }
 
 /** `gpu.deviceclass.…/devices`. */
-function ofClass(deviceClass: string, dialect: Dialect): string {
+function deviceQuotaName(deviceClass: string, dialect: Dialect): string {
   return `${deviceClass}.deviceclass.${dialect.group(serviceGroup('resource'))}/devices`;
 }
 
-interface Wish {
+interface ExactRequest {
   readonly deviceClassName?: string;
   readonly allocationMode?: string;
   readonly count?: number;
 }
 
-/** Of any version: an exact wish stands in `exactly` or, in the older ones, in the request itself. */
-interface Request extends Wish {
-  readonly exactly?: Wish;
-  readonly firstAvailable?: readonly Wish[];
+/** Covers all versions: the exact request is in `exactly` or, in older versions, in the request itself. */
+interface Request extends ExactRequest {
+  readonly exactly?: ExactRequest;
+  readonly firstAvailable?: readonly ExactRequest[];
 }
 
 function requestsOf(object: ApiObject): readonly Request[] {
@@ -53,24 +53,24 @@ function requestsOf(object: ApiObject): readonly Request[] {
   return spec.devices?.requests ?? [];
 }
 
-/** By class. Of several alternatives the greatest of each class, because any of them may be taken. */
-function mostOf(request: Request): ReadonlyMap<string, number> {
+/** By device class. Of alternatives, the maximum per class counts, because any of them may be allocated. */
+function maxDevices(request: Request): ReadonlyMap<string, number> {
   const { firstAvailable = [] } = request;
   if (firstAvailable.length === 0) {
-    const wish = request.exactly ?? request;
-    return new Map([[wish.deviceClassName ?? '', devicesOf(wish)]]);
+    const exact = request.exactly ?? request;
+    return new Map([[exact.deviceClassName ?? '', devicesOf(exact)]]);
   }
-  const most = new Map<string, number>();
-  for (const wish of firstAvailable) {
-    const name = wish.deviceClassName ?? '';
-    const count = Math.max(devicesOf(wish), most.get(name) ?? 0);
-    if (count > 0) most.set(name, count);
+  const maximum = new Map<string, number>();
+  for (const exact of firstAvailable) {
+    const name = exact.deviceClassName ?? '';
+    const count = Math.max(devicesOf(exact), maximum.get(name) ?? 0);
+    if (count > 0) maximum.set(name, count);
   }
-  return most;
+  return maximum;
 }
 
-function devicesOf({ allocationMode, count = 0 }: Wish): number {
+function devicesOf({ allocationMode, count = 0 }: ExactRequest): number {
   if (allocationMode === 'ExactCount') return count;
-  // A mode that nobody knows counts for nothing.
-  return allocationMode === 'All' ? MOST_DEVICES : 0;
+  // Unknown modes count as zero.
+  return allocationMode === 'All' ? MAX_DEVICES : 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Which resources quotas are about, and who measures each of them.
+ * The registry of quota evaluators, and the evaluator of Services.
  */
 import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { Service } from '../../kinds/core/v1/service/service.js';
@@ -10,7 +10,7 @@ import { qualifiedResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { deviceClaimEvaluator } from './device-claim-evaluator.js';
-import type { Evaluator, Terms } from './evaluator.js';
+import type { Evaluator, EvaluatorContext } from './evaluator.js';
 import { countEvaluator, countName, ONE } from './evaluator.js';
 import { podEvaluator } from './pod-evaluator.js';
 import { volumeClaimEvaluator } from './volume-claim-evaluator.js';
@@ -24,11 +24,11 @@ const LOAD_BALANCERS = 'services.loadbalancers';
 const NAMES: readonly string[] = [COUNT, 'services', NODE_PORTS, LOAD_BALANCERS];
 
 const serviceEvaluator: Evaluator = {
-  measured: (inQuota) => inQuota.filter((name) => NAMES.includes(name)),
+  matchingResources: (inQuota) => inQuota.filter((name) => NAMES.includes(name)),
   // An update may change the type.
   handles: ({ subresource }) => subresource === '',
-  // Fewer ports of the same type are noticed when everything is counted for another reason.
-  givesBack: (before, after) => costlyType(before) !== costlyType(after),
+  // As in the reference server, a smaller number of ports triggers no recalculation.
+  releasesUsage: (before, after) => costlyType(before) !== costlyType(after),
   usageOf: (object) =>
     new Map([
       [COUNT, ONE],
@@ -38,7 +38,7 @@ const serviceEvaluator: Evaluator = {
     ]),
 };
 
-/** Never counted, by canonical names: what is not stored, and events. */
+/** Resources that are never counted, by canonical names: virtual resources and events. */
 const EXCEPTIONS: ReadonlySet<string> = new Set(
   (
     [
@@ -53,16 +53,16 @@ const EXCEPTIONS: ReadonlySet<string> = new Set(
   ).flatMap(([group, resources]) => resources.map((resource) => qualifiedResource({ group, resource }))),
 );
 
-/** Whether a namespace can have a quota on objects of a kind. */
+/** Whether quotas can count objects of a kind. */
 export function isCountable({ namespaced, kind }: ServedKind): boolean {
   return namespaced && !EXCEPTIONS.has(qualifiedResource({ group: kind.group, resource: kind.names.plural }));
 }
 
-/** Who measures a resource. Its group is spelt as clients see it. */
-export function evaluatorFor(resource: GroupResource, { dialect, features }: Terms): Evaluator {
+/** The evaluator of a resource, whose group is spelt as clients see it. */
+export function evaluatorFor(resource: GroupResource, { dialect, features }: EvaluatorContext): Evaluator {
   if (resource.group === '') {
-    const known = CORE.get(resource.resource);
-    if (known !== undefined) return known;
+    const evaluator = CORE.get(resource.resource);
+    if (evaluator !== undefined) return evaluator;
   }
   if (
     resource.resource === 'resourceclaims' &&
@@ -74,9 +74,9 @@ export function evaluatorFor(resource: GroupResource, { dialect, features }: Ter
   return countEvaluator(resource);
 }
 
-/** Whether what a quota is on has anything to do with a resource: who counts need not list the others. */
-export function isAbout(quota: ResourceQuota, resource: GroupResource, terms: Terms): boolean {
-  return evaluatorFor(resource, terms).measured(Object.keys(quota.spec.hard ?? {}), terms).length > 0;
+/** Whether a quota limits a resource; the quota controller need not list the others. */
+export function limitsResource(quota: ResourceQuota, resource: GroupResource, context: EvaluatorContext): boolean {
+  return evaluatorFor(resource, context).matchingResources(Object.keys(quota.spec.hard ?? {}), context).length > 0;
 }
 
 const CORE: ReadonlyMap<string, Evaluator> = new Map([
@@ -94,7 +94,7 @@ function costlyType(object: ApiObject): string | undefined {
   return type === 'NodePort' || type === 'LoadBalancer' ? type : undefined;
 }
 
-/** Ports may not have been given out yet, so that it counts how many are wanted. */
+/** The number of wanted node ports; they may not be allocated yet. */
 function nodePorts(object: ApiObject): number {
   const { type, ports = [], allocateLoadBalancerNodePorts } = specOf(object);
   if (type === 'NodePort') return ports.length;

@@ -1,5 +1,5 @@
 /**
- * Pods: their number and what they ask for and are limited to, as long as they may still run.
+ * The quota evaluator of Pods: their number and, until they terminate, their requests and limits.
  */
 
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -23,8 +23,8 @@ import {
   raiseAmounts,
   readAmounts,
 } from '../plugins/pod-amounts.js';
-import type { Evaluator, Terms } from './evaluator.js';
-import { countName, ONE, selects } from './evaluator.js';
+import type { Evaluator, EvaluatorContext } from './evaluator.js';
+import { countName, ONE, scopeSelects } from './evaluator.js';
 
 const COUNT = countName({ group: '', resource: 'pods' });
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'] as const;
@@ -37,33 +37,34 @@ const NAMES: ReadonlySet<string> = new Set([
   ...COMPUTE.flatMap((name) => [name, `${REQUESTS}${name}`, `${LIMITS}${name}`]),
 ]);
 
-/** What every container must state once a quota is on it. */
-const TO_BE_SAID: ReadonlySet<string> = new Set(
+/** Resources that every container must specify if a quota limits them. */
+const REQUIRED_RESOURCES: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `${REQUESTS}${name}`, `${LIMITS}${name}`]),
 );
 
 export const podEvaluator: Evaluator = {
-  measured: (inQuota, terms) => inQuota.flatMap((name) => Array<string>(timesMeasured(name, terms)).fill(name)),
+  matchingResources: (quotaNames, context) =>
+    quotaNames.flatMap((name) => Array<string>(timesMeasured(name, context)).fill(name)),
   handles({ operation, subresource, object, oldObject }) {
     if (subresource === 'resize') return operation === 'UPDATE';
     if (subresource !== '') return false;
     if (operation === 'CREATE') return true;
-    // From one scope into another; what else is used is fixed when a pod is made.
+    // A changed deadline moves the pod to another scope; other usage is fixed at creation.
     return object !== undefined && oldObject !== undefined && hasDeadline(object) !== hasDeadline(oldObject);
   },
-  givesBack(before, after, terms) {
+  releasesUsage(before, after, context) {
     if (hasDeadline(before) !== hasDeadline(after)) return true;
-    // Nobody says when a spec has become true but who runs the pod.
-    if (terms.features.enabled('InPlacePodVerticalScaling') && isResized(podOf(before), podOf(after))) return true;
-    return !isOver(podOf(before), terms) && isOver(podOf(after), terms);
+    // The container statuses tell when a resize has been carried out.
+    if (context.features.enabled('InPlacePodVerticalScaling') && isResized(podOf(before), podOf(after))) return true;
+    return !isOver(podOf(before), context) && isOver(podOf(after), context);
   },
-  usageOf(object, terms) {
-    // What is stored counts, whatever has become of it.
-    if (isOver(podOf(object), terms)) return new Map([[COUNT, ONE]]);
-    const { requests, limits } = podNeeds(podOf(object), terms);
-    return new Map([[COUNT, ONE], ...usageFrom(requests, limits, terms)]);
+  usageOf(object, context) {
+    // A terminated pod still counts as a stored object.
+    if (isOver(podOf(object), context)) return new Map([[COUNT, ONE]]);
+    const { requests, limits } = podResources(podOf(object), context);
+    return new Map([[COUNT, ONE], ...usageFrom(requests, limits, context)]);
   },
-  unsaid,
+  missingConstraints,
   isInScope,
 };
 
@@ -71,21 +72,21 @@ function podOf(object: ApiObject): Pod {
   return object as unknown as Pod;
 }
 
-/** A name that looks like huge pages and like somebody's device is taken for both. */
-function timesMeasured(name: string, terms: Terms): number {
+/** A name that is both a huge page size and an extended resource counts twice, as in the reference server. */
+function timesMeasured(name: string, context: EvaluatorContext): number {
   if (NAMES.has(name)) return 1;
   const isPages = isHugePages(name) || (name.startsWith(REQUESTS) && isHugePages(name.slice(REQUESTS.length)));
-  const isDevice = name.startsWith(REQUESTS) && !isNativeResource(name, terms);
+  const isDevice = name.startsWith(REQUESTS) && !isNativeResource(name, context);
   return Number(isPages) + Number(isDevice);
 }
 
-/** Under the names of quotas: `cpu` and `requests.cpu` are the same. */
-function usageFrom(requests: Amounts, limits: Amounts, terms: Terms): Map<string, Quantity> {
+/** By quota resource names: `cpu` and `requests.cpu` mean the same. */
+function usageFrom(requests: Amounts, limits: Amounts, context: EvaluatorContext): Map<string, Quantity> {
   const usage = new Map<string, Quantity>([['pods', ONE]]);
   for (const [name, amount] of requests) {
     const isShort = isCompute(name) || isHugePages(name);
     if (isShort) usage.set(name, amount);
-    if (isShort || isExtendedResource(name, terms)) usage.set(`${REQUESTS}${name}`, amount);
+    if (isShort || isExtendedResource(name, context)) usage.set(`${REQUESTS}${name}`, amount);
   }
   for (const [name, amount] of limits) if (isCompute(name)) usage.set(`${LIMITS}${name}`, amount);
   return usage;
@@ -95,15 +96,15 @@ function isCompute(name: string): boolean {
   return (COMPUTE as readonly string[]).includes(name);
 }
 
-/** It has run to its end, or should be gone: who waits for a lost node should not be kept from starting others. */
-function isOver({ metadata, status }: Pod, { clock }: Terms): boolean {
+/** Terminated, or past its deletion deadline: a pod on a lost node must not block its replacement. */
+function isOver({ metadata, status }: Pod, { clock }: EvaluatorContext): boolean {
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false;
   return clock.now() > timeToMs(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
 }
 
-/** A container that was there before is said to have other resources. */
+/** Whether the status of an existing container reports other resources. */
 function isResized({ status: before }: Pod, { status: after }: Pod): boolean {
   const haveChanged = (was: readonly ContainerStatus[] = [], is: readonly ContainerStatus[] = []) =>
     was.some(({ name, resources }) => {
@@ -116,27 +117,35 @@ function isResized({ status: before }: Pod, { status: after }: Pod): boolean {
   );
 }
 
-function unsaid(names: readonly string[], object: ApiObject, terms: Terms): string | undefined {
+function missingConstraints(
+  names: readonly string[],
+  object: ApiObject,
+  context: EvaluatorContext,
+): string | undefined {
   const { spec } = podOf(object);
-  if (terms.features.enabled('PodLevelResources') && saysForAll(spec)) return undefined;
-  const wanted = [...new Set(names.filter((name) => TO_BE_SAID.has(name)))].sort();
+  if (context.features.enabled('PodLevelResources') && hasPodLevelResources(spec)) return undefined;
+  const wanted = [...new Set(names.filter((name) => REQUIRED_RESOURCES.has(name)))].sort();
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name, resources }) => ({
     name,
-    said: usageFrom(readAmounts(resources.requests), readAmounts(resources.limits), terms),
+    given: usageFrom(readAmounts(resources.requests), readAmounts(resources.limits), context),
   }));
   const missing = wanted.flatMap((resource) => {
-    const silent = containers.filter(({ said }) => !said.has(resource)).map(({ name }) => name);
-    return silent.length === 0 ? [] : [`${resource} for: ${[...new Set(silent)].sort().join(',')}`];
+    const lacking = containers.filter(({ given }) => !given.has(resource)).map(({ name }) => name);
+    return lacking.length === 0 ? [] : [`${resource} for: ${[...new Set(lacking)].sort().join(',')}`];
   });
   return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`;
 }
 
-/** The pod says something for all its containers together. */
-function saysForAll({ resources }: Pod['spec']): boolean {
+/** Whether the pod specifies pod-level resources. */
+function hasPodLevelResources({ resources }: Pod['spec']): boolean {
   return Object.keys({ ...resources?.requests, ...resources?.limits }).some(isPodLevel);
 }
 
-function isInScope(requirement: ScopedResourceSelectorRequirement, object: ApiObject, terms: Terms): boolean {
+function isInScope(
+  requirement: ScopedResourceSelectorRequirement,
+  object: ApiObject,
+  context: EvaluatorContext,
+): boolean {
   const { spec } = podOf(object);
   switch (requirement.scopeName) {
     case 'Terminating':
@@ -144,31 +153,31 @@ function isInScope(requirement: ScopedResourceSelectorRequirement, object: ApiOb
     case 'NotTerminating':
       return !hasDeadline(object);
     case 'BestEffort':
-      return isBestEffort(podOf(object), terms);
+      return isBestEffort(podOf(object), context);
     case 'NotBestEffort':
-      return !isBestEffort(podOf(object), terms);
+      return !isBestEffort(podOf(object), context);
     case 'PriorityClass':
-      return selects(requirement, spec.priorityClassName ? [spec.priorityClassName] : []);
+      return scopeSelects(requirement, spec.priorityClassName ? [spec.priorityClassName] : []);
     case 'CrossNamespacePodAffinity':
-      return looksElsewhere(spec.affinity?.podAffinity) || looksElsewhere(spec.affinity?.podAntiAffinity);
+      return hasCrossNamespaceTerm(spec.affinity?.podAffinity) || hasCrossNamespaceTerm(spec.affinity?.podAntiAffinity);
     default:
       return false;
   }
 }
 
-/** Such pods end by themselves. */
+/** Pods with a deadline are in the scope Terminating. */
 function hasDeadline(object: ApiObject): boolean {
   const { activeDeadlineSeconds } = podOf(object).spec;
   return activeDeadlineSeconds !== undefined && activeDeadlineSeconds >= 0;
 }
 
-function isBestEffort({ spec, status }: Pod, { features }: Terms): boolean {
+function isBestEffort({ spec, status }: Pod, { features }: EvaluatorContext): boolean {
   if (status.qosClass) return status.qosClass === 'BestEffort';
   return qosClassOf(spec, features) === 'BestEffort';
 }
 
-/** Pods of other namespaces matter for where this one may run. */
-function looksElsewhere(affinity: PodAffinity | undefined): boolean {
+/** Whether an affinity term refers to other namespaces. */
+function hasCrossNamespaceTerm(affinity: PodAffinity | undefined): boolean {
   const {
     requiredDuringSchedulingIgnoredDuringExecution: required = [],
     preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
@@ -179,15 +188,15 @@ function looksElsewhere(affinity: PodAffinity | undefined): boolean {
   );
 }
 
-interface PodNeeds {
+interface PodResources {
   readonly requests: Amounts;
   readonly limits: Amounts;
 }
 
-function podNeeds(pod: Pod, { features }: Terms): PodNeeds {
+function podResources(pod: Pod, { features }: EvaluatorContext): PodResources {
   const { spec } = pod;
   const options: PodAmountsOptions = {
-    ...(features.enabled('InPlacePodVerticalScaling') ? { amountsOf: amountsByNow(pod) } : {}),
+    ...(features.enabled('InPlacePodVerticalScaling') ? { amountsOf: resizableAmounts(pod) } : {}),
     isPodLevel: features.enabled('PodLevelResources') ? isPodLevel : () => false,
   };
   const [requests, limits] = [podAmounts(spec, 'requests', options), podAmounts(spec, 'limits', options)];
@@ -195,28 +204,28 @@ function podNeeds(pod: Pod, { features }: Terms): PodNeeds {
   addAmounts(requests, overhead);
   for (const [name, amount] of overhead) {
     const limit = limits.get(name);
-    // Without a limit the overhead has none either.
+    // No limit means no limit for the overhead.
     if (limit !== undefined && !limit.isZero()) limits.set(name, limit.add(amount));
   }
   return { requests, limits };
 }
 
-/** Which resources a pod may state for all its containers together. */
+/** The resources that can be specified at pod level. */
 function isPodLevel(name: string): boolean {
   return name === 'cpu' || name === 'memory' || isHugePages(name);
 }
 
 /**
- * A container that runs may be resized: until that has happened, it counts with the greater of what it has and what it
- * is to have. What will never happen does not count.
+ * The amounts of a container, considering resizes: while one is pending, the maximum of the current and the desired
+ * resources counts. An infeasible resize does not count.
  */
-function amountsByNow({ spec, status }: Pod): (container: Container, field: AmountField) => Amounts {
+function resizableAmounts({ spec, status }: Pod): (container: Container, field: AmountField) => Amounts {
   const statuses = new Map(
     [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].map((each) => [each.name, each]),
   );
   const pending = status.conditions?.find(({ type }) => type === 'PodResizePending');
   const isInfeasible = pending?.reason === 'Infeasible';
-  // Init containers that end are never resized.
+  // Only sidecars and regular containers can be resized.
   const fixed = new Set((spec.initContainers ?? []).filter((container) => !isSidecar(container)));
   return (container, field) => {
     const wanted = readAmounts(container.resources[field]);

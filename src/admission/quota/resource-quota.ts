@@ -1,10 +1,9 @@
 /**
- * Holds all objects of a namespace together to its ResourceQuotas: what would use more than is left is refused, and what
- * comes in is charged. spec: ResourceQuota
+ * The ResourceQuota plugin: rejects writes that exceed a quota of their namespace and charges accepted ones.
+ * spec: ResourceQuota
  *
- * A write is judged when it is admitted, and charged in the instant in which it is stored. In between something may have
- * been waited for, so it is judged once more if the quotas are not the same any more. Nothing is ever refunded here: what
- * is gone is noticed by who counts it.
+ * A write is checked at admission and charged synchronously when it is stored. If the quotas changed in between (an
+ * asynchronous plugin may have run), it is checked again. Usage is never refunded here; the quota controller recalculates.
  */
 
 import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
@@ -19,22 +18,20 @@ import { Quantity } from '../../meta/quantity.js';
 import { formatTime } from '../../text/time/time.js';
 import { own } from '../../util/json.js';
 import { sameItems } from '../../util/same-items.js';
-import { asleepWithout } from '../asleep.js';
+import { idleWithout } from '../idle.js';
 import { type Amounts, readAmounts } from '../plugins/pod-amounts.js';
 import { refuse } from '../plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { growth, pick, printAmounts, toResourceList, withoutZeros } from './arithmetic.js';
-import type { Evaluator, Measure } from './evaluator.js';
+import { increase, pickAmounts, printAmounts, toResourceList, withoutZeros } from './arithmetic.js';
+import type { BoundEvaluator, Evaluator } from './evaluator.js';
 import { isInScopes, ScopeError } from './evaluator.js';
 import { evaluatorFor, isCountable } from './evaluators.js';
 
-const NOTHING_DUE: readonly Charge[] = Object.freeze([]);
-
 const QUOTAS = Object.freeze({ group: '', resource: 'resourcequotas' });
 
-export const resourceQuota: AdmissionPlugin = /* @__PURE__ */ asleepWithout([QUOTAS], {
+export const resourceQuota: AdmissionPlugin = /* @__PURE__ */ idleWithout([QUOTAS], {
   name: 'ResourceQuota',
-  looksAt: isCountable,
+  handlesKind: isCountable,
   isBuiltIn: true,
   validate,
 });
@@ -42,41 +39,41 @@ export const resourceQuota: AdmissionPlugin = /* @__PURE__ */ asleepWithout([QUO
 function validate(request: AdmissionRequest, view: ClusterView): void {
   const { operation, object, namespace } = request;
   if ((operation !== 'CREATE' && operation !== 'UPDATE') || object === undefined) return;
-  const measure: Measure = { evaluator: evaluatorOf(request.served, view), terms: view };
-  if (!measure.evaluator.handles(request, view)) return;
+  const bound: BoundEvaluator = { evaluator: evaluatorOf(request.served, view), context: view };
+  if (!bound.evaluator.handles(request, view)) return;
   const seen = view.changes(QUOTAS);
   const quotas = seen === 0 ? NONE : view.list(QUOTAS, namespace);
-  const due = chargesFor(request, object, { quotas, measure });
+  const charges = chargesFor(request, object, { quotas, bound });
   if (request.dryRun) return;
   request.whenStored(() => {
     if (quotas.length === 0 && view.changes(QUOTAS) === seen) return;
     const present = view.list(QUOTAS, namespace);
-    // Stored objects never change: the same ones say the same.
-    charge(sameItems(present, quotas) ? due : chargesFor(request, object, { quotas: present, measure }), view);
+    // Stored objects are immutable, so identical quotas yield the same charges.
+    charge(sameItems(present, quotas) ? charges : chargesFor(request, object, { quotas: present, bound }), view);
   });
 }
 
-/** In most clusters, no quota was ever written. */
+/** Most clusters never write a quota. */
 const NONE: readonly ApiObject[] = Object.freeze([]);
 
 const evaluators = new WeakMap<ClusterView, WeakMap<ServedKind, Evaluator>>();
 
-/** Worked out once for each kind: every write asks. */
+/** Cached per kind, because every write needs it. */
 function evaluatorOf(served: ServedKind, view: ClusterView): Evaluator {
-  let known = evaluators.get(view);
-  if (known === undefined) {
-    known = new WeakMap();
-    evaluators.set(view, known);
+  let byKind = evaluators.get(view);
+  if (byKind === undefined) {
+    byKind = new WeakMap();
+    evaluators.set(view, byKind);
   }
-  let evaluator = known.get(served);
+  let evaluator = byKind.get(served);
   if (evaluator === undefined) {
     evaluator = evaluatorFor(served.gvr, view);
-    known.set(served, evaluator);
+    byKind.set(served, evaluator);
   }
   return evaluator;
 }
 
-/** All at once; the quotas are those that are stored at this moment. */
+/** The quotas must be the stored ones. */
 function charge(charges: readonly Charge[], view: ClusterView): void {
   for (const { quota, used } of charges) {
     const { name, namespace = '' } = quota.metadata;
@@ -86,7 +83,7 @@ function charge(charges: readonly Charge[], view: ClusterView): void {
   }
 }
 
-/** The amounts belong to the server from now on, whoever wrote them before. */
+/** Also makes the server the owner of the new amounts. */
 function write(
   draft: DraftObject,
   used: ResourceList,
@@ -95,7 +92,7 @@ function write(
   draft['status'] = { ...(draft['status'] as ResourceQuota['status']), used };
   const { managedFields } = quota.metadata;
   const served = view.resourceNamed({ ...QUOTAS, version: 'v1' });
-  // Where nobody keeps track of owners, nobody begins to.
+  // Objects without managedFields stay without.
   if (served === undefined || managedFields === undefined) return;
   const { apiVersion, schema } = served;
   const versioned = (value: unknown): Versioned => ({ apiVersion, schema, value });
@@ -107,41 +104,43 @@ function write(
       by: { manager: SERVER_MANAGER, operation: 'Update', apiVersion, subresource: 'status' },
       now: formatTime(view.clock.now()),
     },
-    // There is one version, and all of the status may be written to.
+    // There is one version, and all of the status is owned.
     { convert: (object, version) => (version === apiVersion ? object : undefined), filter: (fields) => fields },
   );
   draft.metadata.managedFields = writeManagers(managers);
 }
 
-/** A quota that is used more from now on. */
+/** The new usage of a quota. */
 export interface Charge {
   readonly quota: ApiObject;
-  /** Of its resources those that are used more, with the new amounts. */
+  /** The resources whose usage increases, with their new totals. */
   readonly used: Amounts;
 }
 
-/** What is due for a write, if it fits. Throws a 403 if it does not, and a 500 for scopes that cannot be used. */
+const NO_CHARGES: readonly Charge[] = Object.freeze([]);
+
+/** The charges of a write. Throws 403 if it exceeds a quota, and 500 for quotas with invalid scopes. */
 export function chargesFor(
   request: AdmissionRequest,
   object: ApiObject,
-  { quotas, measure }: { readonly quotas: readonly ApiObject[]; readonly measure: Measure },
+  { quotas, bound }: { readonly quotas: readonly ApiObject[]; readonly bound: BoundEvaluator },
 ): readonly Charge[] {
-  if (quotas.length === 0) return NOTHING_DUE;
-  // All quotas are asked whether they can judge it before any of them judges.
-  const concerned = quotas.filter((quota) => isConcerned(quota, object, { request, measure }));
-  const { evaluator, terms } = measure;
-  const usage = evaluator.usageOf(object, terms);
+  if (quotas.length === 0) return NO_CHARGES;
+  // All quotas are checked for evaluability before any is enforced.
+  const applicable = quotas.filter((quota) => quotaApplies(quota, object, { request, bound }));
+  const { evaluator, context } = bound;
+  const usage = evaluator.usageOf(object, context);
   const negative = [...usage].filter(([, amount]) => amount.sign() < 0).map(([name]) => name);
   if (negative.length > 0) {
     throw refuse(request, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
   }
-  if (concerned.length === 0) return NOTHING_DUE;
+  if (applicable.length === 0) return NO_CHARGES;
   const more = withoutZeros(usage);
   const { oldObject } = request;
-  const grown = oldObject === undefined ? more : growth(usage, evaluator.usageOf(oldObject, terms));
-  return concerned.flatMap((quota) => {
-    // What comes into the scopes of a quota by an update is new to it.
-    const wasCounted = oldObject !== undefined && matches(statusOf(quota), quota, { object: oldObject, measure });
+  const grown = oldObject === undefined ? more : increase(usage, evaluator.usageOf(oldObject, context));
+  return applicable.flatMap((quota) => {
+    // An object that an update moves into the scope of a quota counts in full.
+    const wasCounted = oldObject !== undefined && matches(statusOf(quota), quota, { object: oldObject, bound });
     return chargeFor(quota, wasCounted ? grown : more, request) ?? [];
   });
 }
@@ -154,66 +153,66 @@ function namesIn(list: ResourceList | undefined): readonly string[] {
   return list === undefined ? [] : Object.keys(list);
 }
 
-/** Throws if the quota is about the object but cannot judge it: what would be counted is unsaid, or was never counted. */
-function isConcerned(
+/** Throws if the quota applies but cannot be evaluated: the object lacks a required value, or usage is not known yet. */
+function quotaApplies(
   quota: ApiObject,
   object: ApiObject,
-  { request, measure }: { readonly request: AdmissionRequest; readonly measure: Measure },
+  { request, bound }: { readonly request: AdmissionRequest; readonly bound: BoundEvaluator },
 ): boolean {
   const { name } = quota.metadata;
   const status = statusOf(quota);
-  if (!matchesOrFails(status, quota, { object, measure })) return false;
-  const { evaluator, terms } = measure;
-  const names = evaluator.measured(namesIn(status.hard), terms);
-  const unsaid = evaluator.unsaid?.(names, object, terms);
-  if (unsaid !== undefined) throw refuse(request, `failed quota: ${name}: ${unsaid}`);
+  if (!matchesOrFails(status, quota, { object, bound })) return false;
+  const { evaluator, context } = bound;
+  const names = evaluator.matchingResources(namesIn(status.hard), context);
+  const missing = evaluator.missingConstraints?.(names, object, context);
+  if (missing !== undefined) throw refuse(request, `failed quota: ${name}: ${missing}`);
   if (names.some((each) => own(status.used ?? {}, each) === undefined)) {
     throw refuse(request, `status unknown for quota: ${name}, resources: ${[...names].sort().join(',')}`);
   }
   return true;
 }
 
-interface About {
+interface MatchTarget {
   readonly object: ApiObject;
-  readonly measure: Measure;
+  readonly bound: BoundEvaluator;
 }
 
-function matchesOrFails(status: ResourceQuota['status'], quota: ApiObject, about: About): boolean {
+function matchesOrFails(status: ResourceQuota['status'], quota: ApiObject, target: MatchTarget): boolean {
   try {
-    return matches(status, quota, about);
+    return matches(status, quota, target);
   } catch (error) {
     if (!(error instanceof ScopeError)) throw error;
     throw errors.plain(`error matching scopes of quota ${quota.metadata.name}, err: ${error.message}`);
   }
 }
 
-/** Only what stands in its status is enforced: what stands in the spec, nobody has looked at yet. */
-function matches({ hard }: ResourceQuota['status'], quota: ApiObject, { object, measure }: About): boolean {
-  const { evaluator, terms } = measure;
-  // First, because scopes that cannot be used are an error whatever the quota is on.
-  const isIn = isInScopes(quota as unknown as ResourceQuota, object, measure);
-  return isIn && evaluator.measured(namesIn(hard), terms).length > 0;
+/** Enforces `status.hard`: the quota controller has not seen a newer `spec.hard` yet. */
+function matches({ hard }: ResourceQuota['status'], quota: ApiObject, { object, bound }: MatchTarget): boolean {
+  const { evaluator, context } = bound;
+  // Scopes come first, because invalid scopes are an error in any case.
+  const isIn = isInScopes(quota as unknown as ResourceQuota, object, bound);
+  return isIn && evaluator.matchingResources(namesIn(hard), context).length > 0;
 }
 
-/** Undefined where nothing more is used of what the quota is on. */
+/** Undefined if the usage of the quota does not increase. */
 function chargeFor(quota: ApiObject, more: Amounts, request: AdmissionRequest): Charge | undefined {
   const { hard = {}, used = {} } = statusOf(quota);
-  const requested = pick(more, Object.keys(hard));
+  const requested = pickAmounts(more, Object.keys(hard));
   if (requested.size === 0) return undefined;
   const sums = new Map<string, Quantity>();
   for (const [name, amount] of requested) {
     const before = own(used, name);
     sums.set(name, before === undefined ? amount : Quantity.parse(before).add(amount));
   }
-  // Whoever reports what is already so is not refused.
+  // Status updates report facts and are never rejected.
   if (request.subresource !== 'status') {
     const bounds = readAmounts(hard);
     const exceeded = [...sums].filter(([name, sum]) => sum.cmp(bounds.get(name) ?? sum) > 0).map(([name]) => name);
     if (exceeded.length > 0) {
       const parts = {
-        requested: pick(requested, exceeded),
-        used: pick(readAmounts(used), exceeded),
-        limited: pick(bounds, exceeded),
+        requested: pickAmounts(requested, exceeded),
+        used: pickAmounts(readAmounts(used), exceeded),
+        limited: pickAmounts(bounds, exceeded),
       };
       const texts = Object.entries(parts).map(([title, amounts]) => `${title}: ${printAmounts(amounts)}`);
       throw refuse(request, `exceeded quota: ${quota.metadata.name}, ${texts.join(', ')}`);

@@ -1,54 +1,58 @@
 /**
- * PersistentVolumeClaims: their number and the storage they ask for, over all and by storage class.
+ * The quota evaluator of PersistentVolumeClaims: their number and requested storage, in total and per storage class.
  */
 import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
-import type { Evaluator, Terms } from './evaluator.js';
-import { countName, ONE, selects } from './evaluator.js';
+import type { Evaluator, EvaluatorContext } from './evaluator.js';
+import { countName, ONE, scopeSelects } from './evaluator.js';
 
 const COUNT = countName({ group: '', resource: 'persistentvolumeclaims' });
 const CLAIMS = 'persistentvolumeclaims';
 const STORAGE = 'requests.storage';
-/** The scope, and the gate that it needs. */
+/** The name of both the scope and its feature gate. */
 const SCOPE: string = 'VolumeAttributesClass';
 
 export const volumeClaimEvaluator: Evaluator = {
-  measured(inQuota, { dialect }) {
-    const ends = [CLAIMS, STORAGE].map((name) => ofClass('', name, dialect));
-    return inQuota.filter(
+  matchingResources(quotaNames, { dialect }) {
+    const ends = [CLAIMS, STORAGE].map((name) => classQuotaName('', name, dialect));
+    return quotaNames.filter(
       (name) => name === COUNT || name === CLAIMS || name === STORAGE || ends.some((end) => name.endsWith(end)),
     );
   },
-  handles({ subresource, object, oldObject }, terms) {
+  handles({ subresource, object, oldObject }, context) {
     if (subresource === '') return true;
-    return subresource === 'status' && isOther(oldObject, object, terms);
+    return subresource === 'status' && mayChangeUsage(oldObject, object, context);
   },
-  givesBack: (before, after, terms) => isOther(before, after, terms),
-  usageOf(object, terms) {
+  releasesUsage: (before, after, context) => mayChangeUsage(before, after, context),
+  usageOf(object, context) {
     const usage = new Map([
       [CLAIMS, ONE],
       [COUNT, ONE],
     ]);
-    const storage = storageOf(claimOf(object), terms);
+    const storage = storageOf(claimOf(object), context);
     if (storage !== undefined) usage.set(STORAGE, storage);
-    const storageClass = storageClassOf(claimOf(object), terms.dialect);
+    const storageClass = storageClassOf(claimOf(object), context.dialect);
     if (storageClass !== '') {
-      usage.set(ofClass(storageClass, CLAIMS, terms.dialect), ONE);
-      if (storage !== undefined) usage.set(ofClass(storageClass, STORAGE, terms.dialect), storage);
+      usage.set(classQuotaName(storageClass, CLAIMS, context.dialect), ONE);
+      if (storage !== undefined) usage.set(classQuotaName(storageClass, STORAGE, context.dialect), storage);
     }
     return usage;
   },
   isInScope(requirement, object, { features }) {
     if (requirement.scopeName !== SCOPE || !features.enabled(SCOPE)) return false;
-    return selects(requirement, [...attributesClasses(object)]);
+    return scopeSelects(requirement, [...attributesClasses(object)]);
   },
 };
 
-function isOther(before: ApiObject | undefined, after: ApiObject | undefined, { features }: Terms): boolean {
-  // What a volume is growing to counts, and the reference server takes every change for one of that.
+function mayChangeUsage(
+  before: ApiObject | undefined,
+  after: ApiObject | undefined,
+  { features }: EvaluatorContext,
+): boolean {
+  // With this gate the reference server treats every change as a change of the allocated storage.
   if (features.enabled('RecoverVolumeExpansionFailure')) return true;
   if (!features.enabled(SCOPE) || before === undefined || after === undefined) return false;
   const [now, then] = [attributesClasses(after), attributesClasses(before)];
@@ -60,21 +64,21 @@ function claimOf(object: ApiObject): PersistentVolumeClaim {
 }
 
 /** `gold.storageclass.…/requests.storage`. */
-function ofClass(storageClass: string, name: string, dialect: Dialect): string {
+function classQuotaName(storageClass: string, name: string, dialect: Dialect): string {
   return `${storageClass}.storageclass.${dialect.group(serviceGroup('storage'))}/${name}`;
 }
 
-/** The annotation of old comes first, even an empty one. */
+/** The deprecated annotation takes precedence, even if it is empty. */
 function storageClassOf({ metadata, spec }: PersistentVolumeClaim, dialect: Dialect): string {
   const annotation = own(metadata.annotations ?? {}, dialect.subkey('volume.beta', 'storage-class'));
   return annotation ?? spec.storageClassName ?? '';
 }
 
-/** In whole bytes. A volume that has grown beyond what is asked for by now counts as it is. */
-function storageOf({ spec, status }: PersistentVolumeClaim, { features }: Terms): Quantity | undefined {
-  const asked = own(spec.resources.requests ?? {}, 'storage');
-  if (asked === undefined) return undefined;
-  const wanted = inBytes(Quantity.parse(asked));
+/** In whole bytes. The allocated size counts if it exceeds the requested one. */
+function storageOf({ spec, status }: PersistentVolumeClaim, { features }: EvaluatorContext): Quantity | undefined {
+  const requested = own(spec.resources.requests ?? {}, 'storage');
+  if (requested === undefined) return undefined;
+  const wanted = inBytes(Quantity.parse(requested));
   const allocated = own(status.allocatedResources ?? {}, 'storage');
   if (allocated === undefined || !features.enabled('RecoverVolumeExpansionFailure')) return wanted;
   const given = Quantity.parse(allocated);
@@ -86,7 +90,7 @@ function inBytes(amount: Quantity): Quantity {
   return rounded.equals(amount) ? amount : rounded;
 }
 
-/** The one that is asked for, the one it has, and the one it is on the way to. */
+/** The requested, the current and the target class. */
 function attributesClasses(object: ApiObject): ReadonlySet<string> {
   const { spec, status } = claimOf(object);
   const names = [

@@ -1,6 +1,5 @@
 /**
- * The webhooks of all configurations, in the order in which they are asked: by the name of the configuration, then as
- * they stand in it.
+ * The webhooks of all configurations in calling order: by configuration name, then by position in the configuration.
  */
 import type { MutatingWebhook, ValidatingWebhook } from '../../kinds/admissionregistration/v1/webhook.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -9,60 +8,60 @@ import { errors } from '../../meta/errors.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import { webhookConditions } from '../cel/match-conditions.js';
-import { isNeverSentToWebhooks } from '../match/match.js';
+import { isExemptFromWebhooks } from '../match/match.js';
 import type { ClusterView } from '../types.js';
 import type { Reviewed } from './review.js';
 
 export interface Hook {
-  /** Its place among all webhooks; records of a request name it. */
+  /** Position among all webhooks; audit annotations contain it. */
   readonly index: number;
-  /** Its identity from one round to the next. */
+  /** Identity across reinvocation rounds. */
   readonly key: string;
   readonly configuration: string;
-  /** What mutating ones have beyond this says how often they are asked. */
+  /** Only mutating webhooks have a reinvocation policy. */
   readonly webhook: ValidatingWebhook & Pick<Partial<MutatingWebhook>, 'reinvocationPolicy'>;
 }
 
 export type HookType = 'mutating' | 'validating';
 
-// One object each: a view knows the number of changes by it.
+// Constant objects: the view counts changes by object identity of the resource.
 export const CONFIGURATIONS: Readonly<Record<HookType, GroupResource>> = {
   mutating: { group: serviceGroup('admissionregistration'), resource: 'mutatingwebhookconfigurations' },
   validating: { group: serviceGroup('admissionregistration'), resource: 'validatingwebhookconfigurations' },
 };
 
-interface Known {
+interface HookCache {
   readonly changes: number;
   readonly hooks: readonly Hook[];
-  readonly concerned: WeakMap<ServedKind, boolean>;
+  readonly namedKinds: WeakMap<ServedKind, boolean>;
 }
 
-const known: Readonly<Record<HookType, WeakMap<ClusterView, Known>>> = {
+const caches: Readonly<Record<HookType, WeakMap<ClusterView, HookCache>>> = {
   mutating: new WeakMap(),
   validating: new WeakMap(),
 };
 
-/** The same list until a configuration changes. */
+/** The list is cached until a configuration changes. */
 export function hooksOf(type: HookType, view: ClusterView): readonly Hook[] {
-  return stateOf(type, view).hooks;
+  return cachedHooks(type, view).hooks;
 }
 
-/** Whether a webhook names objects of this kind, in whatever version, or anything below them. */
-export function isConcerned(type: HookType, served: ServedKind, view: ClusterView): boolean {
-  const { hooks, concerned } = stateOf(type, view);
-  if (hooks.length === 0 || isNeverSentToWebhooks(served)) return false;
-  let answer = concerned.get(served);
+/** Whether some webhook has a rule for this kind, in any version, or for a subresource of it. */
+export function hasWebhookFor(type: HookType, served: ServedKind, view: ClusterView): boolean {
+  const { hooks, namedKinds } = cachedHooks(type, view);
+  if (hooks.length === 0 || isExemptFromWebhooks(served)) return false;
+  let answer = namedKinds.get(served);
   if (answer === undefined) {
     const versions = view.versionsOf(served);
-    answer = hooks.some(({ webhook }) => (webhook.rules ?? []).some((rule) => versions.some(isNamedBy(rule))));
-    concerned.set(served, answer);
+    answer = hooks.some(({ webhook }) => (webhook.rules ?? []).some((rule) => versions.some(isMatchedBy(rule))));
+    namedKinds.set(served, answer);
   }
   return answer;
 }
 
 type Rule = NonNullable<ValidatingWebhook['rules']>[number];
 
-function isNamedBy({ apiGroups = [], resources = [] }: Rule): (served: ServedKind) => boolean {
+function isMatchedBy({ apiGroups = [], resources = [] }: Rule): (served: ServedKind) => boolean {
   return ({ gvr }) =>
     apiGroups.some((group) => group === '*' || group === gvr.group) &&
     resources.some((text) => {
@@ -71,17 +70,17 @@ function isNamedBy({ apiGroups = [], resources = [] }: Rule): (served: ServedKin
     });
 }
 
-function stateOf(type: HookType, view: ClusterView): Known {
+function cachedHooks(type: HookType, view: ClusterView): HookCache {
   const resource = CONFIGURATIONS[type];
   const changes = view.changes(resource);
-  const before = known[type].get(view);
+  const before = caches[type].get(view);
   if (before !== undefined && before.changes === changes) return before;
-  const state = { changes, hooks: inOrder(view.list(resource)), concerned: new WeakMap() };
-  known[type].set(view, state);
+  const state = { changes, hooks: sortedHooks(view.list(resource)), namedKinds: new WeakMap() };
+  caches[type].set(view, state);
   return state;
 }
 
-function inOrder(configurations: readonly ApiObject[]): readonly Hook[] {
+function sortedHooks(configurations: readonly ApiObject[]): readonly Hook[] {
   const sorted = [...configurations].sort((left, right) => (left.metadata.name < right.metadata.name ? -1 : 1));
   const hooks: Hook[] = [];
   for (const configuration of sorted) {
@@ -94,12 +93,12 @@ function inOrder(configurations: readonly ApiObject[]): readonly Hook[] {
   return hooks;
 }
 
-/** Throws 403 where that cannot be told, unless the webhook is one that may fail. */
-export function conditionsHold({ webhook }: Hook, reviewed: Reviewed, view: ClusterView): boolean {
+/** Whether the match conditions hold. Throws 403 if they cannot be evaluated and the failure policy is Fail. */
+export function matchConditionsHold({ webhook }: Hook, reviewed: Reviewed, view: ClusterView): boolean {
   const { matchConditions, failurePolicy } = webhook;
   if (matchConditions === undefined || matchConditions.length === 0) return true;
   const { request, match, object, oldObject } = reviewed;
-  // The kind is the one that the webhook sees; the resource is the one that was asked for.
+  // The kind is the one that the webhook receives; the resource is the requested one.
   const { gvr } = request.served;
   const input = { request, kind: match.kind, resource: gvr, object, oldObject, view };
   const verdict = webhookConditions(matchConditions, failurePolicy, input);

@@ -1,17 +1,16 @@
 /**
- * JSON Patches that are not a client's: of a webhook, or of a policy. They are applied as the patch verb applies its own,
- * but whoever wrote them is told what is wrong with them, where a client is told nothing. Operations are applied one by
- * one, so that the one that fails can be named.
+ * JSON Patches of webhooks and policies. They are applied like those of the patch verb, but one operation at a time, so
+ * that the error message names the operation that failed, in the words of the reference server's patch library.
  */
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
 import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../text/go/go-text.js';
 import { isRecord, own } from '../../util/json.js';
 
-/** An operation that cannot be applied. */
+/** An operation cannot be applied. */
 export class PatchFailure extends Error {
   override readonly name = 'PatchFailure';
-  /** A `test` found something else. */
+  /** A `test` operation failed. */
   readonly isTest: boolean;
 
   constructor(message: string, isTest: boolean, cause: unknown) {
@@ -20,9 +19,8 @@ export class PatchFailure extends Error {
   }
 }
 
-/** The operations of a patch, as far as they are operations at all. Throws a StatusError whose message says why not. */
-export function operationsIn(patch: unknown): readonly unknown[] {
-  // Without this word the decoder's own types would be named.
+/** The operations of a patch. Throws a StatusError if it is not a list of operations. */
+export function patchOperations(patch: unknown): readonly unknown[] {
   parseShape(patch);
   return Array.isArray(patch) ? patch : [];
 }
@@ -31,12 +29,12 @@ function parseShape(patch: unknown): void {
   try {
     parseJsonPatch(patch, { fieldValidation: 'Ignore' });
   } catch (error) {
-    // Operations that make no sense are found when their turn comes.
+    // Invalid operations are reported when they are applied.
     if (!StatusError.is(error) || error.code !== 422) throw error;
   }
 }
 
-/** The document after all operations. Throws {@link PatchFailure}. */
+/** Applies the operations in order. Throws {@link PatchFailure}. */
 export function applyOperations(operations: readonly unknown[], document: unknown): unknown {
   let result = document;
   for (const operation of operations) {
@@ -70,82 +68,89 @@ const TEST_FAILED = 'failed: test failed';
 
 type Describe = (operation: Operation, document: unknown) => string | undefined;
 
-/** In the order in which the reference server finds things out; undefined: it would not have failed there. */
+/** Each follows the order of checks of the reference server; undefined: none of its checks fails. */
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   add(operation, document) {
-    const path = textIn(operation, 'path');
+    const path = stringField(operation, 'path');
     if (path === undefined) return `add operation failed to decode path: ${MISSING}`;
-    const place = placeOf(document, path);
-    if (place === undefined) return `add operation does not apply: doc is missing path: "${path}": ${MISSING}`;
-    return within(insertProblem(place), `error in add for path: '${path}'`);
+    const location = locate(document, path);
+    if (location === undefined) return `add operation does not apply: doc is missing path: "${path}": ${MISSING}`;
+    return withContext(insertProblem(location), `error in add for path: '${path}'`);
   },
   remove(operation, document) {
-    const path = textIn(operation, 'path');
+    const path = stringField(operation, 'path');
     if (path === undefined) return `remove operation failed to decode path: ${MISSING}`;
-    const place = placeOf(document, path);
-    if (place === undefined) return `remove operation does not apply: doc is missing path: "${path}": ${MISSING}`;
-    return within(removeProblem(place), `error in remove for path: '${path}'`);
+    const location = locate(document, path);
+    if (location === undefined) return `remove operation does not apply: doc is missing path: "${path}": ${MISSING}`;
+    return withContext(removeProblem(location), `error in remove for path: '${path}'`);
   },
   replace(operation, document) {
-    const path = textIn(operation, 'path');
-    if (path === undefined) return within(unreadable(operation, 'path'), 'replace operation failed to decode path');
-    const place = placeOf(document, path);
-    if (place === undefined) return `replace operation does not apply: doc is missing path: ${path}: ${MISSING}`;
-    if (accessProblem(place) === undefined) return undefined;
+    const path = stringField(operation, 'path');
+    if (path === undefined)
+      return withContext(decodeProblem(operation, 'path'), 'replace operation failed to decode path');
+    const location = locate(document, path);
+    if (location === undefined) return `replace operation does not apply: doc is missing path: ${path}: ${MISSING}`;
+    if (accessProblem(location) === undefined) return undefined;
     return `replace operation does not apply: doc is missing key: ${path}: ${MISSING}`;
   },
   move(operation, document) {
-    const from = textIn(operation, 'from');
-    if (from === undefined) return within(unreadable(operation, 'from'), 'move operation failed to decode from');
-    const source = placeOf(document, from);
+    const from = stringField(operation, 'from');
+    if (from === undefined)
+      return withContext(decodeProblem(operation, 'from'), 'move operation failed to decode from');
+    const source = locate(document, from);
     if (source === undefined) return `move operation does not apply: doc is missing from path: ${from}: ${MISSING}`;
     const problem = accessProblem(source) ?? removeProblem(source);
     if (problem !== undefined) return `error in move for path: '${source.key}': ${problem}`;
-    return arrival(operation, applyOperations([{ op: 'remove', path: from }], document), 'move');
+    return destinationProblem(operation, applyOperations([{ op: 'remove', path: from }], document), 'move');
   },
   copy(operation, document) {
-    const from = textIn(operation, 'from');
-    if (from === undefined) return within(unreadable(operation, 'from'), 'copy operation failed to decode from');
-    const source = placeOf(document, from);
+    const from = stringField(operation, 'from');
+    if (from === undefined)
+      return withContext(decodeProblem(operation, 'from'), 'copy operation failed to decode from');
+    const source = locate(document, from);
     if (source === undefined) return `copy operation does not apply: doc is missing from path: ${from}: ${MISSING}`;
     const problem = accessProblem(source);
     if (problem !== undefined) return `error in copy for from: '${from}': ${problem}`;
-    return arrival(operation, document, 'copy');
+    return destinationProblem(operation, document, 'copy');
   },
   test(operation, document) {
-    const path = textIn(operation, 'path');
-    if (path === undefined) return within(unreadable(operation, 'path'), 'test operation failed to decode path');
+    const path = stringField(operation, 'path');
+    if (path === undefined)
+      return withContext(decodeProblem(operation, 'path'), 'test operation failed to decode path');
     if (path === '') return `testing value  ${TEST_FAILED}`;
-    const place = placeOf(document, path);
-    if (place === undefined) return `test operation does not apply: is missing path: ${path}: ${MISSING}`;
-    return within(accessProblem(place), `error in test for path: '${path}'`) ?? `testing value ${path} ${TEST_FAILED}`;
+    const location = locate(document, path);
+    if (location === undefined) return `test operation does not apply: is missing path: ${path}: ${MISSING}`;
+    return (
+      withContext(accessProblem(location), `error in test for path: '${path}'`) ??
+      `testing value ${path} ${TEST_FAILED}`
+    );
   },
 };
 
-/** The second half of a move or a copy. */
-function arrival(operation: Operation, document: unknown, op: 'move' | 'copy'): string | undefined {
-  const path = textIn(operation, 'path');
+/** The problem of the destination of a move or a copy. */
+function destinationProblem(operation: Operation, document: unknown, op: 'move' | 'copy'): string | undefined {
+  const path = stringField(operation, 'path');
   if (path === undefined) {
-    const why = op === 'copy' ? MISSING : unreadable(operation, 'path');
+    const why = op === 'copy' ? MISSING : decodeProblem(operation, 'path');
     return `${op} operation failed to decode path: ${why}`;
   }
-  const place = placeOf(document, path);
-  if (place === undefined)
+  const location = locate(document, path);
+  if (location === undefined)
     return `${op} operation does not apply: doc is missing destination path: ${path}: ${MISSING}`;
   const context = op === 'move' ? `error in move for path: '${path}'` : 'error while adding value during copy';
-  return within(insertProblem(place), context);
+  return withContext(insertProblem(location), context);
 }
 
-function within(problem: string | undefined, context: string): string | undefined {
+function withContext(problem: string | undefined, context: string): string | undefined {
   return problem === undefined ? undefined : `${context}: ${problem}`;
 }
 
-function textIn(operation: Operation, field: string): string | undefined {
+function stringField(operation: Operation, field: string): string | undefined {
   const value = own(operation, field);
   return typeof value === 'string' ? value : undefined;
 }
 
-function unreadable(operation: Operation, field: 'path' | 'from'): string {
+function decodeProblem(operation: Operation, field: 'path' | 'from'): string {
   const value = own(operation, field);
   if (value === undefined || value === null) {
     return `${field === 'path' ? 'operation missing path field' : 'operation, missing from field'}: ${MISSING}`;
@@ -154,13 +159,13 @@ function unreadable(operation: Operation, field: 'path' | 'from'): string {
   return `json: cannot unmarshal ${type} into Go value of type string`;
 }
 
-interface Place {
+interface Location {
   readonly container: readonly unknown[] | Readonly<Record<string, unknown>>;
   readonly key: string;
 }
 
-/** The last container on the way to a path, if it can be reached. */
-function placeOf(document: unknown, path: string): Place | undefined {
+/** The container that holds the last step of a path; undefined if it cannot be reached. */
+function locate(document: unknown, path: string): Location | undefined {
   const steps = path.split('/').map(unescapeStep);
   if (steps.length < 2) return undefined;
   let container = document;
@@ -182,20 +187,20 @@ function indexOf(step: string, length: number): number | undefined {
   return index >= 0 && index < length ? index : undefined;
 }
 
-/** Items of lists must be there; keys need not. */
-function accessProblem({ container, key }: Place): string | undefined {
+/** List items must exist; map keys need not. */
+function accessProblem({ container, key }: Location): string | undefined {
   if (!Array.isArray(container) || indexOf(key, container.length) !== undefined) return undefined;
   return indexProblem(key);
 }
 
-function removeProblem(place: Place): string | undefined {
-  const { container, key } = place;
-  if (Array.isArray(container)) return accessProblem(place);
+function removeProblem(location: Location): string | undefined {
+  const { container, key } = location;
+  if (Array.isArray(container)) return accessProblem(location);
   if (Object.hasOwn(container, key)) return undefined;
   return `Unable to remove nonexistent key: ${key}: ${MISSING}`;
 }
 
-function insertProblem({ container, key }: Place): string | undefined {
+function insertProblem({ container, key }: Location): string | undefined {
   if (!Array.isArray(container) || key === '-' || indexOf(key, container.length + 1) !== undefined) return undefined;
   return /^[+-]?[0-9]+$/.test(key)
     ? indexProblem(key)

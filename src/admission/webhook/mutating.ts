@@ -1,6 +1,6 @@
 /**
- * Webhooks that may change the object: one after the other, each sees what those before it have made of it, in the
- * version that it asks for. spec: Admission webhooks
+ * The MutatingAdmissionWebhook plugin. Webhooks run one after the other; each receives the result of the previous ones, in
+ * the version that it matched. spec: Admission webhooks
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
@@ -10,79 +10,79 @@ import { quote } from '../../text/go/go-text.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { encodeSorted, printJson } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { asleepWithout } from '../asleep.js';
-import { isNeverSentToWebhooks, matchWebhook } from '../match/match.js';
+import { idleWithout } from '../idle.js';
+import { isExemptFromWebhooks, matchWebhook } from '../match/match.js';
 import { Reinvocation } from '../match/reinvocation.js';
-import { ShownObject } from '../match/shown-object.js';
 import type { MatchedRequest } from '../match/types.js';
+import { VersionedDraft } from '../match/versioned-draft.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { CallFailure, callHook, JSON_PATCH, refusalOf, type Verdict } from './call.js';
-import { CONFIGURATIONS, conditionsHold, type Hook, hooksOf, isConcerned } from './hooks.js';
-import { applyOperations, operationsIn, PatchFailure } from './json-patch.js';
+import { CallFailure, callWebhook, failureStatus, JSON_PATCH, type Verdict } from './call.js';
+import { CONFIGURATIONS, type Hook, hasWebhookFor, hooksOf, matchConditionsHold } from './hooks.js';
+import { applyOperations, PatchFailure, patchOperations } from './json-patch.js';
 import type { Reviewed } from './review.js';
 
-export const mutatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ asleepWithout([CONFIGURATIONS.mutating], {
+export const mutatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ idleWithout([CONFIGURATIONS.mutating], {
   name: 'MutatingAdmissionWebhook',
-  looksAt: (served: ServedKind) => !isNeverSentToWebhooks(served),
-  connects: true,
+  handlesKind: (served: ServedKind) => !isExemptFromWebhooks(served),
+  handlesConnect: true,
   changesNothing: (view: ClusterView) => hooksOf('mutating', view).length === 0,
-  mayWait: (served: ServedKind, view: ClusterView) => isConcerned('mutating', served, view),
+  mayWait: (served: ServedKind, view: ClusterView) => hasWebhookFor('mutating', served, view),
   mutate,
 });
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): MaybePromise<void> {
-  if (!isConcerned('mutating', request.served, view)) return undefined;
-  return askAll(request, view);
+  if (!hasWebhookFor('mutating', request.served, view)) return undefined;
+  return callWebhooks(request, view);
 }
 
-async function askAll(request: AdmissionRequest<DraftObject>, view: ClusterView): Promise<void> {
+async function callWebhooks(request: AdmissionRequest<DraftObject>, view: ClusterView): Promise<void> {
   const reinvocation = Reinvocation.of(mutatingAdmissionWebhook, request.rounds);
-  const shown = new ShownObject(request, view);
-  reinvocation.begin(request.object);
+  const versioned = new VersionedDraft(request, view);
+  reinvocation.beginRound(request.object);
   try {
     for (const hook of hooksOf('mutating', view)) {
-      await askOne(hook, { request, view, shown, reinvocation });
+      await callIfMatched(hook, { request, view, versioned, reinvocation });
     }
-    await shown.finish();
+    await versioned.finish();
   } finally {
-    reinvocation.end(request.object);
+    reinvocation.endRound(request.object);
   }
 }
 
-interface About {
+interface CallContext {
   readonly request: AdmissionRequest<DraftObject>;
   readonly view: ClusterView;
-  readonly shown: ShownObject;
+  readonly versioned: VersionedDraft;
   readonly reinvocation: Reinvocation;
 }
 
-async function askOne(hook: Hook, about: About): Promise<void> {
-  const { request, view, shown, reinvocation } = about;
+async function callIfMatched(hook: Hook, context: CallContext): Promise<void> {
+  const { request, view, versioned, reinvocation } = context;
   const { webhook } = hook;
-  // Labels that a webhook before has set count.
-  const match = matchWebhook(webhook, withObject(request, shown.current), view);
+  // The object with the labels that earlier webhooks set.
+  const match = matchWebhook(webhook, withObject(request, versioned.current), view);
   if (match === undefined) return;
   if ((webhook.matchConditions ?? []).length > 0) {
-    const reviewed = { request, ...(await shown.in(match)) };
-    if (!conditionsHold(hook, reviewed, view)) return;
+    const reviewed = { request, ...(await versioned.convertTo(match)) };
+    if (!matchConditionsHold(hook, reviewed, view)) return;
   }
-  if (!reinvocation.isAsked(hook.key)) return;
-  const reviewed = { request, ...(await shown.in(match)) };
+  if (!reinvocation.shouldInvoke(hook.key)) return;
+  const reviewed = { request, ...(await versioned.convertTo(match)) };
   let failure: unknown;
   let isChanged = false;
   try {
-    const verdict = await callHook(hook, reviewed, { type: 'mutating', view });
-    isChanged = applyVerdict(verdict, hook, { ...about, reviewed });
+    const verdict = await callWebhook(hook, reviewed, { type: 'mutating', view });
+    isChanged = applyVerdict(verdict, hook, { ...context, reviewed });
   } catch (error) {
     failure = error;
   }
   annotateMutation(hook, request, view, isChanged);
-  if (isChanged) reinvocation.changed();
-  if (webhook.reinvocationPolicy === 'IfNeeded') reinvocation.wantsAgain(hook.key);
+  if (isChanged) reinvocation.objectChanged();
+  if (webhook.reinvocationPolicy === 'IfNeeded') reinvocation.allowReinvocation(hook.key);
   if (failure === undefined) return;
   if (!(failure instanceof CallFailure)) throw failure;
-  if (webhook.failurePolicy !== 'Ignore') throw refusalOf(failure);
-  request.annotate(noteKey('failed-open.mutation', hook, { request, view }), webhook.name);
+  if (webhook.failurePolicy !== 'Ignore') throw failureStatus(failure);
+  request.annotate(annotationKey('failed-open.mutation', hook, { request, view }), webhook.name);
 }
 
 function withObject(request: AdmissionRequest<DraftObject>, object: DraftObject | undefined): MatchedRequest {
@@ -90,12 +90,12 @@ function withObject(request: AdmissionRequest<DraftObject>, object: DraftObject 
   return { operation, served, subresource, namespace, sentName, object, oldObject, objectKind };
 }
 
-/** Does what the webhook wants. Says whether that changed anything. */
-function applyVerdict(verdict: Verdict, hook: Hook, about: About & { readonly reviewed: Reviewed }): boolean {
-  const { reviewed, shown, request, view } = about;
+/** Applies the patch of a webhook. Returns whether the object changed. */
+function applyVerdict(verdict: Verdict, hook: Hook, context: CallContext & { readonly reviewed: Reviewed }): boolean {
+  const { reviewed, versioned, request, view } = context;
   const { webhook, configuration } = hook;
   if (verdict.patch === '') return false;
-  const operations = operationsOf(verdict.patch);
+  const operations = parsePatch(verdict.patch);
   if (operations.length === 0) return false;
   if (reviewed.object === undefined) {
     const what = 'attempted to modify the object, which is not supported for this operation';
@@ -104,23 +104,23 @@ function applyVerdict(verdict: Verdict, hook: Hook, about: About & { readonly re
   if (verdict.patchType !== JSON_PATCH) {
     throw new CallFailure(webhook.name, `unsupported patch type ${quote(verdict.patchType)}`);
   }
-  const isChanged = shown.take(patched(operations, reviewed.object));
+  const isChanged = versioned.accept(applyPatch(operations, reviewed.object));
   const patch = operations.map(encodeSorted).join(',');
   const note = `{"configuration":${printJson(configuration)},"webhook":${printJson(webhook.name)},"patch":[${patch}],"patchType":"${JSON_PATCH}"}`;
-  request.annotate(noteKey('patch', hook, { request, view }), note, 'body');
+  request.annotate(annotationKey('patch', hook, { request, view }), note, 'body');
   return isChanged;
 }
 
-function operationsOf(patch: string): readonly unknown[] {
+function parsePatch(patch: string): readonly unknown[] {
   try {
-    return operationsIn(parseJson(patch).value);
+    return patchOperations(parseJson(patch).value);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError) && !StatusError.is(error)) throw error;
     throw errors.internal(error.message, error);
   }
 }
 
-function patched(operations: readonly unknown[], object: unknown): unknown {
+function applyPatch(operations: readonly unknown[], object: unknown): unknown {
   try {
     return applyOperations(operations, object);
   } catch (error) {
@@ -137,10 +137,10 @@ function annotateMutation(
 ): void {
   const { configuration, webhook } = hook;
   const note = printJson({ configuration, webhook: webhook.name, mutated });
-  request.annotate(noteKey('mutation', hook, { request, view }), note);
+  request.annotate(annotationKey('mutation', hook, { request, view }), note);
 }
 
-function noteKey(
+function annotationKey(
   name: string,
   { index }: Hook,
   { request, view }: { readonly request: AdmissionRequest<DraftObject>; readonly view: ClusterView },

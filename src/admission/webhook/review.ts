@@ -1,22 +1,22 @@
 /**
- * The question that a webhook is asked: an AdmissionReview, field by field in the order of the reference server.
+ * Builds the AdmissionReview request for a webhook, with the fields in the reference server's order.
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { shownUser } from '../../protocol/user-info.js';
-import type { WireObject } from '../match/form.js';
 import type { Match } from '../match/types.js';
+import type { WireObject } from '../match/wire-object.js';
 import type { AdmissionRequest } from '../types.js';
 
-/** A review that a webhook can read. */
+/** An AdmissionReview to send. */
 export interface Review {
   readonly uid: string;
   readonly apiVersion: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The versions of a review that there are; a webhook is asked in the first one that it lists and we know. */
+/** The supported versions; a webhook gets the first of its own list that is supported. */
 const VERSIONS: readonly string[] = ['v1', 'v1beta1'];
 
 export function reviewVersionOf(accepted: readonly string[], dialect: Dialect): string | undefined {
@@ -53,7 +53,7 @@ export function reviewOf({ request, match, object, oldObject }: Reviewed, apiVer
       object: object ?? null,
       oldObject: oldObject ?? null,
       dryRun: request.dryRun,
-      // A line has none.
+      // CONNECT requests have none.
       options: Object.keys(options).length === 0 ? null : options,
     },
   };

@@ -1,48 +1,48 @@
 /**
- * Webhooks that may only refuse: all at once, about the object as it would be stored. The first refusal to arrive counts.
- * spec: Admission webhooks
+ * The ValidatingAdmissionWebhook plugin. All webhooks are called in parallel with the object as it would be stored; the
+ * first rejection to arrive is reported. spec: Admission webhooks
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { asleepWithout } from '../asleep.js';
-import { formBelow, type WireObject, wireObject } from '../match/form.js';
-import { isNeverSentToWebhooks, matchWebhook } from '../match/match.js';
+import { idleWithout } from '../idle.js';
+import { isExemptFromWebhooks, matchWebhook } from '../match/match.js';
 import type { Match } from '../match/types.js';
+import { subresourceKind, type WireObject, wireObject } from '../match/wire-object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { CallFailure, callHook, refusalOf } from './call.js';
-import { CONFIGURATIONS, conditionsHold, type Hook, hooksOf, isConcerned } from './hooks.js';
+import { CallFailure, callWebhook, failureStatus } from './call.js';
+import { CONFIGURATIONS, type Hook, hasWebhookFor, hooksOf, matchConditionsHold } from './hooks.js';
 import type { Reviewed } from './review.js';
 
-export const validatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ asleepWithout([CONFIGURATIONS.validating], {
+export const validatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ idleWithout([CONFIGURATIONS.validating], {
   name: 'ValidatingAdmissionWebhook',
-  looksAt: (served: ServedKind) => !isNeverSentToWebhooks(served),
-  connects: true,
+  handlesKind: (served: ServedKind) => !isExemptFromWebhooks(served),
+  handlesConnect: true,
   changesNothing: true,
-  mayWait: (served: ServedKind, view: ClusterView) => isConcerned('validating', served, view),
+  mayWait: (served: ServedKind, view: ClusterView) => hasWebhookFor('validating', served, view),
   validate,
 });
 
 function validate(request: AdmissionRequest, view: ClusterView): MaybePromise<void> {
-  if (!isConcerned('validating', request.served, view)) return undefined;
-  return askAll(request, view);
+  if (!hasWebhookFor('validating', request.served, view)) return undefined;
+  return callWebhooks(request, view);
 }
 
-/** A webhook that is to be asked, with what it is asked about. */
-interface Invitation {
+/** A webhook to call and the request to send. */
+interface PendingCall {
   readonly hook: Hook;
   readonly reviewed: Reviewed;
 }
 
-async function askAll(request: AdmissionRequest, view: ClusterView): Promise<void> {
-  const invited = await invitations(request, view);
+async function callWebhooks(request: AdmissionRequest, view: ClusterView): Promise<void> {
+  const calls = await pendingCalls(request, view);
   const refusals: unknown[] = [];
   await Promise.all(
-    invited.map(async ({ hook, reviewed }, index) => {
+    calls.map(async ({ hook, reviewed }, index) => {
       try {
-        await askOne(hook, reviewed, { view, index });
+        await callOrFailOpen(hook, reviewed, { view, index });
       } catch (error) {
         refusals.push(error);
       }
@@ -51,9 +51,9 @@ async function askAll(request: AdmissionRequest, view: ClusterView): Promise<voi
   if (refusals.length > 0) throw refusals[0];
 }
 
-async function invitations(request: AdmissionRequest, view: ClusterView): Promise<readonly Invitation[]> {
+async function pendingCalls(request: AdmissionRequest, view: ClusterView): Promise<readonly PendingCall[]> {
   const versions = new Map<string, Omit<Reviewed, 'request' | 'match'>>();
-  const invited: Invitation[] = [];
+  const calls: PendingCall[] = [];
   for (const hook of hooksOf('validating', view)) {
     const match = matchWebhook(hook.webhook, request, view);
     if (match === undefined) continue;
@@ -62,25 +62,25 @@ async function invitations(request: AdmissionRequest, view: ClusterView): Promis
     let objects = versions.get(key);
     if (objects === undefined) {
       objects = {
-        object: await inVersion(request.object, match, { request, view }),
-        oldObject: await inVersion(request.oldObject, match, { request, view }),
+        object: await convertToMatch(request.object, match, { request, view }),
+        oldObject: await convertToMatch(request.oldObject, match, { request, view }),
       };
       versions.set(key, objects);
     }
     const reviewed = { request, match, ...objects };
-    if (conditionsHold(hook, reviewed, view)) invited.push({ hook, reviewed });
+    if (matchConditionsHold(hook, reviewed, view)) calls.push({ hook, reviewed });
   }
-  return invited;
+  return calls;
 }
 
-/** Throws 500 where it cannot be converted. */
-async function inVersion(
+/** Throws 500 if the object cannot be converted. */
+async function convertToMatch(
   object: ApiObject | undefined,
   { matched, subresource }: Match,
   { request, view }: { readonly request: AdmissionRequest; readonly view: ClusterView },
 ): Promise<WireObject | undefined> {
   if (object === undefined) return undefined;
-  const form = formBelow(matched, subresource);
+  const form = subresourceKind(matched, subresource);
   if (form !== matched || matched === request.served) return wireObject(object, form);
   try {
     return wireObject(await view.convert(object, request.served, matched), form);
@@ -90,16 +90,16 @@ async function inVersion(
   }
 }
 
-async function askOne(
+async function callOrFailOpen(
   hook: Hook,
   reviewed: Reviewed,
   { view, index }: { readonly view: ClusterView; readonly index: number },
 ): Promise<void> {
   try {
-    await callHook(hook, reviewed, { type: 'validating', view });
+    await callWebhook(hook, reviewed, { type: 'validating', view });
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
-    if (hook.webhook.failurePolicy !== 'Ignore') throw refusalOf(error);
+    if (hook.webhook.failurePolicy !== 'Ignore') throw failureStatus(error);
     const group = view.dialect.group(serviceGroup('failed-open.validating.webhook.admission'));
     reviewed.request.annotate(`${group}/round_0_index_${index}`, hook.webhook.name);
   }

@@ -1,11 +1,11 @@
 /**
- * Keeps the status of ResourceQuotas: how much of everything the objects of the namespace use. Admission charges what
- * comes in; here is counted what there is: when a quota is new or changed, when something that counts goes or changes in
- * certain ways, and every few minutes in any case. Between counts a status is believed as it stands. spec: ResourceQuota
+ * Maintains the status of ResourceQuotas: the usage of the objects in the namespace. Admission charges new objects; this
+ * controller counts existing ones: when a quota is added or changed, when a counted object is deleted or releases usage, and
+ * at a regular interval. Between counts the status is trusted. spec: ResourceQuota
  *
- * Kinds are followed only from the moment on at which a quota is about them: without quotas this costs nothing.
+ * Only kinds that a quota covers are watched, so a cluster without quotas has no cost.
  */
-import { evaluatorFor, isAbout, isCountable } from '../../admission/quota/evaluators.js';
+import { evaluatorFor, limitsResource, isCountable } from '../../admission/quota/evaluators.js';
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
 import { isNewerOrSame } from '../../client/informer.js';
@@ -24,16 +24,16 @@ import type { WorkQueue } from '../runtime/work-queue.js';
 import { Tally } from './tally.js';
 
 export interface ResourceQuotasOptions {
-  /** How long a status is believed before everything is counted again; five minutes unless given. */
+  /** The interval between full recounts; five minutes unless given. */
   readonly resyncMs?: number | undefined;
 }
 
 const RESYNC_MS = 5 * 60_000;
-/** What a resource must be able to do for its objects to be counted. */
+/** The verbs that a resource must support for its objects to be counted. */
 const NEEDED_VERBS = ['create', 'list', 'watch', 'delete'] as const;
 
 /**
- * Counts what namespaces use. Needs a cluster in this process: it asks which kinds there are.
+ * Counts the usage of namespaces. It lists the kinds, so it needs a cluster in this process.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([resourceQuotas()]) });
@@ -48,12 +48,12 @@ export function resourceQuotas({ resyncMs = RESYNC_MS }: ResourceQuotasOptions =
   };
 }
 
-/** A resource that some quota is about. */
-interface Followed {
+/** A resource that a quota covers. */
+interface WatchedKind {
   readonly served: ServedKind;
   readonly informer: SharedInformer<Kind>;
-  /** Ends the informer of a definition's kind, which may go again; others are shared. */
-  readonly leave: Undo;
+  /** Closes the informer of a custom resource kind, which may be removed again; other informers are shared. */
+  readonly close: Undo;
 }
 
 class Counter {
@@ -61,9 +61,9 @@ class Counter {
   readonly #resyncMs: number;
   readonly #quotas: SharedInformer<typeof ResourceQuota>;
   readonly #queue: WorkQueue;
-  readonly #followed = new Map<string, Followed>();
+  readonly #watched = new Map<string, WatchedKind>();
   readonly #tallies = new Map<string, Tally>();
-  /** The version that each quota got when its status was last written here, by key. */
+  /** The resourceVersion of each quota after this controller's last status update, by key. */
   readonly #written = new Map<string, string>();
   #kinds: { readonly all: readonly ServedKind[]; readonly countable: readonly ServedKind[] } | undefined;
 
@@ -76,7 +76,7 @@ class Counter {
 
   start(): void {
     this.#context.onClose(() => {
-      for (const { leave } of this.#followed.values()) leave();
+      for (const { close } of this.#watched.values()) close();
     });
     this.#quotas.onKey((key, event) => {
       if (event.type === 'DELETED') {
@@ -87,31 +87,31 @@ class Counter {
       }
     });
     if (!this.#context.serves(CustomResourceDefinition)) return;
-    this.#context.informer(CustomResourceDefinition).subscribe(() => this.#lookForNew());
+    this.#context.informer(CustomResourceDefinition).subscribe(() => this.#queueQuotasOfNewKinds());
   }
 
-  /** A quota may have been on objects of a kind before that was there. */
-  #lookForNew(): void {
+  /** Queues quotas that already named resources of a kind before its CRD was created. */
+  #queueQuotasOfNewKinds(): void {
     const unknown = this.#countable().filter(({ kind, storage }) => {
-      return kind.custom !== undefined && !this.#followed.has(storage);
+      return kind.custom !== undefined && !this.#watched.has(storage);
     });
     if (unknown.length === 0) return;
     for (const quota of this.#quotas.list()) {
-      if (unknown.some(({ gvr }) => isAbout(quotaIn(quota), gvr, this.#terms()))) this.#queue.add(keyOf(quota));
+      if (unknown.some(({ gvr }) => limitsResource(quotaIn(quota), gvr, this.#terms()))) this.#queue.add(keyOf(quota));
     }
   }
 
   async #count(key: string): Promise<{ requeueAfterMs: number } | undefined> {
     const known = this.#quotas.at(key);
     if (known === undefined) return undefined;
-    const followed = this.#countable()
-      .filter((served) => isAbout(quotaIn(known), served.gvr, this.#terms()))
-      .map((served) => this.#follow(served));
-    await Promise.all(followed.map(({ informer }) => informer.synced));
-    // From here to the request nothing is waited for: quota and objects are of one moment.
+    const watched = this.#countable()
+      .filter((served) => limitsResource(quotaIn(known), served.gvr, this.#terms()))
+      .map((served) => this.#watch(served));
+    await Promise.all(watched.map(({ informer }) => informer.synced));
+    // No await from here to the request, so that quota and objects are from the same point in time.
     const quota = this.#quotas.at(key);
     if (quota === undefined) return undefined;
-    const tally = this.#tally(key, quotaIn(quota), followed);
+    const tally = this.#tally(key, quotaIn(quota), watched);
     const status = tally.status(quotaIn(quota));
     if (!isSameStatus(quota.status, status)) {
       const { name, namespace } = quota.metadata;
@@ -123,43 +123,43 @@ class Counter {
     return { requeueAfterMs: Math.max(1, tally.startedAt + this.#resyncMs - this.#context.clock.now()) };
   }
 
-  /** The one that is kept for a quota, or a new one when the quota has changed or it is time for it. */
-  #tally(key: string, quota: ResourceQuota, followed: readonly Followed[]): Tally {
+  /** The tally of a quota; a new one if the quota has changed or a recount is due. */
+  #tally(key: string, quota: ResourceQuota, watched: readonly WatchedKind[]): Tally {
     let tally = this.#tallies.get(key);
     const terms = this.#terms();
     if (tally?.isFor(quota) !== true || terms.clock.now() - tally.startedAt >= this.#resyncMs) {
       tally = new Tally(quota, terms);
       this.#tallies.set(key, tally);
     }
-    for (const { served, informer } of followed) {
+    for (const { served, informer } of watched) {
       if (tally.has(served)) continue;
       tally.count(served, informer.list(quota.metadata.namespace) as readonly ApiObject[]);
     }
     return tally;
   }
 
-  #follow(served: ServedKind): Followed {
+  #watch(served: ServedKind): WatchedKind {
     const { storage, kind } = served;
-    const known = this.#followed.get(storage);
+    const known = this.#watched.get(storage);
     if (known !== undefined) return known;
     const { client, report } = this.#context;
-    const isOwn = kind.custom !== undefined;
-    const informer = isOwn
+    const isCustom = kind.custom !== undefined;
+    const informer = isCustom
       ? new SharedInformer(client, kind, (error) => report(error, `the informer of ${storage}`))
       : this.#context.informer(kind);
-    const followed: Followed = { served, informer, leave: () => (isOwn ? informer.close() : undefined) };
-    this.#followed.set(storage, followed);
+    const watched: WatchedKind = { served, informer, close: () => (isCustom ? informer.close() : undefined) };
+    this.#watched.set(storage, watched);
     informer.subscribe((event) => this.#onChange(served, event as InformerEvent<ApiObject>));
-    return followed;
+    return watched;
   }
 
   #onChange(served: ServedKind, event: InformerEvent<ApiObject>): void {
     const { type, object } = event;
     const { namespace = '', resourceVersion } = object.metadata;
     const terms = this.#terms();
-    const isReason =
+    const releasesUsage =
       type === 'DELETED' ||
-      (type === 'MODIFIED' && evaluatorFor(served.gvr, terms).givesBack?.(event.previous, object, terms) === true);
+      (type === 'MODIFIED' && evaluatorFor(served.gvr, terms).releasesUsage?.(event.previous, object, terms) === true);
     for (const quota of this.#quotas.list(namespace)) {
       const key = keyOf(quota);
       const tally = this.#tallies.get(key);
@@ -167,12 +167,12 @@ class Counter {
       if (type === 'DELETED') tally.remove(served, object);
       else tally.set(served, object);
       const written = this.#written.get(key);
-      // It was there when the last status was written, but not known here yet: that count was wrong.
+      // The object existed when the last status was written but was not in the informer: that count was wrong.
       const isLate = written !== undefined && isNewerOrSame(written, resourceVersion);
-      if (!isReason && !isLate) continue;
-      // What is enforced is what the status says.
+      if (!releasesUsage && !isLate) continue;
+      // The limits in the status are the enforced ones.
       const enforced = { ...quota, spec: { ...quota.spec, hard: quota.status.hard ?? {} } };
-      if (isAbout(quotaIn(enforced), served.gvr, terms)) this.#queue.add(key);
+      if (limitsResource(quotaIn(enforced), served.gvr, terms)) this.#queue.add(key);
     }
   }
 
@@ -186,18 +186,18 @@ class Counter {
     const all = this.#context.kinds();
     if (this.#kinds?.all !== all) {
       this.#kinds = { all, countable: countable(all) };
-      this.#leaveGone(this.#kinds.countable);
+      this.#closeRemoved(this.#kinds.countable);
     }
     return this.#kinds.countable;
   }
 
-  /** Kinds of definitions go, or come again as others. */
-  #leaveGone(present: readonly ServedKind[]): void {
-    for (const [storage, { served, leave }] of this.#followed) {
+  /** Closes the informers of custom resource kinds that are no longer served, or are served differently. */
+  #closeRemoved(present: readonly ServedKind[]): void {
+    for (const [storage, { served, close }] of this.#watched) {
       if (present.some(({ gvr }) => deepEqual(gvr, served.gvr))) continue;
-      leave();
-      this.#followed.delete(storage);
-      // Its objects are gone with it, even where that has not been told any more.
+      close();
+      this.#watched.delete(storage);
+      // The objects are deleted with the kind, even if the informer received no events.
       for (const [key, tally] of this.#tallies) {
         if (!tally.has(served)) continue;
         tally.count(served, []);
@@ -207,12 +207,12 @@ class Counter {
   }
 }
 
-/** What is read from the server never changes; counting asks for no more than to read it. */
+/** Removes the read-only modifiers; counting does not modify the object. */
 function quotaIn(stored: Stored<typeof ResourceQuota>): ResourceQuota {
   return stored as ResourceQuota;
 }
 
-/** One version of each resource whose objects can be counted. */
+/** One version of each countable resource. */
 function countable(all: readonly ServedKind[]): readonly ServedKind[] {
   const chosen = new Map<string, ServedKind>();
   for (const served of all) {

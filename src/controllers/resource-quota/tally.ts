@@ -1,18 +1,16 @@
 /**
- * What the objects of a namespace use of what one quota is on, kept up to date change by change: the first look at a quota
- * counts everything, those that follow need not.
+ * The usage of one quota in its namespace, updated incrementally: only the first reconcile of a quota counts everything.
  *
  * Example: a quota on `pods` and `requests.cpu` in a namespace with two pods of 250m holds, for the resource `pods`, the
- * totals `pods=2, requests.cpu=500m` and for each pod by uid `pods=1, requests.cpu=250m`. When one goes, its share is
- * taken off.
+ * totals `pods=2, requests.cpu=500m` and for each pod by uid `pods=1, requests.cpu=250m`. When a pod is deleted, its share
+ * is subtracted.
  */
 
 import { type Amounts, readAmounts } from '../../admission/plugins/pod-amounts.js';
 import { toResourceList } from '../../admission/quota/arithmetic.js';
-import type { Evaluator, Terms } from '../../admission/quota/evaluator.js';
-import { ScopeError } from '../../admission/quota/evaluator.js';
+import type { Evaluator, EvaluatorContext } from '../../admission/quota/evaluator.js';
+import { isInScopes, ScopeError } from '../../admission/quota/evaluator.js';
 import { evaluatorFor } from '../../admission/quota/evaluators.js';
-import { isInScopes } from '../../admission/quota/evaluator.js';
 import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
@@ -20,35 +18,35 @@ import type { ApiObject } from '../../meta/object.js';
 import { Quantity, type QuantityFormat } from '../../meta/quantity.js';
 import { deepEqual, own, setOwn } from '../../util/json.js';
 
-/** One resource as far as the quota is about it. */
+/** The usage of one resource. */
 interface Part {
   readonly evaluator: Evaluator;
-  /** The names that it measures. */
+  /** The quota's resource names that the evaluator measures. */
   readonly names: readonly string[];
   readonly totals: Map<string, Quantity>;
   readonly shares: Map<string, Amounts>;
-  /** How many shares write an amount of a name in a format; see {@link formatKey}. */
+  /** How many shares have an amount of a name in a format; see {@link formatKey}. */
   readonly formats: Map<string, number>;
-  /** Objects on their way out, by uid: how much they count for changes with time alone. */
-  readonly going: Map<string, ApiObject>;
+  /** Objects that are being deleted, by uid: their usage may change with time alone. */
+  readonly terminating: Map<string, ApiObject>;
 }
 
 export class Tally {
-  /** When everything was counted, in milliseconds since the epoch. */
+  /** The time of the full count, in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly #quota: ResourceQuota;
-  readonly #terms: Terms;
+  readonly #terms: EvaluatorContext;
   readonly #names: readonly string[];
   readonly #parts = new Map<string, Part>();
 
-  constructor(quota: ResourceQuota, terms: Terms) {
+  constructor(quota: ResourceQuota, terms: EvaluatorContext) {
     this.#quota = quota;
     this.#terms = terms;
     this.#names = Object.keys(quota.spec.hard ?? {});
     this.startedAt = terms.clock.now();
   }
 
-  /** Whether it still is what the quota asks for. */
+  /** Whether the quota's spec is still the one that was counted. */
   isFor({ spec }: ResourceQuota): boolean {
     return deepEqual(spec, this.#quota.spec);
   }
@@ -57,35 +55,35 @@ export class Tally {
     return this.#parts.has(storage);
   }
 
-  /** Begins with a resource: with all its objects in the namespace. */
+  /** Starts counting a resource, given all its objects in the namespace. */
   count({ storage, gvr }: ServedKind, objects: Iterable<ApiObject>): void {
     const evaluator = evaluatorFor(gvr, this.#terms);
-    const names = evaluator.measured(this.#names, this.#terms);
+    const names = evaluator.matchingResources(this.#names, this.#terms);
     const totals = new Map(names.map((name) => [name, Quantity.zero]));
-    const part: Part = { evaluator, names, totals, shares: new Map(), formats: new Map(), going: new Map() };
+    const part: Part = { evaluator, names, totals, shares: new Map(), formats: new Map(), terminating: new Map() };
     this.#parts.set(storage, part);
     for (const object of objects) this.#set(part, object);
   }
 
-  /** An object has come or changed. */
+  /** Must be called when an object is added or changes. */
   set({ storage }: ServedKind, object: ApiObject): void {
     const part = this.#parts.get(storage);
     if (part !== undefined) this.#set(part, object);
   }
 
-  /** An object is gone. */
+  /** Must be called when an object is deleted. */
   remove({ storage }: ServedKind, { metadata }: ApiObject): void {
     const part = this.#parts.get(storage);
     if (part === undefined) return;
-    part.going.delete(metadata.uid);
+    part.terminating.delete(metadata.uid);
     this.#share(part, metadata.uid, NOTHING);
   }
 
-  /** What the status should say. A name that nothing here measures keeps what was written down for it. */
+  /** The wanted status. A name that no evaluator measures keeps its value. */
   status({ spec, status }: ResourceQuota): { readonly hard: ResourceList; readonly used: ResourceList } {
     const total = new Map<string, Quantity>();
     for (const part of this.#parts.values()) {
-      for (const object of part.going.values()) this.#set(part, object);
+      for (const object of part.terminating.values()) this.#set(part, object);
       for (const [name, amount] of part.totals) total.set(name, total.get(name)?.add(amount) ?? amount);
     }
     const known = toResourceList(total);
@@ -99,7 +97,7 @@ export class Tally {
 
   #set(part: Part, object: ApiObject): void {
     const { uid, deletionTimestamp } = object.metadata;
-    if (deletionTimestamp !== undefined) part.going.set(uid, object);
+    if (deletionTimestamp !== undefined) part.terminating.set(uid, object);
     this.#share(part, uid, this.#shareOf(part, object));
   }
 
@@ -116,9 +114,9 @@ export class Tally {
 
   #isCounted(evaluator: Evaluator, object: ApiObject): boolean {
     try {
-      return isInScopes(this.#quota, object, { evaluator, terms: this.#terms });
+      return isInScopes(this.#quota, object, { evaluator, context: this.#terms });
     } catch (error) {
-      // A scope that cannot be used has nothing in it.
+      // An invalid scope matches no object.
       if (error instanceof ScopeError) return false;
       throw error;
     }
@@ -150,11 +148,11 @@ function formatKey(name: string, format: QuantityFormat): string {
   return `${name} ${format}`;
 }
 
-/** A total is printed in the format of what was counted first; when nothing of that format is left, in that of the rest. */
+/** A total has the format of the first counted amount; when no amount with that format is left, that of another amount. */
 function inFormatOf(shares: ReadonlyMap<string, Amounts>, name: string, total: Quantity): Quantity {
   for (const share of shares.values()) {
     const amount = share.get(name);
-    // A sum has the format of its first part.
+    // A sum has the format of its first operand.
     if (amount !== undefined) return amount.add(total.sub(amount));
   }
   return total;

@@ -47,7 +47,7 @@ export function fakeView(options: FakeOptions = {}): FakeView {
     access: options.access ?? allowAll,
     authorize: (user, attributes) => (options.access ?? allowAll).decide(user, attributes),
     ids,
-    outside: undefined as never,
+    externalCalls: undefined as never,
     created,
     list,
     get,
@@ -113,7 +113,7 @@ export function fakeRequest(about: FakeRequest): AskedRequest {
     objectKind: served.gvk,
     options: {},
     warnings: [],
-    rounds: { round: 0, again: () => unexpected('another round'), memory: new Map() },
+    rounds: { round: 0, requestReinvocation: () => unexpected('another round'), pluginState: new Map() },
     notes,
     annotate(key, value) {
       notes[key] ??= value;

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { requestUri } from '../../../src/audit/event.js';
-import { addressOf } from '../../../src/http/transport/encode-request.js';
+import { requestUrl } from '../../../src/http/transport/encode-request.js';
 import type { ApiRequest, Verb } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
 
@@ -62,7 +62,7 @@ describe('requestUri', () => {
     fc.assert(
       fc.property(request, (parts) => {
         const whole = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
-        expect(requestUri(whole as unknown as ApiRequest)).toBe(addressOf('', whole as unknown as ApiRequest));
+        expect(requestUri(whole as unknown as ApiRequest)).toBe(requestUrl('', whole as unknown as ApiRequest));
       }),
     );
   });

@@ -12,7 +12,7 @@ async function server(response: 'Reject' | 'Queue') {
   const gates: (() => void)[] = [];
   const slow: AdmissionPlugin = {
     name: 'Slow',
-    looksAt: ({ kind }) => kind === ConfigMap,
+    handlesKind: ({ kind }) => kind === ConfigMap,
     validate: () => new Promise<void>((resolve) => gates.push(resolve)),
   };
   const cluster = testCluster({ dialect: 'kubernetes', admission: [slow], authorizer: allowAll() });

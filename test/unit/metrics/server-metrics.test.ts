@@ -4,7 +4,7 @@
 import { createCluster } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import { auditLog } from '../../../src/audit/log.js';
-import { Metrics, metricsOf, sizeOf } from '../../../src/http/metrics.js';
+import { HandlerMetrics, createHandlerMetrics, answerSize } from '../../../src/http/metrics.js';
 import type { Action, ServedResource } from '../../../src/http/routes.js';
 import { ConfigMap } from '../../../src/kinds/core/v1/config-map.js';
 import { Endpoints } from '../../../src/kinds/core/v1/endpoints.js';
@@ -23,7 +23,7 @@ const configMaps = servedAs(ConfigMap as unknown as Kind);
 
 function handlerMetrics(options: ServerMetricsOptions = {}) {
   const server = new ServerMetrics({ dialect: kubernetesDialect, ...options });
-  const metrics = new Metrics(server);
+  const metrics = new HandlerMetrics(server);
   return { server, metrics, read: () => readPrometheus(metrics.print()) };
 }
 
@@ -140,7 +140,7 @@ describe('requests', () => {
   test('that run at the same time show for a second', () => {
     let nowMs = 0;
     const { metrics, read } = handlerMetrics({ now: () => nowMs });
-    const ends = [metrics.began('GET'), metrics.began('HEAD'), metrics.began('POST')];
+    const ends = [metrics.startRequest('GET'), metrics.startRequest('HEAD'), metrics.startRequest('POST')];
     for (const end of ends) end();
     const most = (kind: string) => valueIn(read(), 'apiserver_current_inflight_requests', { request_kind: kind });
     expect([most('readOnly'), most('mutating')]).toEqual([2, 1]);
@@ -152,8 +152,8 @@ describe('requests', () => {
 describe('watches', () => {
   test('are open until they end, and no longer', () => {
     const { metrics, read } = handlerMetrics();
-    const ended = metrics.watchBegan(configMaps, action('watch'));
-    metrics.watchBegan(configMaps, action('watch', { namespace: 'x' }));
+    const ended = metrics.startWatch(configMaps, action('watch'));
+    metrics.startWatch(configMaps, action('watch', { namespace: 'x' }));
     const open = (scope: string) =>
       valueIn(read(), 'apiserver_longrunning_requests', { resource: 'configmaps', scope });
     expect([open('cluster'), open('namespace')]).toEqual([1, 1]);
@@ -164,7 +164,7 @@ describe('watches', () => {
 
   test('count and measure their events', () => {
     const { metrics, read } = handlerMetrics();
-    const sent = metrics.watchEvents(configMaps);
+    const sent = metrics.watchEventCounter(configMaps);
     for (const bytes of [100, 3000, 1_000_000]) sent(bytes);
     const labels = { group: '', version: 'v1', kind: 'ConfigMap' };
     expect(valueIn(read(), 'apiserver_watch_events_total', labels)).toBe(3);
@@ -286,7 +286,7 @@ test('a handler shows what its cluster counts', async () => {
   const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
   await using cluster = createCluster({ dialect: 'kubernetes', audit });
   await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
-  const metrics = metricsOf(cluster, { sources: { flow: { flows: () => [], levels: () => [] } } });
+  const metrics = createHandlerMetrics(cluster, { sources: { flow: { flows: () => [], levels: () => [] } } });
   const read = readPrometheus(metrics.print());
   expect(valueIn(read, 'apiserver_storage_objects', { resource: 'configmaps' })).toBe(1);
   expect(valueIn(read, 'apiserver_storage_objects', { resource: 'namespaces' })).toBe(4);
@@ -303,5 +303,5 @@ test.each([
   [new Uint8Array(5), 5],
   [new ReadableStream<Uint8Array>(), undefined],
 ])('the size of an answer: %s', (body, size) => {
-  expect(sizeOf({ code: 200, headers: [], body })).toBe(size);
+  expect(answerSize({ code: 200, headers: [], body })).toBe(size);
 });

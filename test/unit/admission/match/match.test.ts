@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import {
-  isNeverSeenByPolicies,
-  isNeverSentToWebhooks,
-  kindBelow,
+  isExemptFromPolicies,
+  isExemptFromWebhooks,
   matchResources,
   matchWebhook,
+  subresourceGvk,
 } from '../../../../src/admission/match/match.js';
 import type { MatchCriteria, MatchedRequest, MatchView } from '../../../../src/admission/match/types.js';
 import type { ServedKind } from '../../../../src/kinds/served-kind.js';
@@ -64,7 +64,7 @@ function requestOf({ operation, resource, subresource, namespace, name, labels, 
     sentName: name,
     object: object(labels),
     oldObject: object(oldLabels),
-    objectKind: kindBelow(served, subresource),
+    objectKind: subresourceGvk(served, subresource),
   } satisfies MatchedRequest;
 }
 
@@ -118,7 +118,7 @@ test('what decides about requests is not decided about by webhooks', () => {
   const never = new Set(
     cluster
       .kinds()
-      .filter(isNeverSentToWebhooks)
+      .filter(isExemptFromWebhooks)
       .map(({ gvr }) => `${gvr.resource}.${gvr.group}`),
   );
   expect([...never].sort()).toEqual([
@@ -133,7 +133,7 @@ test('policies, and questions about identity and access, are not for policies', 
   const never = new Set(
     cluster
       .kinds()
-      .filter(isNeverSeenByPolicies)
+      .filter(isExemptFromPolicies)
       .map(({ gvr }) => gvr.resource),
   );
   expect([...never].sort()).toEqual([

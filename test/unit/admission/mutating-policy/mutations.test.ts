@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { fakeClock, testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { readForm, wireObject } from '../../../../src/admission/match/form.js';
+import { decodeDraft, wireObject } from '../../../../src/admission/match/wire-object.js';
 import { mutatingAdmissionPolicy } from '../../../../src/admission/mutating-policy/plugin.js';
 import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
@@ -75,14 +75,14 @@ function requestFor(served: ServedKind, object: DraftObject): AdmissionRequest<D
     options: {},
     dryRun: false,
     user: { user: 'u' },
-    rounds: { round: 0, again: () => undefined, memory: new Map() },
+    rounds: { round: 0, requestReinvocation: () => undefined, pluginState: new Map() },
   };
   return request as AdmissionRequest<DraftObject>;
 }
 
 /** As the object would be sent on. */
 function shown(value: unknown, served: ServedKind): unknown {
-  return wireObject(readForm(value, served, setting), served);
+  return wireObject(decodeDraft(value, served, setting), served);
 }
 
 test.each(cases)('$type $expression', async ({ type, kind, expression, variables, object, error, status, result }) => {

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { checkPolicyTypes } from '../../../../src/admission/policy/type-checking.js';
 import type { PolicySpec } from '../../../../src/admission/policy/policies.js';
+import { checkPolicyTypes } from '../../../../src/admission/policy/type-checking.js';
 import { admissionregistrationKinds } from '../../../../src/kinds/admissionregistration/index.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
 import type { WriteContext } from '../../../../src/kinds/kind.js';
@@ -63,7 +63,7 @@ function errorsOf(name: string, next: Said, live?: Said): readonly string[] {
   const { schema } = serveKind(kind, kubernetesDialect);
   const read = (said: Said) => decode(schema, { value: whole(name, said) }).value as unknown as ApiObject;
   const context = { dialect: kubernetesDialect } as WriteContext;
-  const found = kind.strategy.validate?.(read(next), context, live && read(live)) ?? [];
+  const found = kind.strategy.create.validate?.(read(next), context, live && read(live)) ?? [];
   return found.map((error) => `${causeReason(error.type)} ${printFieldError(error)}`);
 }
 

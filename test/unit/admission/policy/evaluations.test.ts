@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ExpressionInput } from '../../../../src/admission/cel/input.js';
+import { type Decision, evaluatePolicy } from '../../../../src/admission/policy/evaluate-policy.js';
 import { compiledPolicy, type PolicySpec } from '../../../../src/admission/policy/policies.js';
-import { type Decision, judge } from '../../../../src/admission/policy/judge.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 import type { AccessAttributes, AccessReader } from '../../../../src/protocol/access.js';
 import type { User } from '../../../../src/protocol/request.js';
@@ -103,7 +103,7 @@ function evaluate(spec: PolicySpec, given: Given) {
     params: given.params === undefined ? undefined : reference.params[given.params],
     view: { access: accessFor(given.allow === undefined ? [] : (reference.allow[given.allow] ?? [])) },
   };
-  return judge(compiledPolicy(spec), input as unknown as ExpressionInput, namespaceObject);
+  return evaluatePolicy(compiledPolicy(spec), input as unknown as ExpressionInput, namespaceObject);
 }
 
 function outcomeOf(decision: Decision): Outcome {

@@ -1,11 +1,10 @@
 /** The status of policies, kept by whoever is asked to; and types of custom kinds. */
 import { describe, expect, test } from 'vitest';
-import { checkPolicyTypes } from '../../../../src/admission/policy/type-checking.js';
 import type { PolicySpec } from '../../../../src/admission/policy/policies.js';
-import { policyStatus } from '../../../../src/admission/policy/type-checking.js';
+import { checkPolicyTypes, policyTypeCheckReconciler } from '../../../../src/admission/policy/type-checking.js';
 import { Deployment } from '../../../../src/kinds/apps/v1/deployment.js';
-import type { ReconcilerHost } from '../../../../src/kinds/reconciler.js';
 import type { Kind } from '../../../../src/kinds/kind.js';
+import type { ReconcilerHost } from '../../../../src/kinds/reconciler.js';
 import { serveKind } from '../../../../src/kinds/served-kind.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../src/meta/object.js';
@@ -55,7 +54,7 @@ describe('the status of a policy', () => {
       policy('good', 1, specOf('object.spec.replicas > 1')),
       policy('bad', 3, specOf('object.spec.size > 1')),
     ]);
-    policyStatus(server, lookups).reconcile();
+    policyTypeCheckReconciler(server, lookups).reconcile();
     expect(written).toEqual([
       { name: 'good', status: { observedGeneration: 1, typeChecking: {} }, by: 'validatingadmissionpolicy-status' },
       {
@@ -80,7 +79,7 @@ describe('the status of a policy', () => {
   test('is written once for each generation', () => {
     const policies = [policy('p', 1, specOf('true'))];
     const { server, written, touch } = serverWith(policies);
-    const attendant = policyStatus(server, lookups);
+    const attendant = policyTypeCheckReconciler(server, lookups);
     attendant.reconcile();
     attendant.reconcile();
     touch();

@@ -10,7 +10,7 @@ import { forbidden, makeQuota, usedOf } from './setting.js';
 
 test.each(dialects)('every namespaced kind is looked at but bindings, events and reviews ($name)', (dialect) => {
   const namespaced = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => served.namespaced);
-  const left = namespaced.filter((served) => resourceQuota.looksAt?.(served) === false);
+  const left = namespaced.filter((served) => resourceQuota.handlesKind?.(served) === false);
   expect([...new Set(left.map(({ kind }) => kind.names.plural))].sort()).toEqual([
     'bindings',
     'events',
@@ -24,7 +24,7 @@ test('kinds without a namespace are not', () => {
   if (dialect === undefined) throw new Error('there are dialects');
   const others = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => !served.namespaced);
   expect(others.length).toBeGreaterThan(10);
-  expect(others.filter((served) => resourceQuota.looksAt?.(served) !== false)).toEqual([]);
+  expect(others.filter((served) => resourceQuota.handlesKind?.(served) !== false)).toEqual([]);
 });
 
 test('names are those of the dialect', async () => {

@@ -2,8 +2,8 @@
 import { ConfigMap, Pod, ResourceQuota } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, expect, test } from 'vitest';
-import type { Terms } from '../../../../src/admission/quota/evaluator.js';
-import { isAbout } from '../../../../src/admission/quota/evaluators.js';
+import type { EvaluatorContext } from '../../../../src/admission/quota/evaluator.js';
+import { limitsResource } from '../../../../src/admission/quota/evaluators.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const PODS = { group: '', resource: 'pods' };
 const MAPS = { group: '', resource: 'configmaps' };
-const terms = (): Terms => ({ dialect: orchDialect, features: featureGates(), clock: cluster.clock });
+const terms = (): EvaluatorContext => ({ dialect: orchDialect, features: featureGates(), clock: cluster.clock });
 
 const pod = (name: string, cpu: string, more: object = {}) =>
   cluster.api(Pod).create({
@@ -78,6 +78,6 @@ test('a pod that has run to its end is still there, and that is all', async () =
 test('whether a quota is about a resource shows in its spec', async () => {
   await makeQuota(cluster, 'q', { 'requests.x.io/gpu': '1' });
   const quota = await cluster.api(ResourceQuota).get('q');
-  expect(isAbout(quota as never, PODS, terms())).toBe(true);
-  expect(isAbout(quota as never, MAPS, terms())).toBe(false);
+  expect(limitsResource(quota as never, PODS, terms())).toBe(true);
+  expect(limitsResource(quota as never, MAPS, terms())).toBe(false);
 });

@@ -7,9 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { limitRanger } from '../../../../src/admission/plugins/limit-ranger.js';
 import { readAmounts } from '../../../../src/admission/plugins/pod-amounts.js';
 import { toResourceList } from '../../../../src/admission/quota/arithmetic.js';
-import { type Charge, chargesFor } from '../../../../src/admission/quota/resource-quota.js';
-import type { Terms } from '../../../../src/admission/quota/evaluator.js';
+import type { EvaluatorContext } from '../../../../src/admission/quota/evaluator.js';
 import { evaluatorFor } from '../../../../src/admission/quota/evaluators.js';
+import { type Charge, chargesFor } from '../../../../src/admission/quota/resource-quota.js';
 import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import type { ResourceList } from '../../../../src/kinds/shared/resources.js';
@@ -33,7 +33,7 @@ interface Subject {
   readonly object: ApiObject;
 }
 
-function termsOf({ gates }: Subject): Terms {
+function contextOf({ gates }: Subject): EvaluatorContext {
   const features = featureGates({ ...GATES, ...gates });
   return { dialect: kubernetesDialect, features, clock: { now: () => NOW } };
 }
@@ -78,17 +78,17 @@ describe('quotas', () => {
   });
 
   test.each(titled)('%s', (_title, given, answer) => {
-    const terms = termsOf(given);
-    const evaluator = evaluatorFor({ group: given.group ?? '', resource: given.resource }, terms);
+    const context = contextOf(given);
+    const evaluator = evaluatorFor({ group: given.group ?? '', resource: given.resource }, context);
     const request = requestFor(given, given);
-    expect(evaluator.handles(request, terms)).toBe(answer.handles ?? false);
-    const usage = [...evaluator.usageOf(given.object, terms)].map(([name, amount]) => [name, amount.toString()]);
+    expect(evaluator.handles(request, context)).toBe(answer.handles ?? false);
+    const usage = [...evaluator.usageOf(given.object, context)].map(([name, amount]) => [name, amount.toString()]);
     expect(Object.fromEntries(usage)).toEqual(answer.usage);
     if (!answer.handles) return;
     let charges: readonly Charge[] = [];
-    const measure = { evaluator, terms };
+    const bound = { evaluator, context };
     const refusal = refusalOf(() => {
-      charges = chargesFor(request, given.object, { quotas: given.quotas, measure });
+      charges = chargesFor(request, given.object, { quotas: given.quotas, bound });
     });
     expect(refusal).toBe(answer.error);
     if (answer.error !== undefined) return;
@@ -134,7 +134,7 @@ describe('limits', () => {
     const object = structuredClone(given.object) as ApiObject & {
       spec: { containers?: { resources?: Resources }[]; initContainers?: { resources?: Resources }[] };
     };
-    const view = { ...termsOf(given), list: () => given.ranges } as unknown as ClusterView;
+    const view = { ...contextOf(given), list: () => given.ranges } as unknown as ClusterView;
     const request = requestFor(given, { object });
     limitRanger.mutate?.(request as never, view);
     const refusal = refusalOf(() => limitRanger.validate?.(request, view));

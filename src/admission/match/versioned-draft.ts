@@ -1,6 +1,6 @@
 /**
- * The draft of a request on its way through those who may change it: shown in the version that each of them asks for,
- * taken back with what was changed, and put into the draft at the end.
+ * The draft of a request while webhooks or policies change it: converted to the version that each of them matched, decoded
+ * again after a change, and converted back into the draft at the end.
  */
 import { unreadableType } from '../../kinds/review-answer.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -12,27 +12,27 @@ import { decodingFindings } from '../../schema/findings.js';
 import { quote } from '../../text/go/go-text.js';
 import { deepEqual, isRecord } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
-import { become, formBelow, readForm, type WireObject, wireObject } from './form.js';
 import type { Match } from './types.js';
+import { decodeDraft, replaceContent, subresourceKind, type WireObject, wireObject } from './wire-object.js';
 
-export interface Shown {
+export interface VersionedObjects {
   readonly match: Match;
   readonly object: WireObject | undefined;
   readonly oldObject: WireObject | undefined;
 }
 
-export interface TakeOptions {
-  /** Fields that the kind does not have are refused, where they are dropped otherwise. */
+export interface AcceptOptions {
+  /** Rejects unknown fields instead of dropping them. */
   readonly strict?: boolean;
-  /** Words the failure of a value that fits into no field; a 500 otherwise. */
+  /** Builds the error for a value that cannot be decoded; default: a 500. */
   readonly refuse?: (why: string, cause: unknown) => Error;
 }
 
-export class ShownObject {
+export class VersionedDraft {
   readonly #request: AdmissionRequest<DraftObject>;
   readonly #view: ClusterView;
-  #shown: Shown | undefined;
-  /** What was made of the object as it is shown, and is not in the draft yet. */
+  #current: VersionedObjects | undefined;
+  /** The changed object in the version of `#current`, not yet written to the draft. */
   #changed: DraftObject | undefined;
 
   constructor(request: AdmissionRequest<DraftObject>, view: ClusterView) {
@@ -40,69 +40,69 @@ export class ShownObject {
     this.#view = view;
   }
 
-  /** As it is at the moment, for those who ask which labels it has. */
+  /** The current state, for label selectors. */
   get current(): DraftObject | undefined {
     return this.#changed ?? this.#request.object;
   }
 
-  /** Throws 500 where it cannot be converted. */
-  async in(match: Match): Promise<Shown> {
+  /** The objects in the version of a match. Throws 500 if they cannot be converted. */
+  async convertTo(match: Match): Promise<VersionedObjects> {
     const { object, oldObject } = this.#request;
-    const before = this.#shown;
+    const before = this.#current;
     if (before !== undefined && sameKind(before.match.kind, match.kind)) {
-      this.#shown = { ...before, match };
-      return this.#shown;
+      this.#current = { ...before, match };
+      return this.#current;
     }
     await this.finish();
-    this.#shown = {
+    this.#current = {
       match,
       object: object === undefined ? undefined : await this.#convert(object, match),
       oldObject: oldObject === undefined ? undefined : await this.#convert(oldObject, match),
     };
-    return this.#shown;
+    return this.#current;
   }
 
   async #convert(object: ApiObject | DraftObject, { matched, subresource }: Match): Promise<WireObject> {
     const { served } = this.#request;
-    const form = formBelow(matched, subresource);
-    // What stands below an object is the same in all its versions.
+    const form = subresourceKind(matched, subresource);
+    // Other kinds of subresources are the same in all versions.
     if (form !== matched || matched === served) return wireObject(object, form);
-    return wireObject(await converted(object as ApiObject, { from: served, to: matched, view: this.#view }), form);
+    return wireObject(await convertOrThrow(object as ApiObject, { from: served, to: matched, view: this.#view }), form);
   }
 
-  /** Whether anything was taken that is not in the draft yet. */
+  /** Whether a change is not yet written to the draft. */
   get isDirty(): boolean {
     return this.#changed !== undefined;
   }
 
   /**
-   * Takes what somebody made of the object that was shown last. Says whether it is another one. Throws 500 for what is no
-   * object of its kind any more.
+   * Accepts the changed object, in the version converted to last. Returns whether it differs. Throws 500 if it is not a
+   * valid object of its kind.
    */
-  take(value: unknown, options: TakeOptions = {}): boolean {
-    const shown = this.#shown as Shown;
+  accept(value: unknown, options: AcceptOptions = {}): boolean {
+    const shown = this.#current as VersionedObjects;
     const { match } = shown;
-    const form = formBelow(match.matched, match.subresource);
+    const form = subresourceKind(match.matched, match.subresource);
     if (form === undefined) {
       this.#changed = value as DraftObject;
-      this.#shown = { ...shown, object: value as WireObject };
+      this.#current = { ...shown, object: value as WireObject };
       return !deepEqual(shown.object, value);
     }
-    const said = this.#formSaid(value, form);
+    const said = this.#declaredKind(value, form);
     const draft = readObject(value, said, { view: this.#view, refuse: options.refuse ?? errors.internal });
     if (options.strict === true) refuseUnknownFields(value, said);
     const object = wireObject(draft, said);
     this.#changed = draft;
     const kind = said === form ? match.kind : said.gvk;
-    this.#shown = { ...shown, match: said === form ? match : { ...match, matched: said, kind }, object };
+    this.#current = { ...shown, match: said === form ? match : { ...match, matched: said, kind }, object };
     return !deepEqual(shown.object, object);
   }
 
-  /** The kind that an object says it is: another version of its own will do. */
-  #formSaid(value: unknown, form: ServedKind): ServedKind {
+  /** The kind that the object's apiVersion and kind name: the same kind, possibly in another version. */
+  #declaredKind(value: unknown, form: ServedKind): ServedKind {
     const unreadable = unreadableType(value);
     if (unreadable !== undefined) throw errors.internal(unreadable);
-    const gvk = kindSaid(isRecord(value) ? value : {}, form.gvk);
+    const gvk = declaredGvk(isRecord(value) ? value : {}, form.gvk);
     if (sameKind(gvk, form.gvk)) return form;
     const other = this.#view.kindNamed(gvk);
     if (other === undefined) {
@@ -112,25 +112,32 @@ export class ShownObject {
       );
     }
     if (other.storage === form.storage) return other;
-    // Its name for the form in which it works with objects.
+    // The reference server's name of its internal version.
     const [own = ''] = form.gvk.group.split('.', 1);
     const internal = `${own || 'core'}.${form.gvk.kind}`;
     throw errors.plain(`converting (${gvk.version}.${gvk.kind}) to (${internal}): unknown conversion`);
   }
 
-  /** Puts what was changed into the draft, in its own version. Throws 500 where it cannot be converted. */
+  /** Writes the change to the draft, in the draft's version. Throws 500 if it cannot be converted. */
   async finish(): Promise<void> {
     const { object, served } = this.#request;
-    const [changed, shown] = [this.#changed, this.#shown];
+    const [changed, shown] = [this.#changed, this.#current];
     this.#changed = undefined;
-    this.#shown = undefined;
+    this.#current = undefined;
     if (changed === undefined || object === undefined || shown === undefined) return;
     const { matched, subresource } = shown.match;
-    const isOther = matched !== served && formBelow(matched, subresource) === matched;
-    if (!isOther) become(object, changed);
+    const isOther = matched !== served && subresourceKind(matched, subresource) === matched;
+    if (!isOther) replaceContent(object, changed);
     else {
-      const back = await converted(changed as unknown as ApiObject, { from: matched, to: served, view: this.#view });
-      become(object, readObject(wireObject(back, served), served, { view: this.#view, refuse: errors.internal }));
+      const back = await convertOrThrow(changed as unknown as ApiObject, {
+        from: matched,
+        to: served,
+        view: this.#view,
+      });
+      replaceContent(
+        object,
+        readObject(wireObject(back, served), served, { view: this.#view, refuse: errors.internal }),
+      );
     }
   }
 }
@@ -139,13 +146,16 @@ function sameKind(left: GroupVersionKind, right: GroupVersionKind): boolean {
   return left.group === right.group && left.version === right.version && left.kind === right.kind;
 }
 
-/** What an object does not say of its type is what it was. */
-function kindSaid({ apiVersion, kind }: Readonly<Record<string, unknown>>, known: GroupVersionKind): GroupVersionKind {
+/** The type in the object; absent parts keep their previous value. */
+function declaredGvk(
+  { apiVersion, kind }: Readonly<Record<string, unknown>>,
+  known: GroupVersionKind,
+): GroupVersionKind {
   const version = typeof apiVersion === 'string' && apiVersion !== '' ? parseApiVersion(apiVersion) : undefined;
   return { ...known, ...version, ...(typeof kind === 'string' && kind !== '' ? { kind } : {}) };
 }
 
-async function converted(
+async function convertOrThrow(
   object: ApiObject,
   about: { readonly from: ServedKind; readonly to: ServedKind; readonly view: ClusterView },
 ): Promise<ApiObject> {
@@ -163,14 +173,14 @@ function readObject(
   { view, refuse }: { readonly view: ClusterView; readonly refuse: (why: string, cause: unknown) => Error },
 ): DraftObject {
   try {
-    return readForm(value, form, view);
+    return decodeDraft(value, form, view);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(error.message, error);
   }
 }
 
-/** Users' own kinds are documents, in which nothing is unknown until they are validated. */
+/** Custom resources are not structs: their unknown fields are found when they are validated. */
 function refuseUnknownFields(value: unknown, { kind, schema }: ServedKind): void {
   if (kind.representation !== 'struct') return;
   const findings = decodingFindings(schema, { value });

@@ -1,6 +1,6 @@
 /**
- * The object of a request on its way out and back: in which kind it is written, how it looks on the wire, and how what
- * comes back becomes an object again.
+ * Converts the object of an admission request to the JSON that webhooks and policies see, and decodes the JSON that they
+ * return.
  */
 import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { WriteContext } from '../../kinds/kind.js';
@@ -12,20 +12,20 @@ import { formatTime } from '../../text/time/time.js';
 import { copyJson, isRecord, type MutableRecord, own, setOwn } from '../../util/json.js';
 import type { ClusterView } from '../types.js';
 
-/** An object as it is sent: plain JSON, nothing undefined, fields in order. Not to be changed. */
+/** An object as plain JSON, with fields in wire order and nothing undefined. Must not be changed. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-/** The kind of what stands at a path below an object; undefined for the options of a line, which are no kind. */
-export function formBelow(served: ServedKind, subresource: string): ServedKind | undefined {
+/** The kind of a subresource's objects; undefined for connect subresources, whose options are not a kind. */
+export function subresourceKind(served: ServedKind, subresource: string): ServedKind | undefined {
   if (subresource === '') return served;
   const below = own(served.kind.subresources, subresource);
   if (below === undefined)
     return own(served.kind.connectSubresources ?? {}, subresource) === undefined ? served : undefined;
   if (below.type === undefined) return served;
-  let byDialect = forms.get(below.kind);
+  let byDialect = subresourceKinds.get(below.kind);
   if (byDialect === undefined) {
     byDialect = new Map();
-    forms.set(below.kind, byDialect);
+    subresourceKinds.set(below.kind, byDialect);
   }
   let form = byDialect.get(served.dialect);
   if (form === undefined) {
@@ -35,21 +35,21 @@ export function formBelow(served: ServedKind, subresource: string): ServedKind |
   return form;
 }
 
-const forms = new WeakMap<ServedKind['kind'], Map<ServedKind['dialect'], ServedKind>>();
+const subresourceKinds = new WeakMap<ServedKind['kind'], Map<ServedKind['dialect'], ServedKind>>();
 
 /**
- * How an object is sent. What is frozen is in order already; a draft is copied, because whoever changes it next must not
- * change what was sent.
+ * The JSON of an object. A frozen object is in wire order already; a draft is copied, because a later change must not
+ * affect what was sent.
  */
-export function wireObject(object: ApiObject | DraftObject, form: ServedKind | undefined): WireObject {
-  if (Object.isFrozen(object)) return withoutEmptyRevision(object as unknown as WireObject);
-  if (form === undefined) return inWireOrder(copyJson(object)) as unknown as WireObject;
+export function wireObject(object: ApiObject | DraftObject, served: ServedKind | undefined): WireObject {
+  if (Object.isFrozen(object)) return withoutEmptyResourceVersion(object as unknown as WireObject);
+  if (served === undefined) return inWireOrder(copyJson(object)) as unknown as WireObject;
   const { metadata, ...body } = copyJson(object) as MutableRecord & { metadata?: MutableRecord };
-  const isStruct = form.kind.representation === 'struct';
-  const ordered = (isStruct ? arrange(form.schema, body) : inWireOrder(body)) as MutableRecord;
+  const isStruct = served.kind.representation === 'struct';
+  const ordered = (isStruct ? arrange(served.schema, body) : inWireOrder(body)) as MutableRecord;
   const sentMetadata = metadata === undefined ? undefined : wireMetadata(metadata, isStruct);
   const out: MutableRecord = {};
-  for (const name of form.schema.fields.keys()) {
+  for (const name of served.schema.fields.keys()) {
     const value = name === 'metadata' ? sentMetadata : ordered[name];
     if (value !== undefined) setOwn(out, name, value);
   }
@@ -57,7 +57,7 @@ export function wireObject(object: ApiObject | DraftObject, form: ServedKind | u
   return isStruct ? out : inWireOrder(out);
 }
 
-/** The order in which metadata is written. */
+/** The wire order of metadata. */
 const METADATA = [
   'name',
   'generateName',
@@ -79,7 +79,7 @@ const METADATA = [
 function wireMetadata(metadata: MutableRecord, isStruct: boolean): MutableRecord {
   const out: MutableRecord = {};
   for (const name of METADATA) {
-    // An object that is not created yet says so; a document says nothing.
+    // Structs print a null creationTimestamp before creation; documents omit it.
     if (name === 'creationTimestamp' && isStruct) out[name] = metadata[name] ?? null;
     else if (!isEmpty(metadata[name])) out[name] = metadata[name];
   }
@@ -92,8 +92,8 @@ function isEmpty(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** What is not stored yet has no version, though a place for it. */
-function withoutEmptyRevision(object: WireObject): WireObject {
+/** Omits the empty resourceVersion of an object that is not stored yet. */
+function withoutEmptyResourceVersion(object: WireObject): WireObject {
   const { metadata } = object;
   if (!isRecord(metadata) || metadata['resourceVersion'] !== '') return object;
   const { resourceVersion: _none, ...rest } = metadata;
@@ -101,23 +101,31 @@ function withoutEmptyRevision(object: WireObject): WireObject {
 }
 
 /**
- * What came back, as a draft of a kind: fields of the right types, unknown ones dropped, defaults filled in. Throws a
- * DecodeError for what cannot be one.
+ * Decodes a returned object to a draft of a kind: drops unknown fields and fills in defaults. Throws a DecodeError for
+ * values of the wrong type.
  */
-export function readForm(value: unknown, form: ServedKind, view: Pick<ClusterView, 'clock' | 'dialect' | 'features'>) {
-  const { kind, schema } = form;
+export function decodeDraft(
+  value: unknown,
+  served: ServedKind,
+  view: Pick<ClusterView, 'clock' | 'dialect' | 'features'>,
+) {
+  const { kind, schema } = served;
   const decoded = kind.custom?.decode({ value }) ?? decode(schema, { value });
   const draft = decoded.value as unknown as DraftObject;
-  kind.strategy.defaults?.(draft, momentOf(view));
+  kind.strategy.decode.defaults?.(draft, writeContextOf(view));
   return draft;
 }
 
-function momentOf({ clock, dialect, features }: Pick<ClusterView, 'clock' | 'dialect' | 'features'>): WriteContext {
+function writeContextOf({
+  clock,
+  dialect,
+  features,
+}: Pick<ClusterView, 'clock' | 'dialect' | 'features'>): WriteContext {
   return { dialect, features, now: formatTime(Math.floor(clock.now() / 1000) * 1000) };
 }
 
-/** Makes a draft what another object is, in place: whoever holds it sees the change. */
-export function become(draft: DraftObject, next: DraftObject | ApiObject): void {
+/** Replaces the content of a draft in place, so that holders of the draft see the change. */
+export function replaceContent(draft: DraftObject, next: DraftObject | ApiObject): void {
   for (const key of Object.keys(draft)) delete draft[key];
   for (const [key, value] of Object.entries(next)) setOwn(draft as MutableRecord, key, value);
 }

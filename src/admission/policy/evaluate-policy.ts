@@ -1,8 +1,8 @@
 /**
- * One policy, one binding, one parameter: what its validations say about a request, and what is to be noted about it.
+ * Evaluates one ValidatingAdmissionPolicy with one parameter: match conditions, validations, messages and audit
+ * annotations.
  */
-import type { Variables } from '../../cel/engine.js';
-import { typeNameOf } from '../../cel/runtime-type.js';
+import { typeNameOf, type Variables } from '../../cel/index.js';
 import { byteLength } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
 import {
@@ -16,81 +16,86 @@ import {
   VariableValues,
 } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
-import { judgeConditions } from '../cel/match-conditions.js';
+import { evaluateConditions } from '../cel/match-conditions.js';
 import type { CompiledAnnotation, CompiledPolicy, CompiledValidation } from './policies.js';
 
-export interface Judged {
-  /** One for each validation, or a single one where something went wrong as a whole. */
+/** The result of one policy with one binding and one parameter. */
+export interface PolicyEvaluation {
+  /** One per validation, or a single one if the evaluation failed as a whole. */
   readonly decisions: readonly Decision[];
   readonly annotations: readonly Annotation[];
 }
 
-/** `error`: it cannot be told; whether that is let go is up to the policy. */
+/** `error` marks an evaluation that failed; the failure policy has already been applied. */
 export type Decision =
   | { readonly verdict: 'admit'; readonly error?: string }
   | { readonly verdict: 'deny'; readonly message: string; readonly reason?: string; readonly error?: boolean };
 
-/** What is to be noted under a key; or why it cannot be, which denies the request. */
+/** An audit annotation, or the error that denies the request instead. */
 export type Annotation =
   | { readonly key: string; readonly value: string; readonly error?: undefined }
   | { readonly key: string; readonly error: string };
 
-/** `namespace`: the one that the object is in; absent for what is in none. */
-export function judge(policy: CompiledPolicy, input: ExpressionInput, namespace: ApiObject | undefined): Judged {
+/** `namespace` is the namespace of the object; undefined for cluster-scoped objects. */
+export function evaluatePolicy(
+  policy: CompiledPolicy,
+  input: ExpressionInput,
+  namespace: ApiObject | undefined,
+): PolicyEvaluation {
   if (policy.conditions.length > 0) {
-    // Conditions come before anything is known of the namespace, and see the resource as it was asked for.
-    const asked = { ...input, resource: input.request.served.gvr };
-    const scope = scopeOf(policy.variables, variablesOf(asked, { authorizer: true }));
-    const verdict = judgeConditions(policy.conditions, policy.failurePolicy, scope);
-    if (verdict.error !== undefined) return only(unknown(policy, verdict.error));
+    // Match conditions have no namespaceObject, and see the requested resource instead of the matched one.
+    const conditionInput = { ...input, resource: input.request.served.gvr };
+    const scope = scopeOf(policy.variables, variablesOf(conditionInput, { authorizer: true }));
+    const verdict = evaluateConditions(policy.conditions, policy.failurePolicy, scope);
+    if (verdict.error !== undefined) return singleDecision(failureDecision(policy, verdict.error));
     if (!verdict.matches) return NOTHING;
   }
-  const shown = namespace === undefined ? undefined : namespaceObject(namespace);
-  const decided = decide(policy, input, shown);
-  if ('verdict' in decided) return only(decided);
-  if (policy.annotations.length === 0) return { decisions: decided, annotations: [] };
-  // Annotations see the whole namespace, and nobody who could tell what somebody may do.
+  const namespaceValue = namespace === undefined ? undefined : namespaceObject(namespace);
+  const decisions = evaluateValidations(policy, input, namespaceValue);
+  if ('verdict' in decisions) return singleDecision(decisions);
+  if (policy.annotations.length === 0) return { decisions: decisions, annotations: [] };
+  // Audit annotations see the whole namespace, and have no authorizer.
   const given = variablesOf(input, { namespaceObject: namespace && withoutType(namespace) });
   const outcome = evaluateSet(policy.annotations, scopeOf(policy.variables, given), POLICY_BUDGET);
-  if (outcome.stop !== undefined) return only(unknown(policy, outcome.stop));
+  if (outcome.stop !== undefined) return singleDecision(failureDecision(policy, outcome.stop));
   const annotations = policy.annotations.flatMap((annotation, index) =>
     annotationOf(annotation, outcome.evaluations[index] as Evaluation, policy),
   );
-  return { decisions: decided, annotations };
+  return { decisions: decisions, annotations };
 }
 
-const NOTHING: Judged = Object.freeze({ decisions: [], annotations: [] });
+const NOTHING: PolicyEvaluation = Object.freeze({ decisions: [], annotations: [] });
 
-function only(decision: Decision): Judged {
+function singleDecision(decision: Decision): PolicyEvaluation {
   return { decisions: [decision], annotations: [] };
 }
 
-/** Each set of expressions evaluates variables for itself. */
+/** Each set of expressions evaluates its own variables. */
 function scopeOf(variables: CompiledVariables, given: Variables): Scope {
   return variables.size === 0 ? { given } : { given, variables: new VariableValues(variables, given) };
 }
 
-function unknown({ failurePolicy }: CompiledPolicy, why: string): Decision {
+function failureDecision({ failurePolicy }: CompiledPolicy, why: string): Decision {
   return failurePolicy === 'Ignore' ? { verdict: 'admit', error: why } : { verdict: 'deny', message: why, error: true };
 }
 
-function decide(
+function evaluateValidations(
   policy: CompiledPolicy,
   input: ExpressionInput,
-  shown: Readonly<Record<string, unknown>> | undefined,
+  namespaceValue: Readonly<Record<string, unknown>> | undefined,
 ): readonly Decision[] | Decision {
   const { validations, variables } = policy;
   if (validations.length === 0) return [];
-  const given = variablesOf(input, { namespaceObject: shown, authorizer: true });
+  const given = variablesOf(input, { namespaceObject: namespaceValue, authorizer: true });
   const outcome = evaluateSet(validations, scopeOf(variables, given), POLICY_BUDGET);
-  if (outcome.stop !== undefined) return unknown(policy, outcome.stop);
+  if (outcome.stop !== undefined) return failureDecision(policy, outcome.stop);
   const { evaluations, budgetLeft } = outcome;
-  const messages = messagesOf(policy, { evaluations, budgetLeft }, () =>
-    scopeOf(variables, variablesOf(input, { namespaceObject: shown })),
+  const messages = evaluateMessages(policy, { evaluations, budgetLeft }, () =>
+    scopeOf(variables, variablesOf(input, { namespaceObject: namespaceValue })),
   );
   return evaluations.map((evaluation, index): Decision => {
-    if (evaluation.error !== undefined) return unknown(policy, evaluation.error);
-    if (typeof messages === 'string') return unknown(policy, `failed messageExpression: ${messages}`);
+    if (evaluation.error !== undefined) return failureDecision(policy, evaluation.error);
+    if (typeof messages === 'string') return failureDecision(policy, `failed messageExpression: ${messages}`);
     if (evaluation.value === true) return ADMITTED;
     const validation = validations[index] as CompiledValidation;
     const { reason = 'Invalid' } = validation;
@@ -101,40 +106,40 @@ function decide(
 const ADMITTED: Decision = Object.freeze({ verdict: 'admit' });
 
 /**
- * What the expressions for messages give, by the index of their validation; or why they were given up. All of them are
- * evaluated, on what the validations have left of the budget; where nothing fails and they could not spend it, there is
- * no need to.
+ * The results of the message expressions by validation index, or the reason why the evaluation stopped. All of them are
+ * evaluated on the budget that the validations left. They are skipped if no validation fails and they could not exceed
+ * the budget.
  */
-function messagesOf(
+function evaluateMessages(
   { validations, variables }: CompiledPolicy,
   spent: { readonly evaluations: readonly Evaluation[]; readonly budgetLeft: number },
   scope: () => Scope,
 ): ReadonlyMap<number, Evaluation> | string {
   const expressions: NamedExpression[] = [];
-  const places: number[] = [];
+  const indexes: number[] = [];
   for (const [index, { messageExpression }] of validations.entries()) {
     if (messageExpression === undefined) continue;
     expressions.push(messageExpression);
-    places.push(index);
+    indexes.push(index);
   }
   const isAffordable = (expressions.length + variables.size) * EXPRESSION_BUDGET <= spent.budgetLeft;
   if (isAffordable && spent.evaluations.every(({ value }) => value === true)) return NO_MESSAGES;
   if (expressions.length === 0) return NO_MESSAGES;
   const outcome = evaluateSet(expressions, scope(), spent.budgetLeft);
   if (outcome.stop !== undefined) return outcome.stop;
-  return new Map(outcome.evaluations.map((evaluation, index) => [places[index] as number, evaluation]));
+  return new Map(outcome.evaluations.map((evaluation, index) => [indexes[index] as number, evaluation]));
 }
 
 const NO_MESSAGES: ReadonlyMap<number, Evaluation> = new Map();
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** The expression for a message, the message, or the expression that failed: the first of them that says something. */
+/** The first non-empty of: the result of the message expression, the message, the failed expression. */
 function messageText({ text, message }: CompiledValidation, evaluation: Evaluation | undefined): string {
-  return usable(evaluation) || message.trim() || `failed expression: ${text.trim()}`;
+  return usableMessage(evaluation) || message.trim() || `failed expression: ${text.trim()}`;
 }
 
-function usable(evaluation: Evaluation | undefined): string {
+function usableMessage(evaluation: Evaluation | undefined): string {
   if (typeof evaluation?.value !== 'string') return '';
   const text = evaluation.value.trim();
   return text.includes('\n') || byteLength(text) > MAX_MESSAGE_BYTES ? '' : text;
@@ -153,8 +158,8 @@ function annotationOf(
   return [{ key, error: why }];
 }
 
-/** Whoever reads namespaces for policies leaves out who owns what in them. */
+/** The reference server's namespace cache drops managedFields. */
 function withoutType({ metadata, spec, status }: ApiObject): Readonly<Record<string, unknown>> {
-  const { managedFields: _owners, ...shown } = metadata;
-  return { metadata: shown, spec: spec ?? {}, status: status ?? {} };
+  const { managedFields: _owners, ...namespaceValue } = metadata;
+  return { metadata: namespaceValue, spec: spec ?? {}, status: status ?? {} };
 }
