@@ -2,6 +2,7 @@
  * `defineKind` with CEL validation rules: the function that `orchplane` exports.
  */
 import type * as z from 'zod';
+import { storedEnvironment } from '../cel/index.js';
 import type {
   BodyInput,
   BodyOutput,
@@ -12,7 +13,24 @@ import type {
 } from '../kinds/define-kind.js';
 import { defineWith } from '../kinds/define-kind.js';
 import type { Kind, Scope } from '../kinds/kind.js';
-import { compileKindRules } from './rules/for-kind.js';
+import { kubernetesDialect } from '../meta/dialect.js';
+import { type FieldError, printFieldError } from '../meta/field-error.js';
+import type { ApiObject } from '../meta/object.js';
+import type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';
+import { isRecord } from '../util/json.js';
+import { findField } from './definition/field-path.js';
+import { REASONS } from './definition/validate-schema-nodes.js';
+import { compileRules } from './rules/compile.js';
+import { ruleErrors } from './rules/evaluate.js';
+import { Before } from './rules/ratcheting.js';
+import { definedRuleErrors } from './rules/validate-rules.js';
+import { type SchemaView, schemaView } from './schema-view.js';
+import { schemaFromZod } from './zod/schema-from-zod.js';
+
+const TEXTS: readonly string[] = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'];
+
+/** The server prints the whole rule as a Go struct, which is omitted here. */
+const SERVER_DUMP = /Invalid value: apiextensions\.ValidationRule\{[\s\S]*?OptionalOldSelf:\(\*bool\)\([^)]*\)\}: /;
 
 const compile: CompileRules = (kind, body, rules) => {
   const judge = compileKindRules(kind, body, rules);
@@ -40,4 +58,67 @@ export function defineKind<
   definition: KindDefinition<Shape, ObjectScope, Subresource>,
 ): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
   return defineWith(definition, compile);
+}
+
+/** Validates an object against its old version, which is undefined on create. */
+type KindRules = (
+  next: ApiObject,
+  live: ApiObject | undefined,
+) => { readonly errors: readonly FieldError[]; readonly warnings: readonly string[] };
+
+/**
+ * Compiles the rules of a kind. `body` is the object without the fields that every object has. Throws a TypeError for
+ * an invalid rule, so that the error occurs where the kind is defined. Estimated costs are not limited, because zod
+ * schemas rarely bound sizes; the cost of evaluations is limited as usual.
+ */
+export function compileKindRules(name: string, body: z.ZodObject, rules: readonly ValidationRuleInput[]): KindRules {
+  for (const given of rules as readonly unknown[]) {
+    if (!isRecord(given) || typeof given['rule'] !== 'string') {
+      throw new TypeError(`orchplane: ${name}: a rule is written { rule: 'self.spec.a > 0' }`);
+    }
+    checkKeys(name, given);
+  }
+  const root = { ...schemaOf(name, body), validations: rules as readonly ValidationRule[] };
+  const environments = { rule: storedEnvironment, message: storedEnvironment };
+  const problems = [
+    ...rules.flatMap((rule) => textProblems(root, rule)),
+    ...definedRuleErrors(root, '', {
+      environments,
+      spell: () => 'rules',
+      isSound: () => true,
+      limitsCost: false,
+      limitsTotal: false,
+    }).map((error) => printFieldError(error).replace(/^\./, '').replace(SERVER_DUMP, '')),
+  ];
+  if (problems.length > 0) throw new TypeError(`orchplane: ${name}: ${problems.join('; ')}`);
+  const compiled = compileRules(root, true, environments);
+  if (compiled === undefined) return () => ({ errors: [], warnings: [] });
+  return (next, live) =>
+    ruleErrors(compiled, next, live === undefined ? Before.NOTHING : Before.ofUpdate(root, next, live));
+}
+
+/** Rejects keys and reasons that a CRD would not accept. */
+function checkKeys(name: string, given: Readonly<Record<string, unknown>>): void {
+  const refuse = (problem: string) => new TypeError(`orchplane: ${name}: rule ${given['rule']}: ${problem}`);
+  for (const [key, value] of Object.entries(given)) {
+    const type = TEXTS.includes(key) ? 'string' : key === 'optionalOldSelf' ? 'boolean' : undefined;
+    if (type === undefined) throw refuse(`unknown key ${key}; a rule has ${TEXTS.join(', ')} and optionalOldSelf`);
+    if (value !== undefined && typeof value !== type) throw refuse(`${key} must be a ${type}`);
+  }
+  const { reason } = given;
+  if (reason !== undefined && !REASONS.includes(reason as string)) {
+    throw refuse(`reason is one of ${REASONS.join(', ')}; got ${JSON.stringify(reason)}`);
+  }
+}
+
+/** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
+function schemaOf(owner: string, body: z.ZodObject): SchemaView {
+  const about = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
+  return schemaView(schemaFromZod(body, about), kubernetesDialect);
+}
+
+function textProblems(root: SchemaView, { rule, fieldPath = '' }: ValidationRuleInput): string[] {
+  if (rule.trim() === '') return ['a rule without text'];
+  if (fieldPath === '' || typeof findField(root, fieldPath, { brackets: true }) !== 'string') return [];
+  return [`fieldPath ${fieldPath} of rule ${rule} leads nowhere`];
 }

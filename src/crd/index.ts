@@ -4,9 +4,19 @@
 import type { Kind } from '../kinds/kind.js';
 import { CustomResourceDefinition } from './definition/custom-resource-definition.js';
 
-export type { JSONSchemaProps } from '../schema/json-schema.js';
+export type {
+  JSONSchemaProps,
+  ValidationRule,
+  ValidationRuleInput,
+} from '../schema/json-schema.js';
 export * from './definition/custom-resource-definition.js';
 export type {
+  CustomResourceColumnDefinition,
+  CustomResourceColumnDefinitionInput,
+  CustomResourceConversion,
+  CustomResourceConversionInput,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionConditionInput,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionNamesInput,
   CustomResourceDefinitionSpec,
@@ -15,7 +25,16 @@ export type {
   CustomResourceDefinitionStatusInput,
   CustomResourceDefinitionVersion,
   CustomResourceDefinitionVersionInput,
-} from './definition/schema.js';
-export type * from './types.js';
+  CustomResourceSubresourceScale,
+  CustomResourceSubresourceScaleInput,
+  CustomResourceSubresources,
+  CustomResourceSubresourcesInput,
+  CustomResourceValidation,
+  CustomResourceValidationInput,
+  SelectableField,
+  SelectableFieldInput,
+  WebhookConversion,
+  WebhookConversionInput,
+} from './definition/types.js';
 
 export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

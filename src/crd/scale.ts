@@ -8,19 +8,18 @@ import type { ScalePaths } from '../kinds/scale-paths.js';
 import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { SubresourceView } from '../kinds/subresource.js';
 import { errors } from '../meta/errors.js';
+import type { FieldError } from '../meta/field-error.js';
+import { invalid } from '../meta/field-error.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import { once } from '../schema/type.js';
 import { quote } from '../text/go/go-text.js';
+import { goType, printGoValue } from '../text/go/go-value.js';
 import type { MutableRecord } from '../util/json.js';
 import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
-import type { CustomResourceSubresourceScale } from './definition/schema.js';
+import type { CustomResourceSubresourceScale } from './definition/types.js';
+import { jsonKind } from './value/json-kind.js';
 
-/** The scale subresource with the usual paths `.spec.replicas`, `.status.replicas` and `.status.selector`. */
-export const scale: SubresourceView = /* @__PURE__ */ scaleAt({
-  specReplicasPath: '.spec.replicas',
-  statusReplicasPath: '.status.replicas',
-  labelSelectorPath: '.status.selector',
-});
+const MAX_REPLICAS = 2_147_483_647;
 
 /**
  * Marks an absent replicas field. A Scale cannot tell an absent field from 0, so a view that is read for an update uses
@@ -125,3 +124,66 @@ function putAt(draft: DraftObject, steps: readonly string[], value: number): voi
 export function scaleAt(paths: ScalePaths): SubresourceView {
   return customScale(paths);
 }
+
+/** Validates the replicas in the spec. */
+export function scaleSpecErrors(paths: ScalePaths, object: unknown): FieldError[] {
+  return replicasErrors(paths.specReplicasPath, object);
+}
+
+/** Validates the replicas in the status and the selector. */
+export function scaleStatusErrors(paths: ScalePaths, object: unknown): FieldError[] {
+  const { statusReplicasPath, labelSelectorPath } = paths;
+  const found = replicasErrors(statusReplicasPath, object);
+  if (labelSelectorPath === undefined) return found;
+  const selector = lookUp(labelSelectorPath, object);
+  if (selector === undefined || typeof selector.value === 'string') return found;
+  const detail = selector.problem ?? typeProblem(labelSelectorPath, selector.value, 'string');
+  return [...found, invalid(labelSelectorPath, '', detail)];
+}
+
+function replicasErrors(path: string, object: unknown): FieldError[] {
+  const replicas = lookUp(path, object);
+  if (replicas === undefined) return [];
+  const { value, problem } = replicas;
+  if (problem !== undefined) return [invalid(path, 0, problem)];
+  if (jsonKind(value) !== 'integer') return [invalid(path, 0, typeProblem(path, value, 'int64'))];
+  const count = value as number | bigint;
+  if (count < 0) return [invalid(path, count, 'should be a non-negative integer')];
+  return count > MAX_REPLICAS ? [invalid(path, count, `should be less than or equal to ${MAX_REPLICAS}`)] : [];
+}
+
+interface Found {
+  readonly value?: unknown;
+  /** The reason why the path cannot be followed: a value on it is not an object. */
+  readonly problem?: string;
+}
+
+function lookUp(path: string, object: unknown): Found | undefined {
+  const steps = pathSteps(path);
+  let value = object;
+  for (const [index, step] of steps.entries()) {
+    if (value === null) return undefined;
+    if (!isRecord(value)) {
+      return { problem: typeProblem(steps.slice(0, index + 1).join('.'), value, 'map[string]interface{}') };
+    }
+    if (!Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
+  return { value };
+}
+
+function pathSteps(path: string): string[] {
+  return path.replace(/^\./, '').split('.');
+}
+
+function typeProblem(path: string, value: unknown, wanted: string): string {
+  const type = value === null ? '<nil>' : goType(value);
+  return `.${pathSteps(path).join('.')} accessor error: ${printGoValue(value)} is of the type ${type}, expected ${wanted}`;
+}
+
+/** The scale subresource with the usual paths `.spec.replicas`, `.status.replicas` and `.status.selector`. */
+export const scale: SubresourceView = /* @__PURE__ */ scaleAt({
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.status.selector',
+});

@@ -20,7 +20,7 @@ import {
 } from '../schema/structural.js';
 import { byBytes } from '../text/go/go-value.js';
 import { additionalSchema, type SchemaView } from './schema-view.js';
-import { hasDefault } from './value/nulls.js';
+import { hasDefault } from './value/defaults.js';
 
 /** The schema of a whole object without `kind`, `apiVersion` and `metadata`, which every object has. */
 export function structuralOf(root: SchemaView): ObjectNode {

@@ -10,7 +10,7 @@ import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
 import { lazyMembers, SOURCE } from '../util/lazy-members.js';
-import type { Kind, KindNames, NameRule, Scope, Strategy } from './kind.js';
+import type { Kind, KindNames, NameRule, Scope, Strategy, StrategyDefinition } from './kind.js';
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import type { AnySubresource } from './subresource.js';
 
@@ -24,8 +24,8 @@ export interface Described extends Pick<Kind, OptionalPart> {
 }
 
 export type OptionalPart =
-  | 'connections'
-  | 'stored'
+  | 'connectSubresources'
+  | 'storageVersion'
   | 'virtual'
   | 'gate'
   | 'deprecation'
@@ -35,14 +35,14 @@ export type OptionalPart =
   | 'rowConditions'
   | 'rowOrder'
   | 'fieldAnnotations'
-  | 'keptAsVersion'
+  | 'referenceStorageVersion'
   | 'rules'
   | 'custom'
-  | 'attend';
+  | 'reconciler';
 
 /** The two forms of a schema, built when they are asked for. */
 interface Forms {
-  readonly manner: ObjectNode['manner'];
+  readonly representation: ObjectNode['representation'];
   readonly body: () => z.ZodObject;
   readonly schema: () => ObjectNode;
 }
@@ -59,7 +59,7 @@ const withForms = lazyMembers<Forms, Pick<Kind, 'schema' | 'body'>>({
 export function buildKind<Result extends Kind>(
   described: Described,
   forms: Forms,
-  strategy: Partial<Strategy>,
+  strategy: StrategyDefinition,
 ): Result {
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
@@ -79,11 +79,11 @@ export function buildKind<Result extends Kind>(
     scope: described.scope,
     names: namesOf(described.kind, described.names),
     verbs: described.verbs ?? ALL_VERBS,
-    manner: forms.manner,
+    representation: forms.representation,
     strategy: wholeStrategy(strategy),
     subresources: described.subresources ?? {},
-    connections: described.connections,
-    stored: described.stored,
+    connectSubresources: described.connectSubresources,
+    storageVersion: described.storageVersion,
     virtual: described.virtual,
     gate: described.gate,
     deprecation: described.deprecation ?? deprecationFrom(described, gv),
@@ -93,10 +93,10 @@ export function buildKind<Result extends Kind>(
     rowConditions: described.rowConditions,
     rowOrder: described.rowOrder,
     fieldAnnotations: described.fieldAnnotations,
-    keptAsVersion: described.keptAsVersion,
+    referenceStorageVersion: described.referenceStorageVersion,
     rules: described.rules,
     custom: described.custom,
-    attend: described.attend,
+    reconciler: described.reconciler,
   };
   return Object.freeze(withForms(parts, forms)) as Kind as Result;
 }
@@ -104,43 +104,67 @@ export function buildKind<Result extends Kind>(
 /** Absent members are there, as `undefined`. */
 type WithAbsent<Type> = { readonly [Key in keyof Type as Key extends string ? Key : never]-?: Type[Key] | undefined };
 
-function wholeStrategy(given: Partial<Strategy>): Strategy {
-  const whole: WithAbsent<Strategy> = {
-    nameRule: given.nameRule ?? subdomainName,
-    generatedName: given.generatedName,
-    unconditionalUpdate: given.unconditionalUpdate ?? true,
-    createOnUpdate: given.createOnUpdate ?? false,
-    updateSteps: given.updateSteps,
-    uncached: given.uncached,
-    ownMetadata: given.ownMetadata,
-    deleteReturnsObject: given.deleteReturnsObject ?? false,
-    generation: given.generation,
-    unreadable: given.unreadable,
-    defaults: given.defaults,
-    statusApart: given.statusApart ?? false,
-    claimable: given.claimable,
-    prepareForCreate: given.prepareForCreate,
-    prepareForUpdate: given.prepareForUpdate,
-    validate: given.validate,
-    validateUpdate: given.validateUpdate,
-    refuseUnknownField: given.refuseUnknownField,
-    permit: given.permit,
-    permitValid: given.permitValid,
-    rules: given.rules,
-    preparationWarnings: given.preparationWarnings,
-    warnings: given.warnings,
-    canonicalize: given.canonicalize,
-    selectableFields: given.selectableFields ?? {},
-    unknownFieldLabel: given.unknownFieldLabel,
-    beforeDelete: given.beforeDelete,
-    mayVanish: given.mayVanish,
-    gracePeriod: given.gracePeriod,
-    defaultPropagation: given.defaultPropagation,
-    deletionWarnings: given.deletionWarnings,
-    allocate: given.allocate,
-    release: given.release,
+/** Fills in defaults. Every strategy has the same hidden class, absent members included. */
+function wholeStrategy({ name, decode, read, write, create, update, delete: deletion }: StrategyDefinition): Strategy {
+  const whole: { readonly [Group in keyof Strategy]: WithAbsent<Strategy[Group]> } = {
+    name: { validate: name?.validate ?? subdomainName, generate: name?.generate },
+    decode: {
+      problem: decode?.problem,
+      defaults: decode?.defaults,
+      rejectUnknownField: decode?.rejectUnknownField,
+    },
+    read: {
+      uncached: read?.uncached,
+      selectableFields: read?.selectableFields ?? {},
+      unknownFieldLabel: read?.unknownFieldLabel,
+    },
+    write: {
+      separateStatus: write?.separateStatus ?? false,
+      ownableFields: write?.ownableFields,
+      generation: write?.generation,
+      authorize: write?.authorize,
+      authorizeValidated: write?.authorizeValidated,
+      rules: write?.rules,
+      warnings: write?.warnings,
+      canonicalize: write?.canonicalize,
+      allocate: write?.allocate,
+      release: write?.release,
+    },
+    create: {
+      prepare: create?.prepare,
+      validate: create?.validate,
+      metadata: create?.metadata,
+      warnings: create?.warnings,
+    },
+    update: {
+      unconditional: update?.unconditional ?? true,
+      createsAbsent: update?.createsAbsent ?? false,
+      steps: update?.steps,
+      prepare: update?.prepare,
+      validate: update?.validate,
+      metadata: update?.metadata,
+    },
+    delete: {
+      returnsObject: deletion?.returnsObject ?? false,
+      intercept: deletion?.intercept,
+      canBeRemoved: deletion?.canBeRemoved,
+      gracePeriod: deletion?.gracePeriod,
+      defaultPropagation: deletion?.defaultPropagation,
+      warnings: deletion?.warnings,
+    },
   };
   return whole as Strategy;
+}
+
+/** Combines strategies group by group; members of later ones win. */
+export function mergeStrategies(...strategies: readonly StrategyDefinition[]): StrategyDefinition {
+  const merged: { -readonly [Group in keyof StrategyDefinition]: object } = {};
+  for (const strategy of strategies) {
+    for (const group of Object.keys(strategy) as (keyof Strategy)[]) {
+      merged[group] = { ...merged[group], ...strategy[group] };
+    }
+  }
+  return merged as StrategyDefinition;
 }
 
 /** The names of DNS subdomains, as most kinds demand. */

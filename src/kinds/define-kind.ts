@@ -11,9 +11,9 @@ import { struct } from '../schema/hints.js';
 import { type Field, type ObjectNode, type Structural, uniform } from '../schema/structural.js';
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
-import { buildKind, type Described, type OptionalPart } from './build-kind.js';
-import type { Kind, KindNames, KindRule, Scope, StoredForm, Strategy } from './kind.js';
-import { bareFinalizerWarnings } from './shared/finalizers.js';
+import { buildKind, type Described, mergeStrategies, type OptionalPart } from './build-kind.js';
+import type { Kind, KindNames, KindRule, Scope, StorageVersion, Strategy, StrategyDefinition } from './kind.js';
+import { unqualifiedFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 import type { AnySubresource, SubresourceStrategy, SubresourceView } from './subresource.js';
 
@@ -79,7 +79,7 @@ export type CompileRules = (
   kind: string,
   body: z.ZodObject,
   rules: readonly KindRule[],
-) => NonNullable<Strategy['rules']>;
+) => NonNullable<Strategy['write']['rules']>;
 
 const withoutEngine: CompileRules = (kind) => {
   throw new TypeError(
@@ -111,16 +111,20 @@ export function defineWith<
   const schema = wholeObject(objectFromZod(body, '', definition.kind), definition.kind);
   return buildKind(
     definition,
-    { manner: 'document', body: () => body, schema: () => schema },
-    {
-      unconditionalUpdate: false,
-      unknownFieldLabel: (field) => `field label not supported: ${field}`,
-      warnings: bareFinalizerWarnings,
-      generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
-      ...(hasStatus ? STATUS_APART : {}),
-      ...(validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule)),
-      ...(rules.length === 0 ? {} : { rules: compileRules(definition.kind, body, rules) }),
-    },
+    { representation: 'document', body: () => body, schema: () => schema },
+    mergeStrategies(
+      {
+        update: { unconditional: false },
+        read: { unknownFieldLabel: (field) => `field label not supported: ${field}` },
+        write: {
+          warnings: unqualifiedFinalizerWarnings,
+          generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
+        },
+      },
+      hasStatus ? STATUS_SUBRESOURCE : {},
+      validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule),
+      rules.length === 0 ? {} : { write: { rules: compileRules(definition.kind, body, rules) } },
+    ),
   );
 }
 
@@ -148,8 +152,8 @@ function checkBody(kind: string, body: unknown): void {
 }
 
 /** A built-in kind: its schema is built when it is first needed, and it may have ways of its own. */
-export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string>
-  extends Pick<Kind, Exclude<OptionalPart, 'stored' | 'custom' | 'rules'>> {
+export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string, Object = unknown>
+  extends Pick<Kind, Exclude<OptionalPart, 'storageVersion' | 'custom' | 'rules'>> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: ObjectScope;
@@ -160,7 +164,7 @@ export interface BuiltInDefinition<ObjectScope extends Scope, Subresources exten
   readonly verbs?: readonly Verb[];
   /** Types that the body shares with another version, by name, although messages show this version's own. */
   readonly ownTypes?: readonly string[];
-  readonly strategy?: Partial<Strategy>;
+  readonly strategy?: StrategyDefinition<NoInfer<Object>>;
   readonly subresources?: Readonly<Record<Subresources, AnySubresource>>;
 }
 
@@ -171,11 +175,15 @@ export interface BuiltInDefinition<ObjectScope extends Scope, Subresources exten
  * @__NO_SIDE_EFFECTS__ A bundle drops the kinds it does not use.
  */
 export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresources extends string>(
-  definition: BuiltInDefinition<ObjectScope, Subresources>,
+  definition: BuiltInDefinition<ObjectScope, Subresources, Object>,
 ): Kind<Object, Input, ObjectScope, Subresources> {
   const body = once(() => struct(definition.kind, definition.body()));
   const schema = once(() => ownTyped(wholeObject(objectFromZod(body()), definition.kind), definition));
-  return buildKind(definition, { manner: 'struct', body, schema }, definition.strategy ?? {});
+  return buildKind(
+    definition,
+    { representation: 'struct', body, schema },
+    (definition.strategy ?? {}) as StrategyDefinition,
+  );
 }
 
 function ownTyped(schema: ObjectNode, { apiVersion, ownTypes }: Pick<BuiltIn, 'apiVersion' | 'ownTypes'>): ObjectNode {
@@ -187,9 +195,9 @@ function ownTyped(schema: ObjectNode, { apiVersion, ownTypes }: Pick<BuiltIn, 'a
 type BuiltIn = BuiltInDefinition<Scope, string>;
 
 /** How a further version of a kind departs from the one that is stored. */
-export interface VersionDefinition<Subresources extends string>
-  extends Partial<Omit<BuiltInDefinition<Scope, Subresources>, 'apiVersion' | 'kind' | 'scope'>>,
-    Omit<StoredForm, 'kind'> {
+export interface VersionDefinition<Subresources extends string, Object = unknown>
+  extends Partial<Omit<BuiltInDefinition<Scope, Subresources, Object>, 'apiVersion' | 'kind' | 'scope'>>,
+    Omit<StorageVersion, 'kind'> {
   readonly apiVersion: string;
 }
 
@@ -200,7 +208,7 @@ export interface VersionDefinition<Subresources extends string>
  */
 export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string>(
   stored: Kind<unknown, unknown, ObjectScope>,
-  definition: VersionDefinition<Subresources>,
+  definition: VersionDefinition<Subresources, Object>,
 ): Kind<Object, Input, ObjectScope, Subresources> {
   const { toStored, fromStored, body: shape, strategy, ...rest } = definition;
   const { kind, scope, names, verbs, subresources } = stored;
@@ -208,7 +216,7 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
   const schema = once(() =>
     ownTyped(shape === undefined ? stored.schema : wholeObject(objectFromZod(body()), kind), definition),
   );
-  const form: StoredForm = {
+  const form: StorageVersion = {
     kind: stored as Kind,
     ...(toStored === undefined ? {} : { toStored }),
     ...(fromStored === undefined ? {} : { fromStored }),
@@ -217,8 +225,12 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
     ...(stored.columns === undefined ? {} : { columns: stored.columns }),
     ...(stored.gate === undefined ? {} : { gate: stored.gate }),
   };
-  const described: Described = { kind, scope, names, verbs, subresources, ...inherited, ...rest, stored: form };
-  return buildKind(described, { manner: 'struct', body, schema }, { ...stored.strategy, ...strategy });
+  const described: Described = { kind, scope, names, verbs, subresources, ...inherited, ...rest, storageVersion: form };
+  return buildKind(
+    described,
+    { representation: 'struct', body, schema },
+    mergeStrategies(stored.strategy, (strategy ?? {}) as StrategyDefinition),
+  );
 }
 
 /** The body's form with `kind`, `apiVersion` and `metadata` in their places. */
@@ -231,7 +243,7 @@ export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
   ];
   const all = [...common, ...body.fields.values()];
   // A document is a sorted map on the wire; metadata keeps its own order in both manners.
-  if (body.manner === 'document') all.sort((left, right) => (left.name < right.name ? -1 : 1));
+  if (body.representation === 'document') all.sort((left, right) => (left.name < right.name ? -1 : 1));
   const fields = new Map(all.map((field) => [field.name, field]));
   return uniform({ ...body, goName: body.goName === '' ? goName : body.goName, fields });
 }
@@ -244,18 +256,22 @@ export function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly 
 type WholeRule = (object: ApiObject) => readonly FieldError[];
 
 /** What must hold for an object must hold for every version of it. */
-function onEveryWrite(rule: WholeRule): Pick<Strategy, 'validate' | 'validateUpdate'> {
-  return { validate: (object) => rule(object), validateUpdate: (next) => rule(next) };
+function onEveryWrite(rule: WholeRule): StrategyDefinition {
+  return { create: { validate: (object) => rule(object) }, update: { validate: (next) => rule(next) } };
 }
 
 /** With the status subresource, the main endpoint neither sets nor changes the status. */
-export const STATUS_APART: Pick<Strategy, 'prepareForCreate' | 'prepareForUpdate'> = {
-  prepareForCreate(draft) {
-    delete draft['status'];
+export const STATUS_SUBRESOURCE: StrategyDefinition = {
+  create: {
+    prepare(draft) {
+      delete draft['status'];
+    },
   },
-  prepareForUpdate(draft, live) {
-    if (live['status'] === undefined) delete draft['status'];
-    else draft['status'] = live['status'];
+  update: {
+    prepare(draft, live) {
+      if (live['status'] === undefined) delete draft['status'];
+      else draft['status'] = live['status'];
+    },
   },
 };
 

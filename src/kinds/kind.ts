@@ -13,13 +13,13 @@ import type { AccessReader } from '../protocol/access.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import type { Attendant, AttendedServer } from './attendant.js';
 import type { Column, RowCondition } from './columns.js';
-import type { CustomForm, Judgement } from './custom-form.js';
+import type { CustomForm, Judgement } from './custom-resource-handler.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Objects } from './objects.js';
-import type { AnySubresource, Claimable, Connection } from './subresource.js';
+import type { ReconcilerHost, ServerReconciler } from './reconciler.js';
+import type { AnySubresource, ConnectSubresource, OwnableFields } from './subresource.js';
 import type { TokenPower } from './tokens.js';
 
 export type Scope = 'Namespaced' | 'Cluster';
@@ -61,7 +61,7 @@ export interface Kind<
   /** What can be done with its objects and its collection. */
   readonly verbs: readonly Verb[];
   /** See `schema/structural.ts`: built-in kinds are structs, users' own are documents. */
-  readonly manner: ObjectNode['manner'];
+  readonly representation: ObjectNode['representation'];
   /** The whole object, metadata included. Built by the first look at it, like `body`. */
   readonly schema: ObjectNode;
   /** Everything but `apiVersion`, `kind` and `metadata`; its value rules are run by the validate step. */
@@ -69,9 +69,9 @@ export interface Kind<
   readonly strategy: Strategy;
   readonly subresources: Readonly<Record<string, AnySubresource>>;
   /** Lines from its objects to what runs elsewhere. */
-  readonly connections?: Readonly<Record<string, Connection>>;
+  readonly connectSubresources?: Readonly<Record<string, ConnectSubresource>>;
   /** Present on further versions of a kind: how their objects are stored. */
-  readonly stored?: StoredForm;
+  readonly storageVersion?: StorageVersion;
   /** Present when objects of the kind are not stored: a review is answered, a status is looked up. */
   readonly virtual?: VirtualKind;
   /** The feature gate that must be on for the kind to be served. */
@@ -98,13 +98,13 @@ export interface Kind<
    */
   readonly fieldAnnotations?: readonly string[];
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
-  readonly keptAsVersion?: string;
+  readonly referenceStorageVersion?: string;
   /** Rules in CEL that it was defined with. */
   readonly rules?: readonly KindRule[];
   /** Present on kinds that a definition makes while the cluster runs. */
   readonly custom?: CustomForm;
   /** Present on kinds whose objects change what the server does. */
-  readonly attend?: (server: AttendedServer) => Attendant;
+  readonly reconciler?: (server: ReconcilerHost) => ServerReconciler;
   readonly [types]?: KindTypes<Object, Input, Subresource>;
 }
 
@@ -131,7 +131,7 @@ export interface WriteContext {
 }
 
 /** A write or an action that may look at other objects, and change some. */
-export interface PowerContext extends WriteContext {
+export interface StrategyContext extends WriteContext {
   readonly objects: Objects;
   readonly access: AccessReader;
   readonly tokens: TokenPower;
@@ -147,7 +147,7 @@ export interface PowerContext extends WriteContext {
 }
 
 /** Another version of the same objects: the kind in whose form they are stored, and the way there and back. */
-export interface StoredForm {
+export interface StorageVersion {
   readonly kind: Kind;
   /** Changes a copy of an object of this version into the stored form; absent: they differ in `apiVersion` alone. */
   readonly toStored?: (draft: DraftObject, dialect: Dialect) => void;
@@ -179,91 +179,140 @@ export interface InitialManager {
 
 /** Objects that exist only in answers. */
 export interface VirtualKind {
-  readonly create?: (draft: DraftObject, context: PowerContext) => MaybePromise<DraftObject>;
-  readonly get?: (name: string, context: PowerContext) => MaybePromise<DraftObject>;
-  readonly list?: (context: PowerContext) => MaybePromise<readonly DraftObject[]>;
+  readonly create?: (draft: DraftObject, context: StrategyContext) => MaybePromise<DraftObject>;
+  readonly get?: (name: string, context: StrategyContext) => MaybePromise<DraftObject>;
+  readonly list?: (context: StrategyContext) => MaybePromise<readonly DraftObject[]>;
 }
 
 /** Problems with a name, as messages. `prefix` is true for a generateName, which may end in a dash. */
 export type NameRule = (name: string, prefix: boolean, object?: ApiObject) => readonly string[];
 
-/** How a kind departs from the ordinary. Hooks that take a draft change it in place; nobody else sees it yet. */
-export interface Strategy {
-  readonly nameRule: NameRule;
-  /** What a name is made of a prefix; absent: five characters are added. */
-  readonly generatedName?: (prefix: string) => string;
-  /** PUT without a resourceVersion overwrites whatever is there. */
-  readonly unconditionalUpdate: boolean;
-  /** PUT to an absent name creates it. */
-  readonly createOnUpdate: boolean;
-  /**
-   * How an update is judged after the rules for any object: as `metadata`, as a `change` (`validateUpdate`), `whole` as if it
-   * were new. Absent: as metadata, as a change, and by its schema.
-   */
-  readonly updateSteps?: readonly UpdateStep[];
-  /** The reference server keeps no such objects at hand: any read of them is one of its store, which has other words and keeps limits. */
+/**
+ * How a kind differs from the default behaviour, grouped by operation. Hooks that take a draft change it in place; no
+ * other code sees the draft yet. `Object` is the kind's own type, so hooks of built-in kinds need no casts.
+ */
+export interface Strategy<Object = unknown> {
+  readonly name: NameStrategy;
+  readonly decode: DecodeStrategy<Object>;
+  readonly read: ReadStrategy<Object>;
+  /** Applies to create and update. */
+  readonly write: WriteStrategy<Object>;
+  readonly create: CreateStrategy<Object>;
+  readonly update: UpdateStrategy<Object>;
+  readonly delete: DeleteStrategy<Object>;
+}
+
+/** A strategy as a kind declares it: groups and members that are absent have their default. */
+export type StrategyDefinition<Object = unknown> = {
+  readonly [Group in keyof Strategy<Object>]?: Partial<Strategy<Object>[Group]>;
+};
+
+export interface NameStrategy {
+  readonly validate: NameRule;
+  /** Builds a name from a generateName prefix; absent: appends five random characters. */
+  readonly generate?: (prefix: string) => string;
+}
+
+export interface DecodeStrategy<Object = unknown> {
+  /** Why a well-formed document cannot be decoded as this kind; called before defaulting. */
+  readonly problem?: (draft: DraftObject & Object) => string | undefined;
+  /** Defaults that a schema cannot express. Runs with decoding, before admission. */
+  readonly defaults?: (draft: DraftObject & Object, context: WriteContext) => void;
+  /** Why an unknown field is rejected; other unknown fields are dropped with a warning. */
+  readonly rejectUnknownField?: (field: string, dialect: Dialect) => string | undefined;
+}
+
+export interface ReadStrategy<Object = unknown> {
+  /** The reference server has no watch cache for the kind: reads go to storage, with its messages and limits. */
   readonly uncached?: boolean;
-  /** How the kind's own rules look at metadata; absent: strictly, if it is built in. */
-  readonly ownMetadata?: OwnMetadata;
-  /** DELETE answers with the object where other kinds answer with a Status. */
-  readonly deleteReturnsObject: boolean;
-  /** `metadata.generation` is 1 at creation and rises when this says so; absent: the kind has no generation. */
-  readonly generation?: (next: ApiObject, live: ApiObject) => boolean;
-  /** Why a document that is well formed cannot be read as an object of the kind all the same; asked before defaults. */
-  readonly unreadable?: (draft: DraftObject) => string | undefined;
-  /** Defaults that a schema cannot state. Runs with decoding, before admission. */
-  readonly defaults?: (draft: DraftObject, context: WriteContext) => void;
-  /** The main address neither sets nor changes the status: it is empty on create and stays as it is on update. */
-  readonly statusApart: boolean;
-  /** What writes at the main address can own; absent: all, or all but the status where that is apart. */
-  readonly claimable?: Claimable;
-  readonly prepareForCreate?: (draft: DraftObject, context: WriteContext) => void;
-  readonly prepareForUpdate?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  /** Rules across fields; rules of single fields stand in the schema. `live` where an update runs them again. */
-  readonly validate?: (object: ApiObject, context: WriteContext, live?: ApiObject) => readonly FieldError[];
-  readonly validateUpdate?: UpdateRules;
-  /** Why a field that the schema does not know is refused, where others are dropped with a warning. */
-  readonly refuseUnknownField?: (field: string, dialect: Dialect) => string | undefined;
-  /** Whether who asks may write such an object at all; throws. After plugins changed it, before anybody judges it. */
-  readonly permit?: (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
-  /** The same for what is valid. */
-  readonly permitValid?: (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
-  /** Rules in CEL, on every write, the status alone included. */
-  readonly rules?: (next: ApiObject, live: ApiObject | undefined) => Judgement;
-  /** What to tell the client about a new object that was filled in, whether or not it is accepted. */
-  readonly preparationWarnings?: (object: ApiObject) => readonly string[];
-  /** What to tell the client about an object that is accepted all the same. */
-  readonly warnings?: (object: ApiObject, live: ApiObject | undefined, context: WriteContext) => readonly string[];
-  /** Last touch after validation, before the object is stored. */
-  readonly canonicalize?: (draft: DraftObject, context: WriteContext) => void;
   /** Field selectors beyond `metadata.name` and `metadata.namespace`. */
-  readonly selectableFields: Readonly<Record<string, (object: ApiObject) => string>>;
-  /** The text for a field that cannot be selected by; absent: the one that lists the two metadata fields. */
+  readonly selectableFields: Readonly<Record<string, (object: ApiObject & Object) => string>>;
+  /** The message for an unsupported field selector; absent: the one that lists the two metadata fields. */
   readonly unknownFieldLabel?: (field: string, dialect: Dialect) => string;
-  /** A say in deletion before the ordinary algorithm; see {@link DeletionVerdict}. */
-  readonly beforeDelete?: (live: ApiObject, request: DeletionRequest, context: WriteContext) => DeletionVerdict;
-  /** Extra condition under which a terminating object without finalizers may vanish. */
-  readonly mayVanish?: (object: ApiObject) => boolean;
+}
+
+export interface WriteStrategy<Object = unknown> {
+  /** The main endpoint neither sets nor changes the status: empty on create, unchanged on update. */
+  readonly separateStatus: boolean;
+  /** Fields that writes to the main endpoint can own; absent: all, or all but a separate status. */
+  readonly ownableFields?: OwnableFields;
+  /** `metadata.generation` starts at 1 and rises when this returns true; absent: the kind has no generation. */
+  readonly generation?: (next: ApiObject & Object, live: ApiObject & Object) => boolean;
+  /** Throws when the user may not write this object at all. Runs after mutation, before validation. */
+  readonly authorize?: AuthorizeHook<Object>;
+  /** The same, after validation. */
+  readonly authorizeValidated?: AuthorizeHook<Object>;
+  /** CEL rules, evaluated on every write, status writes included. */
+  readonly rules?: (next: ApiObject & Object, live: (ApiObject & Object) | undefined) => Judgement;
+  /** Warnings about an object that is accepted. */
+  readonly warnings?: (
+    object: ApiObject & Object,
+    live: (ApiObject & Object) | undefined,
+    context: WriteContext,
+  ) => readonly string[];
+  /** Last change after validation, before the object is stored. */
+  readonly canonicalize?: (draft: DraftObject & Object, context: WriteContext) => void;
   /**
-   * Deletion gives the object this many seconds to end, during which it stays; 0 or absent: it goes at once. Called
-   * with what the client asked for, if anything.
-   */
-  readonly gracePeriod?: (live: ApiObject, asked: number | undefined) => number;
-  /** What becomes of dependents when the client does not say; absent: they are left to the collector. */
-  readonly defaultPropagation?: 'Orphan';
-  /** What to tell a client that deletes an object in this way. */
-  readonly deletionWarnings?: (request: DeletionRequest) => readonly string[];
-  /**
-   * Sets things aside for an object before it is judged (addresses, ports), by changing the draft. What it returns
-   * makes that final, and is called in the moment the object is stored.
+   * Reserves resources for an object before it is validated (addresses, ports) by changing the draft. The result makes
+   * the reservation final when the object is stored.
    */
   readonly allocate?: (
-    draft: DraftObject,
-    live: ApiObject | undefined,
-    context: PowerContext,
+    draft: DraftObject & Object,
+    live: (ApiObject & Object) | undefined,
+    context: StrategyContext,
   ) => Allocation | undefined;
-  /** Gives back what was allocated, after the object is gone. */
-  readonly release?: (gone: ApiObject, context: PowerContext) => void;
+  /** Returns what was allocated, after the object was removed. */
+  readonly release?: (removed: ApiObject & Object, context: StrategyContext) => void;
+}
+
+export type AuthorizeHook<Object = unknown> = (
+  next: ApiObject & Object,
+  live: (ApiObject & Object) | undefined,
+  context: StrategyContext,
+) => void;
+
+export interface CreateStrategy<Object = unknown> {
+  readonly prepare?: (draft: DraftObject & Object, context: WriteContext) => void;
+  /** Rules across fields; rules of single fields are part of the schema. `live` is set when an update runs them again. */
+  readonly validate?: (
+    object: ApiObject & Object,
+    context: WriteContext,
+    live?: ApiObject & Object,
+  ) => readonly FieldError[];
+  /** How the kind validates metadata again; absent: strict, if it is built in. */
+  readonly metadata?: MetadataStrictness;
+  /** Warnings about a new object after preparation, whether or not it is accepted. */
+  readonly warnings?: (object: ApiObject & Object) => readonly string[];
+}
+
+export interface UpdateStrategy<Object = unknown> {
+  /** PUT without a resourceVersion overwrites the live object. */
+  readonly unconditional: boolean;
+  /** PUT to an absent name creates the object. */
+  readonly createsAbsent: boolean;
+  /** The order of validation after the rules for any object; absent: metadata, change, schema. */
+  readonly steps?: readonly UpdateStep[];
+  readonly prepare?: (draft: DraftObject & Object, live: ApiObject & Object, context: WriteContext) => void;
+  readonly validate?: UpdateRules<Object>;
+  /** As in {@link CreateStrategy}, before all other rules. `placed`: `validate` reports metadata errors itself. */
+  readonly metadata?: MetadataStrictness | 'placed';
+}
+
+export interface DeleteStrategy<Object = unknown> {
+  /** DELETE returns the object where other kinds return a Status. */
+  readonly returnsObject: boolean;
+  /** Runs before the default deletion and may replace it; see {@link DeletionVerdict}. */
+  readonly intercept?: (live: ApiObject & Object, request: DeletionRequest, context: WriteContext) => DeletionVerdict;
+  /** A further condition for removing a terminating object that has no finalizers. */
+  readonly canBeRemoved?: (object: ApiObject & Object) => boolean;
+  /**
+   * Seconds that a deleted object remains before it is removed; 0 or absent: it is removed at once. `requested` is the
+   * client's value, if any.
+   */
+  readonly gracePeriod?: (live: ApiObject & Object, requested: number | undefined) => number;
+  /** Propagation when the client sets none; absent: the garbage collector deletes the dependents. */
+  readonly defaultPropagation?: 'Orphan';
+  readonly warnings?: (request: DeletionRequest) => readonly string[];
 }
 
 /**
@@ -273,32 +322,26 @@ export interface Strategy {
  */
 export type UpdateStep = 'metadata' | 'change' | 'whole';
 
-/** Rules of a change. `metadata` is for kinds that place its errors among their own. */
-export type UpdateRules = (
-  next: ApiObject,
-  live: ApiObject,
+/** Rules of an update. `metadata` is for kinds that place metadata errors among their own. */
+export type UpdateRules<Object = unknown> = (
+  next: ApiObject & Object,
+  live: ApiObject & Object,
   context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ) => readonly FieldError[];
 
 /**
- * The metadata of every object is judged before the kind has its say. Most kinds judge it once more, so that errors stand
- * there again: `plain`, in the same way; `strict`, and finalizers with bare names are refused. With `none` they leave it.
+ * The server validates the metadata of every object before the kind's own rules. Most kinds of the reference server
+ * validate it again, so that its errors occur twice: `plain`, by the same rules; `strict`, also rejecting finalizers
+ * without a domain. `none`: the kind does not validate metadata again.
  */
-export type MetadataCare = 'strict' | 'plain' | 'none';
+export type MetadataStrictness = 'strict' | 'plain' | 'none';
 
-export interface OwnMetadata {
-  /** Of a new object; absent: strict. */
-  readonly create?: MetadataCare;
-  /** Of a change, before all other rules; absent: strict. `placed`: `validateUpdate` reports it. */
-  readonly update?: MetadataCare | 'placed';
-}
-
-/** What is wrong with the metadata of a changed object, with the care of `ownMetadata.create`. */
-export interface MetadataFindings {
+/** Metadata errors of a changed object, with the strictness of {@link CreateStrategy}. */
+export interface MetadataErrors {
   /** As if the object were new. */
-  asNew(): readonly FieldError[];
-  asChange(): readonly FieldError[];
+  forCreate(): readonly FieldError[];
+  forUpdate(): readonly FieldError[];
 }
 
 /** What was set aside and becomes final with the write. */

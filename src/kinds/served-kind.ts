@@ -24,7 +24,7 @@ export interface ServedKind {
   /** Where its objects are stored; versions of one kind share it. */
   readonly storage: string;
   /** The kind in whose form they are stored, when it is another one. */
-  readonly storedAs: ServedKind | undefined;
+  readonly storageKind: ServedKind | undefined;
   /** The kind's schema as the dialect spells it. */
   readonly schema: ObjectNode;
   readonly namespaced: boolean;
@@ -36,7 +36,8 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
   const group = dialect.group(kind.group);
   const { version } = kind;
   const resource = kind.names.plural;
-  const storedAs = stored ?? (kind.stored === undefined ? undefined : serveKind(kind.stored.kind, dialect));
+  const storedAs =
+    stored ?? (kind.storageVersion === undefined ? undefined : serveKind(kind.storageVersion.kind, dialect));
   const names: Omit<ServedKind, 'schema'> = {
     kind,
     dialect,
@@ -46,7 +47,7 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
     groupKind: storedAs?.groupKind ?? { group, kind: kind.kind },
     apiVersion: apiVersionOf({ group, version }),
     storage: storedAs?.storage ?? qualifiedResource({ group, resource }),
-    storedAs,
+    storageKind: storedAs,
     namespaced: kind.scope === 'Namespaced',
     verbs: kind.verbs,
   };

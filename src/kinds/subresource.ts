@@ -7,7 +7,7 @@ import type { Verb } from '../protocol/request.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column } from './columns.js';
 import type { FeatureGates } from './feature-gates.js';
-import type { Kind, MetadataCare, PowerContext, UpdateRules, WriteContext } from './kind.js';
+import type { Kind, MetadataStrictness, StrategyContext, UpdateRules, WriteContext } from './kind.js';
 import type { ObjectReader } from './objects.js';
 import type { ScalePaths } from './scale-paths.js';
 
@@ -41,31 +41,31 @@ export interface SubresourceAction {
   /** Older versions in which the body may be written as well. */
   readonly alsoAccepts?: readonly string[];
   /** Answers with an object, 201. Failures are thrown. */
-  readonly run: (body: DraftObject, context: PowerContext) => MaybePromise<object>;
+  readonly run: (body: DraftObject, context: StrategyContext) => MaybePromise<object>;
 }
 
 /** A line to something that runs elsewhere: the output of a container, a shell in it. Nothing runs here. */
-export interface Connection {
+export interface ConnectSubresource {
   readonly verbs: readonly Verb[];
   /** The kind of the options that go with it, as discovery names it. */
   readonly optionsKind: string;
   /** Paths below it are the other end's affair. */
-  readonly deeper?: boolean;
+  readonly allowsSubpaths?: boolean;
   /** What the address asks for, as plugins see it. Throws a StatusError where it cannot be read. */
-  readonly options: (query: LineQuery) => object;
+  readonly options: (query: ConnectQuery) => object;
   /** Throws why there is no line; comes back when there is nothing to be heard at its end yet. */
-  readonly open: (line: Line) => void;
+  readonly open: (line: ConnectRequest) => void;
 }
 
 /** The parameters of a line's address. */
-export type LineQuery = Readonly<Record<string, readonly string[]>>;
+export type ConnectQuery = Readonly<Record<string, readonly string[]>>;
 
-export interface Line {
+export interface ConnectRequest {
   /** As it was asked for: proxies let a scheme and a port stand around it. */
   readonly name: string;
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
-  readonly query: LineQuery;
+  readonly query: ConnectQuery;
   readonly objects: ObjectReader;
   readonly features: FeatureGates;
 }
@@ -77,11 +77,11 @@ export interface SubresourceStrategy {
   /** It cannot be had as a table, though the object can. */
   readonly tables?: false;
   /** What writes there can own; absent: all. */
-  readonly claimable?: Claimable;
-  readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  readonly validateUpdate?: UpdateRules;
+  readonly ownableFields?: OwnableFields;
+  readonly prepare: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
+  readonly validate?: UpdateRules;
   /** Absent: strict, if the kind is built in. */
-  readonly ownMetadata?: MetadataCare | 'placed';
+  readonly metadata?: MetadataStrictness | 'placed';
   /** What to tell the client about an object that is accepted all the same. */
   readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
 }
@@ -90,4 +90,4 @@ export interface SubresourceStrategy {
  * Of which fields a writer can become the owner at some address: not of those that a write there has no say in. Paths
  * have dots between their names; `*` is every item of a list.
  */
-export type Claimable = { readonly except: readonly string[] } | { readonly only: readonly string[] };
+export type OwnableFields = { readonly except: readonly string[] } | { readonly only: readonly string[] };

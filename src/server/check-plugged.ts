@@ -3,7 +3,7 @@
  */
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { AuditLog } from '../audit/log.js';
-import type { Webhooks } from '../kinds/attendant.js';
+import type { Webhooks } from '../kinds/reconciler.js';
 import type { Journal } from '../storage/journal/types.js';
 
 export interface Plugged {

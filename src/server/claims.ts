@@ -3,7 +3,7 @@
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { Claimable } from '../kinds/subresource.js';
+import type { OwnableFields } from '../kinds/subresource.js';
 import {
   differenceWithBelow,
   type FieldSet,
@@ -17,7 +17,7 @@ import { subresourceOf } from './subresource.js';
 
 export type ClaimFilter = (fields: FieldSet) => FieldSet;
 
-const filters = new WeakMap<Claimable, ClaimFilter>();
+const filters = new WeakMap<OwnableFields, ClaimFilter>();
 const everything: ClaimFilter = (fields) => fields;
 
 export function claimFilter(served: ServedKind, subresource: string): ClaimFilter {
@@ -32,7 +32,7 @@ export function claimFilter(served: ServedKind, subresource: string): ClaimFilte
 }
 
 const NONE: readonly string[] = Object.freeze([]);
-const unclaimable = new WeakMap<Claimable, readonly string[]>();
+const unclaimable = new WeakMap<OwnableFields, readonly string[]>();
 
 /** Whole parts of an object that nobody can own by a write at this address: there is no use in looking at them. */
 export function unclaimableParts(served: ServedKind, subresource: string): readonly string[] {
@@ -46,17 +46,18 @@ export function unclaimableParts(served: ServedKind, subresource: string): reado
   return parts;
 }
 
-const ALL_BUT_STATUS: Claimable = Object.freeze({ except: ['status'] });
+const ALL_BUT_STATUS: OwnableFields = Object.freeze({ except: ['status'] });
 
-function claimableAt({ kind }: ServedKind, subresource: string): Claimable | undefined {
+function claimableAt({ kind }: ServedKind, subresource: string): OwnableFields | undefined {
   const declared = subresourceOf({ kind }, subresource || undefined);
-  if (declared !== undefined) return declared.type === undefined ? declared.claimable : undefined;
-  const { claimable, statusApart } = kind.strategy;
-  const isApart = statusApart || (kind.manner === 'document' && Object.hasOwn(kind.subresources, 'status'));
-  return claimable ?? (isApart ? ALL_BUT_STATUS : undefined);
+  if (declared !== undefined) return declared.type === undefined ? declared.ownableFields : undefined;
+  const { ownableFields, separateStatus } = kind.strategy.write;
+  const isSeparate =
+    separateStatus || (kind.representation === 'document' && Object.hasOwn(kind.subresources, 'status'));
+  return ownableFields ?? (isSeparate ? ALL_BUT_STATUS : undefined);
 }
 
-function filterOf(claimable: Claimable): ClaimFilter {
+function filterOf(claimable: OwnableFields): ClaimFilter {
   if ('except' in claimable) {
     const except = setOfFields(claimable.except);
     return (fields) => differenceWithBelow(fields, except);

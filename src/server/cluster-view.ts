@@ -2,8 +2,8 @@
  * What the cluster lets plugins and authorizers see.
  */
 import type { ClusterView } from '../admission/types.js';
-import type { Outside } from '../kinds/attendant.js';
 import type { ObjectAddress } from '../kinds/objects.js';
+import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import { type GroupResource, qualifiedResource } from '../meta/gvk.js';
@@ -14,22 +14,22 @@ import { copyJson, deepFreeze } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 import { deleteObject } from './deletion.js';
-import { startJob, type WriteJob } from './job.js';
-import { objectReader, objectsFor } from './power.js';
-import { ConversionPending, planConversion, present, toStored } from './versions.js';
+import { objectReader, objectsFor } from './strategy-context.js';
+import { ConversionPending, planConversion, toServed, toStored } from './versions.js';
+import { startWrite, type WriteOperation } from './write-operation.js';
 
 /** The context comes later: it has the view in it. */
 export function clusterView(
   parts: Pick<ServerContext, 'store' | 'registry' | 'dialect' | 'features' | 'clock' | 'ids' | 'access' | 'authorize'>,
-  outside: Outside,
+  outside: ExternalCalls,
   context: () => ServerContext,
 ): ClusterView {
   const { store, registry, dialect, features, clock, ids, access, authorize } = parts;
-  const jobFor = (address: ObjectAddress): WriteJob => {
+  const jobFor = (address: ObjectAddress): WriteOperation => {
     const served = registry.storedForm(address);
     invariant(served !== undefined, `${address.resource} are served`);
     const request = { verb: 'update', resource: served.gvr, namespace: address.namespace, options: {} } as const;
-    return startJob(context(), request, { served, dryRun: false });
+    return startWrite(context(), request, { served, dryRun: false });
   };
   const { get, list } = objectReader(store, registry);
   // Member by member: engines give what is spread a form of its own for each cluster.
@@ -42,7 +42,7 @@ export function clusterView(
     ids,
     access,
     authorize,
-    outside,
+    externalCalls: outside,
     namespace: (name) => store.get({ resource: 'namespaces', namespace: '', name }),
     changes: changesOf(store, dialect),
     kindNamed: (gvk) => registry.byKind(gvk),
@@ -73,7 +73,7 @@ function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): May
   const fixed = Object.isFrozen(object) ? object : (deepFreeze(copyJson(object)) as ApiObject);
   return chain(planConversion(from, fixed), () => {
     const stored = toStored(from, fixed);
-    const show = () => present(to, stored);
+    const show = () => toServed(to, stored);
     return rescue(show, (error) => {
       if (!(error instanceof ConversionPending)) throw error;
       return error.ready.then(show);

@@ -118,7 +118,7 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   if (actual !== served && actual.storage === served.storage) throw otherVersion(actual.apiVersion, served);
   if (actual !== served) throw refusals.unfit(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
   const draft = asDraft(value, document.value, served);
-  const why = served.kind.strategy.unreadable?.(draft);
+  const why = served.kind.strategy.decode.problem?.(draft);
   if (why !== undefined) throw refusals.unreadable?.(why) ?? refusals.unfit(why, gvk);
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
@@ -193,10 +193,10 @@ export function refuseUnknownFields(
   { kind, dialect }: ServedKind,
   refuse: (why: string) => StatusError,
 ): void {
-  const { refuseUnknownField } = kind.strategy;
-  if (refuseUnknownField === undefined) return;
+  const { rejectUnknownField } = kind.strategy.decode;
+  if (rejectUnknownField === undefined) return;
   for (const finding of findings) {
-    const why = refuseUnknownField(finding, dialect);
+    const why = rejectUnknownField(finding, dialect);
     if (why !== undefined) throw refuse(`${finding}: ${why}`);
   }
 }

@@ -25,14 +25,14 @@ import {
   unconvertible,
   unregistered,
 } from './decode-body.js';
-import type { WriteJob } from './job.js';
 import { knownParts } from './known-parts.js';
 import type { FieldValidation } from './options.js';
 import { isReadTogether } from './registered-types.js';
-import { present, toStored } from './versions.js';
+import { toServed, toStored } from './versions.js';
+import type { WriteOperation } from './write-operation.js';
 
 export interface PatchedTarget {
-  readonly job: WriteJob;
+  readonly job: WriteOperation;
   readonly fieldValidation: FieldValidation;
   /** What the patch itself was found to hold; told together with what is found in the document. */
   readonly findings: readonly string[];
@@ -66,12 +66,12 @@ interface Found {
 
 /** Users' own kinds are no structs: there is no other form to read them in. */
 function isUnversioned(value: unknown, { job, refuse }: PatchedTarget): boolean {
-  return job.served.kind.manner === 'struct' && claimedType(value, refuse).apiVersion === '';
+  return job.served.kind.representation === 'struct' && claimedType(value, refuse).apiVersion === '';
 }
 
 function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const { job, refuse } = target;
-  const { served, context, moment } = job;
+  const { served, server: context, context: moment } = job;
   if (served.kind.custom !== undefined) {
     const { kind, apiVersion } = claimedType(document.value, refuse);
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
@@ -90,15 +90,15 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
-  const why = actual.kind.strategy.unreadable?.(draft);
+  const why = actual.kind.strategy.decode.problem?.(draft);
   if (why !== undefined) throw (target.refuseUnreadable ?? refuse)(why);
-  actual.kind.strategy.defaults?.(draft, moment);
+  actual.kind.strategy.decode.defaults?.(draft, moment);
   return { draft: actual === served ? draft : converted(draft, actual, served), findings };
 }
 
 /** The same object in another version of its kind. */
 function converted(draft: DraftObject, from: ServedKind, to: ServedKind): DraftObject {
-  const object = present(to, toStored(from, draft as unknown as ApiObject));
+  const object = toServed(to, toStored(from, draft as unknown as ApiObject));
   return asDraft({ ...copyJson(object) }, draft, to);
 }
 
@@ -107,7 +107,7 @@ function converted(draft: DraftObject, from: ServedKind, to: ServedKind): DraftO
  * written: the parts of the metadata stand at its top, and no other field goes by the name that clients know.
  */
 function decodeUnversioned(document: ParsedBody, { job, refuse }: PatchedTarget): Found {
-  const { served, context } = job;
+  const { served, server: context } = job;
   const { group } = served.groupKind;
   const kind = claimedType(document.value, refuse).kind || served.gvk.kind;
   if (kind !== served.gvk.kind) {

@@ -2,7 +2,7 @@
  * How an object goes: at once, after its grace period, or when its finalizers let it. spec: delete
  */
 import type { DeletionRequest, Strategy } from '../kinds/kind.js';
-import { finalizersAfterDelete } from '../kinds/shared/propagation.js';
+import { finalizersAfterDelete } from '../kinds/shared/finalizers.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftMeta } from '../meta/object.js';
@@ -10,12 +10,12 @@ import { untouchedFields } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
 import { formatTime, timeToMs } from '../text/time/time.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
-import type { WriteJob } from './job.js';
-import { powerContext } from './power.js';
+import { preconditionFailed } from './precondition.js';
 import { admit, runEffects } from './steps/admit.js';
 import { commitDelete, commitDraft, commitMetadata, readLive } from './steps/commit.js';
 import { seal } from './steps/seal.js';
-import { turnedDown } from './turned-down.js';
+import { strategyContext } from './strategy-context.js';
+import type { WriteOperation } from './write-operation.js';
 
 export interface Deleted {
   /** The object as it is now, or as it was last. */
@@ -30,16 +30,15 @@ export interface Deleted {
 const MAX_ATTEMPTS = 100;
 
 /** Whoever deletes is told of what that does not do, whether it comes to it or not. */
-export function warnOfDeletion(deletion: DeletionRequest, { served, warnings }: WriteJob): void {
-  const { deletionWarnings } = served.kind.strategy;
-  if (deletionWarnings !== undefined) warnings.push(...deletionWarnings(deletion));
+export function warnOfDeletion(deletion: DeletionRequest, { served, warnings }: WriteOperation): void {
+  warnings.push(...(served.kind.strategy.delete.warnings?.(deletion) ?? []));
 }
 
 /** Deletes one object by name. A write that came in between, by whatever hand, makes it look again. */
 export function deleteObject(
   name: string,
   deletion: DeletionRequest,
-  job: WriteJob,
+  job: WriteOperation,
   attempt = 1,
 ): MaybePromise<Deleted> {
   const again = (error: unknown): MaybePromise<Deleted> => {
@@ -50,18 +49,18 @@ export function deleteObject(
   return rescue(() => deleteLive(name, deletion, job), again);
 }
 
-function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): MaybePromise<Deleted> {
+function deleteLive(name: string, deletion: DeletionRequest, job: WriteOperation): MaybePromise<Deleted> {
   // 1. What is there, and is it what the client meant?
   const live = readLive(job, name);
   if (live === undefined) throw errors.notFound(job.served.groupResource, name);
-  const verdict = job.served.kind.strategy.beforeDelete?.(live, deletion, job.moment) ?? { type: 'proceed' };
+  const verdict = job.served.kind.strategy.delete.intercept?.(live, deletion, job.context) ?? { type: 'proceed' };
   if (verdict.type === 'conflict') throw errors.conflict(job.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, job);
   // 2. May it go?
   const admitted = { operation: 'DELETE', oldObject: live } as const;
   // A collection was asked about as a whole.
-  const mutated = job.isCollective === true ? undefined : admit('mutate', admitted, job);
+  const mutated = job.isCollectionDelete === true ? undefined : admit('mutate', admitted, job);
   const allowed = chain(mutated, () => admit('validate', admitted, job));
   // 3. Then it goes, or begins to.
   return chain(allowed, (): Deleted => {
@@ -72,15 +71,15 @@ function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): May
 }
 
 /** Takes the object away, or marks it when something still holds it. */
-function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Deleted {
-  const { gracePeriod, defaultPropagation } = job.served.kind.strategy;
+function remove(live: ApiObject, deletion: DeletionRequest, job: WriteOperation): Deleted {
+  const { gracePeriod, defaultPropagation } = job.served.kind.strategy.delete;
   const grace = gracePeriod === undefined ? NO_GRACE : graceFor(live, gracePeriod, { deletion, job });
   if (grace.type === 'pending') return { object: live, removed: false };
   const before = live.metadata.finalizers ?? [];
   const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
   if (grace.type === 'none' && finalizers.length === 0) {
     const stripped = before.length === 0 ? undefined : whenStripped(live, deletion, job);
-    return stripped ?? { object: vanish(live, job), removed: true };
+    return stripped ?? { object: removeObject(live, job), removed: true };
   }
   const draft = { ...live.metadata, finalizers: [...finalizers] } as DraftMeta;
   if (grace.type === 'until') startGrace(draft, live, grace);
@@ -90,14 +89,14 @@ function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Dele
   // A dry run has marked nothing that could be taken away.
   if (stays || job.dryRun) return { object: marked, removed: !stays };
   // Without any grace it is marked and taken away in one go; both are told to watchers.
-  return { object: vanish(marked, job), removed: true };
+  return { object: removeObject(marked, job), removed: true };
 }
 
 /**
  * Two slips of the reference server where a delete takes away the finalizers that held the object: what it then has in
  * its hands is an empty object, which a rehearsal shows, and whose version is compared with the one that was asked for.
  */
-function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, job: WriteJob): Deleted | undefined {
+function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, job: WriteOperation): Deleted | undefined {
   const { served, dryRun } = job;
   if (dryRun) {
     const empty = {
@@ -111,13 +110,13 @@ function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, job: 
   if (preconditions.resourceVersion === undefined) return undefined;
   const { name, resourceVersion } = live.metadata;
   const why = failedPrecondition({ resourceVersion: '' }, { resourceVersion }) ?? '';
-  throw turnedDown(job, name, why);
+  throw preconditionFailed(job, name, why);
 }
 
 /** Removes an object that nothing holds any more, and gives back what was set aside for it. */
-export function vanish(live: ApiObject, job: WriteJob): ApiObject {
+export function removeObject(live: ApiObject, job: WriteOperation): ApiObject {
   const gone = commitDelete(live, job);
-  if (!job.dryRun) job.served.kind.strategy.release?.(live, powerContext(job, deleteObject));
+  if (!job.dryRun) job.served.kind.strategy.write.release?.(live, strategyContext(job, deleteObject));
   return gone;
 }
 
@@ -131,11 +130,11 @@ const NO_GRACE: Grace = { type: 'none' };
 
 function graceFor(
   live: ApiObject,
-  gracePeriod: NonNullable<Strategy['gracePeriod']>,
-  about: { readonly deletion: DeletionRequest; readonly job: WriteJob },
+  gracePeriod: NonNullable<Strategy['delete']['gracePeriod']>,
+  about: { readonly deletion: DeletionRequest; readonly job: WriteOperation },
 ): Grace {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
-  const now = timeToMs(about.job.moment.now);
+  const now = timeToMs(about.job.context.now);
   // A period beyond what a number holds exactly arrives as a bigint.
   const wish: unknown = about.deletion.gracePeriodSeconds;
   const asked = wish === undefined ? undefined : withinTime(Number(wish), now);
@@ -175,9 +174,9 @@ function increment(generation: number): number {
   return typeof exact === 'bigint' ? ((exact + 1n) as unknown as number) : generation + 1;
 }
 
-function markDeleting(draft: DraftMeta, live: ApiObject, job: WriteJob): void {
+function markDeleting(draft: DraftMeta, live: ApiObject, job: WriteOperation): void {
   const { deletionTimestamp, generation } = live.metadata;
-  const { now } = job.moment;
+  const { now } = job.context;
   if (deletionTimestamp === undefined) {
     if (generation !== undefined && generation > 0) draft.generation = increment(generation);
     draft.deletionTimestamp = now;
@@ -188,7 +187,7 @@ function markDeleting(draft: DraftMeta, live: ApiObject, job: WriteJob): void {
   draft.deletionGracePeriodSeconds = 0;
 }
 
-function checkPreconditions(live: ApiObject, deletion: DeletionRequest, job: WriteJob): void {
+function checkPreconditions(live: ApiObject, deletion: DeletionRequest, job: WriteOperation): void {
   const { uid, resourceVersion } = deletion.preconditions;
   const { groupKind } = job.served;
   const { metadata } = live;

@@ -15,7 +15,7 @@ import type { LogEntry } from '../storage/event-log.js';
 import type { Store } from '../storage/store.js';
 import { isRecord } from '../util/json.js';
 import { unknownKind, unknownResource } from './unknown-resource.js';
-import { ConversionPending, present } from './versions.js';
+import { ConversionPending, toServed } from './versions.js';
 
 /** One change of an object. */
 export interface ChangeRecord<Object = ApiObject> {
@@ -132,7 +132,7 @@ function recordOf(served: ServedKind, entry: LogEntry): ChangeRecord {
 function shownAs(served: ServedKind, stored: ApiObject): ApiObject {
   if (served.kind.custom !== undefined && stored.apiVersion === served.apiVersion) return stored;
   try {
-    return present(served, stored);
+    return toServed(served, stored);
   } catch (error) {
     if (error instanceof ConversionPending) return stored;
     throw error;

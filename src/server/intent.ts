@@ -6,7 +6,7 @@ import { compare } from '../merge/apply/compare.js';
 import { type Conflict, ConflictError } from '../merge/apply/conflict.js';
 import { difference, type FieldSet, isEmptySet, NOTHING } from '../merge/apply/field-set.js';
 import { type ManagerIdentity, type Managers, NOBODY } from '../merge/apply/managers.js';
-import { fieldsOfIntent, IntentError } from '../merge/apply/owned-fields.js';
+import { fieldsOfIntent, IntentError } from '../merge/apply/intent-fields.js';
 import { type Applied, afterUpdate, applyIntent, UnfitVersionError } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
@@ -27,9 +27,9 @@ import {
   requireJson,
 } from '../util/json.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
-import type { WriteJob } from './job.js';
 import type { FieldValidation, WriteOptions } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/own.js';
+import type { WriteOperation } from './write-operation.js';
 
 /** The manager that has such a past. */
 const CLIENT_SIDE_APPLIER = 'kubectl';
@@ -64,7 +64,7 @@ function notAMap(value: unknown): string {
 interface Application {
   readonly intent: Intent;
   readonly options: WriteOptions;
-  readonly job: WriteJob;
+  readonly job: WriteOperation;
 }
 
 /** The object that the configuration makes of the live one, and who manages it then. */
@@ -98,7 +98,7 @@ function typeOf({ apiVersion, kind }: Intent['document']): GroupVersionKind {
 }
 
 function applyOver({ intent, options, job }: Application, live: ApiObject | undefined): Applied {
-  const { served, moment, request } = job;
+  const { served, context: moment, request } = job;
   const versions = versionsOf(job);
   const { apiVersion } = served;
   const subresource = request.subresource ?? '';
@@ -132,8 +132,8 @@ function withoutManagers({ metadata, ...object }: ApiObject): unknown {
 }
 
 /** Who manages the object; one that nobody tracks belongs, as it is, to whoever came before. */
-function managersOf(live: ApiObject | undefined, job: WriteJob): Managers {
-  const { served, moment, request } = job;
+function managersOf(live: ApiObject | undefined, job: WriteOperation): Managers {
+  const { served, context: moment, request } = job;
   const managers = live === undefined ? NOBODY : managersIn(live);
   if (managers.size > 0 || live === undefined) return managers;
   const { apiVersion } = served;
@@ -168,7 +168,7 @@ function addressOf({ metadata }: Intent['document'], { gvk }: ServedKind): strin
 
 /** The merged document as a draft. Its types fit, but values with a syntax of their own are read here for the first time. */
 function decodeMerged(merged: unknown, { intent, job }: Application, live: ApiObject | undefined): DraftObject {
-  const { context, served, moment } = job;
+  const { server: context, served, context: moment } = job;
   const refuse = (why: string): StatusError =>
     errors.plain(
       `failed to convert new object (${addressOf(intent.document, served)}) to proper version: unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`,
@@ -178,7 +178,7 @@ function decodeMerged(merged: unknown, { intent, job }: Application, live: ApiOb
   const refusals: Refusals = { unrecognized: refuse, unfit: refuse, unreadable };
   const target = { served, registry: context.registry, fieldValidation: 'Ignore' } as const;
   const { draft } = decodeDocument({ value: restored(merged, { served, live, refuse }) }, target, refusals);
-  served.kind.strategy.defaults?.(draft, moment);
+  served.kind.strategy.decode.defaults?.(draft, moment);
   return draft;
 }
 
@@ -191,7 +191,7 @@ function restored(
   },
 ): unknown {
   const { schema } = about.served;
-  if (schema.manner === 'document') return merged;
+  if (schema.representation === 'document') return merged;
   try {
     return restore(schema, merged, about.live).value;
   } catch (error) {
@@ -199,11 +199,14 @@ function restored(
   }
 }
 
-function annotationName(job: WriteJob): string {
+function annotationName(job: WriteOperation): string {
   return job.served.dialect.subkey('kubectl', 'last-applied-configuration');
 }
 
-function annotationOf(annotations: Readonly<Record<string, string>> | undefined, job: WriteJob): string | undefined {
+function annotationOf(
+  annotations: Readonly<Record<string, string>> | undefined,
+  job: WriteOperation,
+): string | undefined {
   return annotations?.[annotationName(job)];
 }
 
@@ -236,7 +239,7 @@ function withoutAnnotation(document: Intent['document'], name: string): unknown 
   return { ...document, metadata: { ...metadata, annotations: others } };
 }
 
-function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldValidation, job: WriteJob): void {
+function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldValidation, job: WriteOperation): void {
   if (lines.length === 0 || fieldValidation === 'Ignore') return;
   if (fieldValidation === 'Strict') {
     const list = lines.map((line) => `\n  ${line}`).join('');

@@ -7,12 +7,12 @@ import type { ApiRequest } from '../protocol/request.js';
 import type { IsOurs } from '../schema/decode.js';
 import { hasReusableParts } from '../schema/reuse.js';
 import type { ServerContext } from './context.js';
-import { needsSecondLook } from './second-look.js';
+import { needsRedecoding } from './redecoding.js';
 
 export function knownParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsOurs | undefined {
   const { schema } = served;
   // Plugins of users may change all that they get to see.
-  if (!hasReusableParts(schema) || context.pluginsMayWait(served) || needsSecondLook(context)) return undefined;
+  if (!hasReusableParts(schema) || context.pluginsMayWait(served) || needsRedecoding(context)) return undefined;
   const spec = schema.fields.get('spec')?.node;
   const { known } = context;
   // Kinds fill in and change their own spec, but not what stands inside; a status leaves the spec as it was.

@@ -19,14 +19,14 @@ import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
 import { unreachable } from '../util/invariant.js';
 import { cloneJson, isRecord, type MutableRecord, NotJsonError, setOwn } from '../util/json.js';
-import type { Attendants } from './attend.js';
+import type { ServerReconcilers } from './reconcilers.js';
 import { seal } from './steps/seal.js';
 import { toStored } from './versions.js';
 
 export interface LoadPlace {
   readonly store: Store;
   readonly registry: Registry;
-  readonly attendants: Attendants;
+  readonly attendants: ServerReconcilers;
 }
 
 /**
@@ -121,7 +121,7 @@ function place(object: ApiObject, form: ServedKind, taken: Set<string>): PlacedO
   if (taken.has(text)) throw refused(`${about} is there twice`);
   taken.add(text);
   // Custom objects are shown by what they say they are, whatever is stored today.
-  const isAsStored = form.storedAs === undefined || form.kind.custom !== undefined;
+  const isAsStored = form.storageKind === undefined || form.kind.custom !== undefined;
   const stored = arrangedForStore(form, object);
   return { key, object: isAsStored ? stored : toStored(form, stored) };
 }

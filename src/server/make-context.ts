@@ -8,7 +8,7 @@ import {
   type AuthenticationOptions,
   authenticationOf,
 } from '../auth/cluster-authentication.js';
-import type { Outside } from '../kinds/attendant.js';
+import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
@@ -17,7 +17,7 @@ import { BookmarkTicker } from './bookmark-ticker.js';
 import { changesOf, clusterView } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
 import { type Plugins, pluginsOf } from './plugins.js';
-import { objectReader } from './power.js';
+import { objectReader } from './strategy-context.js';
 
 export interface ContextParts
   extends Pick<ServerContext, 'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'release' | 'known'> {
@@ -27,7 +27,7 @@ export interface ContextParts
   readonly authentication: AuthenticationOptions;
   readonly accountTokens: AccountTokensFactory | undefined;
   /** How conversions and webhooks reach what is outside. */
-  readonly outside: Outside;
+  readonly outside: ExternalCalls;
 }
 
 export function makeContext(parts: ContextParts): ServerContext {

@@ -8,16 +8,16 @@ import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { Journal } from '../storage/journal/types.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
-import type { Attendants } from './attend.js';
 import { audited } from './audited.js';
 import type { ServerContext } from './context.js';
 import type { dispatch } from './dispatch.js';
 import { durably } from './durable.js';
 import type { MiddlewareStack } from './middleware.js';
+import type { ServerReconcilers } from './reconcilers.js';
 
 export interface ReceiverParts {
   readonly context: ServerContext;
-  readonly attendants: Attendants;
+  readonly attendants: ServerReconcilers;
   readonly middlewares: MiddlewareStack;
   readonly respond: typeof dispatch;
   readonly audit: AuditLog | undefined;

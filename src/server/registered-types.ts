@@ -55,7 +55,7 @@ export function isReadTogether({ group, version, kind }: GroupVersionKind, { gvk
 
 function hasVersion(registry: Registry, { group, version }: GroupVersionKind): boolean {
   return registry.all().some(({ gvk, kind }) => {
-    return kind.manner === 'struct' && gvk.group === group && gvk.version === version;
+    return kind.representation === 'struct' && gvk.group === group && gvk.version === version;
   });
 }
 

@@ -13,7 +13,7 @@ import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { Range } from '../storage/types.js';
 import { quote } from '../text/go/go-text.js';
-import { ConversionPending, differsFromStored, present } from './versions.js';
+import { ConversionPending, differsFromStored, toServed } from './versions.js';
 
 export interface Selection {
   readonly range: Range;
@@ -42,7 +42,7 @@ export function selectionOf(request: ApiRequest, served: ServedKind, whileStorin
       byLabel === undefined ? byField : byField === undefined ? byLabel : (o: ApiObject) => byLabel(o) && byField(o);
     if (matches === undefined) return narrow(scope, fields, served);
     // What is selected by is a field of the version that was asked for.
-    const show = whileStoring ? presentIfPossible : present;
+    const show = whileStoring ? presentIfPossible : toServed;
     const inVersion = differsFromStored(served) ? (stored: ApiObject) => matches(show(served, stored)) : matches;
     return { ...narrow(scope, fields, served), matches: inVersion };
   });
@@ -51,7 +51,7 @@ export function selectionOf(request: ApiRequest, served: ServedKind, whileStorin
 /** As it is stored where its conversion has to be waited for, or fails: the names in most selectors are the same there. */
 function presentIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
   try {
-    return present(served, stored);
+    return toServed(served, stored);
   } catch (error) {
     if (error instanceof ConversionPending || StatusError.is(error)) return stored;
     throw error;
@@ -69,7 +69,7 @@ function worded<Result>(parse: () => Result): Result {
 }
 
 function checkFieldLabels(fields: FieldSelector, served: ServedKind): void {
-  const { selectableFields, unknownFieldLabel } = served.kind.strategy;
+  const { selectableFields, unknownFieldLabel } = served.kind.strategy.read;
   for (const { field } of fields.terms) {
     if (field === 'metadata.name' || Object.hasOwn(selectableFields, field)) continue;
     // Kinds with fields of their own know whether they have a namespace; the others never ask.
@@ -82,7 +82,7 @@ function checkFieldLabels(fields: FieldSelector, served: ServedKind): void {
 }
 
 function fieldTest(fields: FieldSelector, served: ServedKind): (object: ApiObject) => boolean {
-  const { selectableFields } = served.kind.strategy;
+  const { selectableFields } = served.kind.strategy.read;
   return (object) =>
     matchesFields(fields, (field) => {
       if (field === 'metadata.name') return object.metadata.name;

@@ -3,7 +3,7 @@
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { AnySubresource, Connection, SubresourceStrategy } from '../kinds/subresource.js';
+import type { AnySubresource, ConnectSubresource, SubresourceStrategy } from '../kinds/subresource.js';
 import { invariant } from '../util/invariant.js';
 import { own } from '../util/json.js';
 
@@ -12,8 +12,11 @@ export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | u
 }
 
 /** The line that begins at an object under a name. */
-export function connectionOf(served: Pick<ServedKind, 'kind'>, name: string | undefined): Connection | undefined {
-  const { connections } = served.kind;
+export function connectionOf(
+  served: Pick<ServedKind, 'kind'>,
+  name: string | undefined,
+): ConnectSubresource | undefined {
+  const { connectSubresources: connections } = served.kind;
   return name === undefined || connections === undefined ? undefined : own(connections, name);
 }
 

@@ -9,8 +9,8 @@
  * {@link ConversionPending}: whoever handles the request waits and begins again (`dispatch.ts`). Nothing of a write has
  * happened then; what a write itself has to convert is done by {@link planConversion} before it is stored.
  */
-import type { CustomForm } from '../kinds/custom-form.js';
-import type { StoredForm } from '../kinds/kind.js';
+import type { CustomForm } from '../kinds/custom-resource-handler.js';
+import type { StorageVersion } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
@@ -36,20 +36,20 @@ const shown = new WeakMap<ServedKind, WeakMap<ApiObject, ApiObject>>();
 const storedForms = new WeakMap<ApiObject, ApiObject>();
 
 /** Whether what is stored may differ from what is shown. */
-export function differsFromStored({ storedAs, kind }: ServedKind): boolean {
+export function differsFromStored({ storageKind: storedAs, kind }: ServedKind): boolean {
   return storedAs !== undefined || kind.custom !== undefined;
 }
 
 /** A stored object in the version of `served`. */
-export function present(served: ServedKind, stored: ApiObject): ApiObject {
+export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   if (!differsFromStored(served)) return stored;
   const known = shownBy(served);
   let object = known.get(stored);
   if (object === undefined) {
     const { custom } = served.kind;
-    if (custom === undefined) object = convert(stored, served, served.kind.stored?.fromStored);
+    if (custom === undefined) object = convert(stored, served, served.kind.storageVersion?.fromStored);
     else [object] = showNow(served, custom, [stored]) as [ApiObject];
-    remember(served, stored, object);
+    cacheConverted(served, stored, object);
   }
   return object;
 }
@@ -62,10 +62,10 @@ export function presentAll(served: ServedKind, stored: readonly ApiObject[]): re
     const known = shownBy(served);
     const missing = stored.filter((object) => !known.has(object));
     showNow(served, custom, missing).forEach((object, index) => {
-      remember(served, missing[index] as ApiObject, object);
+      cacheConverted(served, missing[index] as ApiObject, object);
     });
   }
-  return stored.map((object) => present(served, object));
+  return stored.map((object) => toServed(served, object));
 }
 
 function showNow(served: ServedKind, custom: CustomForm, stored: readonly ApiObject[]): readonly ApiObject[] {
@@ -74,7 +74,7 @@ function showNow(served: ServedKind, custom: CustomForm, stored: readonly ApiObj
   throw new ConversionPending(
     objects.then((converted) => {
       converted.forEach((object, index) => {
-        remember(served, stored[index] as ApiObject, object);
+        cacheConverted(served, stored[index] as ApiObject, object);
       });
     }),
   );
@@ -90,13 +90,13 @@ function shownBy(served: ServedKind): WeakMap<ApiObject, ApiObject> {
 }
 
 /** From now on `stored` is shown as `object`. */
-export function remember(served: ServedKind, stored: ApiObject, object: ApiObject): void {
+export function cacheConverted(served: ServedKind, stored: ApiObject, object: ApiObject): void {
   shownBy(served).set(stored, object);
   if (object !== stored) storedForms.set(object, stored);
 }
 
-/** What the store holds for an object that {@link present} showed. */
-export function storedFormOf(shownObject: ApiObject): ApiObject {
+/** What the store holds for an object that {@link toServed} showed. */
+export function storedObjectOf(shownObject: ApiObject): ApiObject {
   return storedForms.get(shownObject) ?? shownObject;
 }
 
@@ -117,9 +117,9 @@ export function planConversion(served: ServedKind, sealed: ApiObject): MaybeProm
 /** A finished object of the version of `served` in the form it is stored in, at its revision. */
 export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?: string): ApiObject {
   const object = resourceVersion === undefined ? sealed : withRevision(sealed, resourceVersion);
-  const { storedAs, kind } = served;
+  const { storageKind: storedAs, kind } = served;
   if (kind.custom === undefined) {
-    return storedAs === undefined ? object : convert(object, storedAs, kind.stored?.toStored);
+    return storedAs === undefined ? object : convert(object, storedAs, kind.storageVersion?.toStored);
   }
   const plan = planned.get(sealed);
   if (plan === undefined) {
@@ -129,7 +129,7 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
   }
   if (resourceVersion === undefined) return plan.form;
   const form = withRevision(plan.form, resourceVersion);
-  remember(served, form, withRevision(plan.shown, resourceVersion));
+  cacheConverted(served, form, withRevision(plan.shown, resourceVersion));
   return form;
 }
 
@@ -161,7 +161,7 @@ function withMember<Type extends object, Key extends keyof Type & string>(
   return Object.freeze(copy) as Type;
 }
 
-type Conversion = NonNullable<StoredForm['toStored']>;
+type Conversion = NonNullable<StorageVersion['toStored']>;
 
 function convert(object: ApiObject, to: ServedKind, change: Conversion | undefined): ApiObject {
   // Where the shapes are the same, everything below the top is shared.

@@ -17,43 +17,47 @@ import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { authorizeCreation } from './authorize.js';
-import { deleteObject, vanish } from './deletion.js';
-import { mayRace, type WriteJob } from './job.js';
-import { powerContext } from './power.js';
+import { deleteObject, removeObject } from './deletion.js';
+import { preconditionFailed } from './precondition.js';
+import { needsRedecoding } from './redecoding.js';
 import { parseRevision } from './revision.js';
-import { needsSecondLook } from './second-look.js';
-import { type Admitted, admit, runEffects } from './steps/admit.js';
+import { type AdmissionInput, admit, runEffects } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
+import { dropRepeatedOwners, ensureNameMatches, ensureNamespaceMatches } from './steps/match-address.js';
 import { normalized } from './steps/normalize.js';
-import { lendManagers, ownNew, ownUpdated } from './steps/own.js';
-import { identify, prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
-import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
+import { detachManagedFields, ownNew, ownUpdated } from './steps/own.js';
+import { assignIdentity, prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { liveIfSame } from './steps/same-as-live.js';
-import { seal, sealAlmost } from './steps/seal.js';
+import { seal, sealExceptMetadata } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
-import { turnedDown } from './turned-down.js';
+import { strategyContext } from './strategy-context.js';
 import { planConversion } from './versions.js';
+import { mayRace, type WriteOperation } from './write-operation.js';
 
-export interface Written {
+export interface WriteResult {
   readonly object: ApiObject;
   readonly created: boolean;
 }
 
-export interface Creation {
+export interface CreatePlan {
   /** The draft says already who manages it. */
-  readonly isOwned?: boolean | undefined;
+  readonly hasManagedFields?: boolean | undefined;
   /** It was asked for by an update or a patch: who may do that may not create yet. */
-  readonly byUpdate?: boolean;
+  readonly fromUpdate?: boolean;
 }
 
 /** Creates an object from a decoded body, which it takes over. */
-export function createObject(draft: DraftObject, job: WriteJob, about: Creation = {}): MaybePromise<Written> {
-  const { isOwned = false } = about;
+export function createObject(
+  draft: DraftObject,
+  job: WriteOperation,
+  about: CreatePlan = {},
+): MaybePromise<WriteResult> {
+  const { hasManagedFields: isOwned = false } = about;
   wipeSystemFields(draft.metadata);
-  reconcileNamespace(draft.metadata, job);
+  ensureNamespaceMatches(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
   if (!isOwned) ownNew(draft, job);
-  const takeBack = lendManagers(draft, job);
+  const takeBack = detachManagedFields(draft, job);
   return chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
     const mutated = checkMutated(draft, job);
     takeBack(mutated);
@@ -65,29 +69,29 @@ export function createObject(draft: DraftObject, job: WriteJob, about: Creation 
 const MAX_ATTEMPTS_TO_CREATE = 8;
 
 /** Prepares, validates and stores a new object; with a generated name, until one is free. */
-function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 1): MaybePromise<ApiObject> {
+function storeNew(draft: DraftObject, job: WriteOperation, about: CreatePlan, attempt = 1): MaybePromise<ApiObject> {
   const { strategy } = job.served.kind;
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   // Another attempt begins with what was sent: this one fills the draft in, and freezes parts of it.
-  const mayLose = (nameIsGenerated && mayRace(job)) || strategy.allocate !== undefined;
+  const mayLose = (nameIsGenerated && mayRace(job)) || strategy.write.allocate !== undefined;
   let untouched = mayLose ? copyJson(draft) : undefined;
-  strategy.permit?.(copyJson(draft) as unknown as ApiObject, undefined, powerContext(job, deleteObject));
-  const allocation = strategy.allocate?.(draft, undefined, powerContext(job, deleteObject));
-  identify(draft, job);
+  strategy.write.authorize?.(copyJson(draft) as unknown as ApiObject, undefined, strategyContext(job, deleteObject));
+  const allocation = strategy.write.allocate?.(draft, undefined, strategyContext(job, deleteObject));
+  assignIdentity(draft, job);
   // Where nobody comes in between, a name that is free now will be free then.
   if (nameIsGenerated && !mayLose && readLive(job, draft.metadata.name ?? '') !== undefined)
     untouched = nameless(draft);
   prepareForCreate(draft, job);
-  job.warnings.push(...(strategy.preparationWarnings?.(draft as unknown as ApiObject) ?? []));
+  job.warnings.push(...(strategy.create.warnings?.(draft as unknown as ApiObject) ?? []));
   validateCreate(draft, job);
-  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, undefined, job.moment) ?? []));
-  strategy.canonicalize?.(draft, job.moment);
+  job.warnings.push(...(strategy.write.warnings?.(draft as unknown as ApiObject, undefined, job.context) ?? []));
+  strategy.write.canonicalize?.(draft, job.context);
   // From here on nobody can change it, not even who kept the draft.
   const { resourceVersion } = draft.metadata;
   const sealed = sealerOf(job)(job.served.schema, draft, job.dryRun ? undefined : '');
-  job.context.known.note(job.served.schema, sealed);
-  strategy.permitValid?.(sealed, undefined, powerContext(job, deleteObject));
-  if (about.byUpdate === true) authorizeCreation(job.context, job.request);
+  job.server.known.note(job.served.schema, sealed);
+  strategy.write.authorizeValidated?.(sealed, undefined, strategyContext(job, deleteObject));
+  if (about.fromUpdate === true) authorizeCreation(job.server, job.request);
   const admitted = chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () =>
     planConversion(job.served, sealed),
   );
@@ -96,7 +100,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
       if (!job.dryRun) refuseRevision(resourceVersion);
       if (job.effects.length > 0) {
         // What is tried again is done with the last try. A name that the client chose is found taken afterwards.
-        const triesAgain = nameIsGenerated || about.byUpdate === true;
+        const triesAgain = nameIsGenerated || about.fromUpdate === true;
         if (triesAgain && readLive(job, sealed.metadata.name) !== undefined) throw new StorageError('exists');
         runEffects(job);
       }
@@ -127,7 +131,7 @@ function nameless(draft: DraftObject): DraftObject {
 }
 
 /** How an update comes by its draft, and what it may do. */
-export interface UpdateJob {
+export interface UpdatePlan {
   readonly name: string;
   readonly subresource: SubresourceStrategy | undefined;
   /** PUT to an absent name creates it, where the kind allows. */
@@ -137,48 +141,48 @@ export interface UpdateJob {
   /** How often this has been tried, this time included. */
   readonly attempt?: number;
   /** The draft says already who manages its fields. */
-  readonly isOwned?: boolean;
+  readonly hasManagedFields?: boolean;
   /** Makes a fresh draft from the live object; called again after a lost race. */
   readonly draft: (live: ApiObject | undefined) => DraftObject;
   /** Present when plugins see something else than the object: then `draft` makes that. */
-  readonly through?: UpdateThrough;
+  readonly view?: ViewUpdate;
 }
 
 /** An update that is under way. */
 interface Update {
-  readonly update: UpdateJob;
-  readonly job: WriteJob;
+  readonly update: UpdatePlan;
+  readonly job: WriteOperation;
 }
 
 /** An update by way of another object that stands for a part of this one. */
-export interface UpdateThrough {
+export interface ViewUpdate {
   readonly kind: ServedKind;
   /** What stands for an object. */
-  show(object: ApiObject): ApiObject;
+  toView(object: ApiObject): ApiObject;
   /** What the object becomes by what was made of that. */
-  below(shown: DraftObject, live: ApiObject): DraftObject;
+  fromView(shown: DraftObject, live: ApiObject): DraftObject;
 }
 
 /** Updates, patches or (PUT) creates an object. */
-export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Written> {
+export function updateObject(update: UpdatePlan, job: WriteOperation): MaybePromise<WriteResult> {
   const live = readLive(job, update.name);
   checkIdentity(update, live, job);
   if (live === undefined && !update.mayCreate) throw errors.notFound(job.served.groupResource, update.name);
-  if (update.through !== undefined && live !== undefined) return updateThrough(update.through, live, { update, job });
+  if (update.view !== undefined && live !== undefined) return updateThrough(update.view, live, { update, job });
   const draft = update.draft(live);
-  reconcileNamespace(draft.metadata, job);
-  reconcileName(draft.metadata, update.name);
+  ensureNamespaceMatches(draft.metadata, job);
+  ensureNameMatches(draft.metadata, update.name);
   if (live === undefined) {
     // A version in the body means nothing where there is none to compare with, but it must be one.
     checkRevisionSyntax(draft);
     draft.metadata.resourceVersion = undefined;
     return retryLostRace(
-      () => orLostRace(() => createObject(draft, job, { isOwned: update.isOwned, byUpdate: true })),
+      () => orLostRace(() => createObject(draft, job, { hasManagedFields: update.hasManagedFields, fromUpdate: true })),
       { update, job },
     );
   }
-  if (update.isOwned !== true) ownUpdated(draft, live, job);
-  const takeBack = lendManagers(draft, job);
+  if (update.hasManagedFields !== true) ownUpdated(draft, live, job);
+  const takeBack = detachManagedFields(draft, job);
   const oldObject = live;
   const about = { update, job };
   return retryLostRace(() => {
@@ -192,47 +196,47 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
 }
 
 /** Plugins see, and may change, what stands for the object. */
-function updateThrough(through: UpdateThrough, live: ApiObject, about: Update): MaybePromise<Written> {
+function updateThrough(through: ViewUpdate, live: ApiObject, about: Update): MaybePromise<WriteResult> {
   const { update, job } = about;
   const shown = update.draft(live);
-  reconcileNamespace(shown.metadata, job);
-  reconcileName(shown.metadata, update.name);
-  const admitted: Admitted = {
+  ensureNamespaceMatches(shown.metadata, job);
+  ensureNameMatches(shown.metadata, update.name);
+  const admitted: AdmissionInput = {
     operation: 'UPDATE',
     object: shown,
-    oldObject: through.show(live),
+    oldObject: through.toView(live),
     as: through.kind,
   };
   return retryLostRace(
     () =>
       chain(admit('mutate', admitted, job), () => {
-        const draft = through.below(checkMutated(shown, { ...job, served: through.kind }), live);
-        reconcileNamespace(draft.metadata, job);
-        reconcileName(draft.metadata, update.name);
+        const draft = through.fromView(checkMutated(shown, { ...job, served: through.kind }), live);
+        ensureNamespaceMatches(draft.metadata, job);
+        ensureNameMatches(draft.metadata, update.name);
         return replace(draft, live, about);
       }),
     about,
   );
 }
 
-function replace(draft: DraftObject, live: ApiObject, about: Update): MaybePromise<Written> {
+function replace(draft: DraftObject, live: ApiObject, about: Update): MaybePromise<WriteResult> {
   const { job } = about;
   const { subresource } = about.update;
   const { strategy } = job.served.kind;
   dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
-  strategy.permit?.(copyJson(draft) as unknown as ApiObject, live, powerContext(job, deleteObject));
+  strategy.write.authorize?.(copyJson(draft) as unknown as ApiObject, live, strategyContext(job, deleteObject));
   checkRevision(draft, live, about);
   const allocation =
-    subresource === undefined ? strategy.allocate?.(draft, live, powerContext(job, deleteObject)) : undefined;
+    subresource === undefined ? strategy.write.allocate?.(draft, live, strategyContext(job, deleteObject)) : undefined;
   prepareForUpdate(draft, live, { job, subresource });
   validateUpdate(draft, live, { job, subresource });
-  const { warnings } = subresource ?? strategy;
-  job.warnings.push(...(warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
-  strategy.canonicalize?.(draft, job.moment);
+  const { warnings } = subresource ?? strategy.write;
+  job.warnings.push(...(warnings?.(draft as unknown as ApiObject, live, job.context) ?? []));
+  strategy.write.canonicalize?.(draft, job.context);
   // From here on nobody can change it, not even who kept the draft.
   const sealed = liveIfSame(live, sealerOf(job)(job.served.schema, draft, live.metadata.resourceVersion));
-  job.context.known.note(job.served.schema, sealed, live);
-  strategy.permitValid?.(sealed, live, powerContext(job, deleteObject));
+  job.server.known.note(job.served.schema, sealed, live);
+  strategy.write.authorizeValidated?.(sealed, live, strategyContext(job, deleteObject));
   const admitted = chain(admit('validate', judged(sealed, live, about.update), job), () =>
     planConversion(job.served, sealed),
   );
@@ -242,7 +246,7 @@ function replace(draft: DraftObject, live: ApiObject, about: Update): MaybePromi
       if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
       runEffects(job);
     }
-    if (vanishes(sealed, live, job)) return { object: finalize(asSealed(sealed), live, job), created: false };
+    if (isReadyForRemoval(sealed, live, job)) return { object: finalize(asSealed(sealed), live, job), created: false };
     if (allocation !== undefined && !job.dryRun) {
       // Nothing may fail after what was set aside is taken, least of all because somebody else was faster.
       if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
@@ -253,10 +257,10 @@ function replace(draft: DraftObject, live: ApiObject, about: Update): MaybePromi
 }
 
 /** Where nobody but ourselves gets to see an object before it is stored, it is frozen when it has its version. */
-function sealerOf(job: WriteJob): typeof seal {
-  const { served, dryRun, context } = job;
-  const isStoredAsIs = served.storedAs === undefined && served.kind.custom === undefined;
-  return isStoredAsIs && !dryRun && !context.pluginsMayWait(served) ? sealAlmost : seal;
+function sealerOf(job: WriteOperation): typeof seal {
+  const { served, dryRun, server: context } = job;
+  const isStoredAsIs = served.storageKind === undefined && served.kind.custom === undefined;
+  return isStoredAsIs && !dryRun && !context.pluginsMayWait(served) ? sealExceptMetadata : seal;
 }
 
 function asSealed(object: ApiObject): ApiObject {
@@ -265,23 +269,28 @@ function asSealed(object: ApiObject): ApiObject {
 }
 
 /** What plugins judge of an update. */
-function judged(object: ApiObject, oldObject: ApiObject, { through }: UpdateJob): Admitted {
+function judged(object: ApiObject, oldObject: ApiObject, { view: through }: UpdatePlan): AdmissionInput {
   if (through === undefined) return { operation: 'UPDATE', object, oldObject };
-  return { operation: 'UPDATE', object: through.show(object), oldObject: through.show(oldObject), as: through.kind };
+  return {
+    operation: 'UPDATE',
+    object: through.toView(object),
+    oldObject: through.toView(oldObject),
+    as: through.kind,
+  };
 }
 
 /** The last finalizer of a terminating object is gone: nothing keeps it any more. */
-function vanishes(next: ApiObject, live: ApiObject, job: WriteJob): boolean {
+function isReadyForRemoval(next: ApiObject, live: ApiObject, job: WriteOperation): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) > 0) return false;
   if ((next.metadata.finalizers?.length ?? 0) > 0) return false;
-  return job.served.kind.strategy.mayVanish?.(next) ?? true;
+  return job.served.kind.strategy.delete.canBeRemoved?.(next) ?? true;
 }
 
 /** Removes the object, and answers with what the client had asked to store. */
-function finalize(next: ApiObject, live: ApiObject, job: WriteJob): ApiObject {
+function finalize(next: ApiObject, live: ApiObject, job: WriteOperation): ApiObject {
   try {
-    vanish(live, job);
+    removeObject(live, job);
   } catch (error) {
     // Somebody else took the last finalizer away while a plugin was waited for: it is gone, as was wished.
     if (!(error instanceof StorageError && error.failure === 'missing')) throw error;
@@ -290,7 +299,7 @@ function finalize(next: ApiObject, live: ApiObject, job: WriteJob): ApiObject {
 }
 
 /** A PUT that finds its name taken after all was an update from the beginning. */
-function orLostRace(create: () => MaybePromise<Written>): MaybePromise<Written> {
+function orLostRace(create: () => MaybePromise<WriteResult>): MaybePromise<WriteResult> {
   const lost = (error: unknown): never => {
     throw StatusError.is(error, 'AlreadyExists') ? new StorageError('exists') : error;
   };
@@ -304,10 +313,10 @@ const MAX_ATTEMPTS = 100;
  * Another write came first, while a plugin was waited for or by its hand: start over with what is there now. A client
  * that pinned a version gets its conflict from that second look.
  */
-function retryLostRace(write: () => MaybePromise<Written>, about: Update): MaybePromise<Written> {
+function retryLostRace(write: () => MaybePromise<WriteResult>, about: Update): MaybePromise<WriteResult> {
   const { update, job } = about;
   const attempt = update.attempt ?? 1;
-  const again = (error: unknown): MaybePromise<Written> => {
+  const again = (error: unknown): MaybePromise<WriteResult> => {
     if (!(error instanceof StorageError)) throw error;
     if (attempt < MAX_ATTEMPTS) return updateObject({ ...update, attempt: attempt + 1 }, job);
     throw errors.conflict(job.served.groupResource, update.name, MODIFIED);
@@ -318,13 +327,13 @@ function retryLostRace(write: () => MaybePromise<Written>, about: Update): Maybe
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
 /** What plugins made of a draft, well formed again. A cluster whose plugins change nothing skips the look. */
-export function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
-  return needsSecondLook(job.context) ? normalized(draft, job.served, job) : draft;
+export function checkMutated(draft: DraftObject, job: WriteOperation): DraftObject {
+  return needsRedecoding(job.server) ? normalized(draft, job.served, job) : draft;
 }
 
-function checkIdentity({ expectedUid, name }: UpdateJob, live: ApiObject | undefined, job: WriteJob): void {
+function checkIdentity({ expectedUid, name }: UpdatePlan, live: ApiObject | undefined, job: WriteOperation): void {
   const why = failedPrecondition({ uid: expectedUid || undefined }, live?.metadata);
-  if (why !== undefined) throw turnedDown(job, name, why);
+  if (why !== undefined) throw preconditionFailed(job, name, why);
 }
 
 function checkRevisionSyntax(draft: DraftObject): number {
@@ -342,7 +351,7 @@ function checkRevision(draft: DraftObject, live: ApiObject, about: Update): void
   if (draft.metadata.resourceVersion === live.metadata.resourceVersion) return;
   const wanted = checkRevisionSyntax(draft);
   if (wanted === 0) {
-    if (served.kind.strategy.unconditionalUpdate) return;
+    if (served.kind.strategy.update.unconditional) return;
     throw errors.invalid({ group: served.gvr.group, kind: served.gvr.resource }, about.update.name, [
       {
         type: 'invalid',

@@ -3,7 +3,7 @@
  * when none of its activities has anything left to do.
  */
 import { nextTurn, systemClock, type Undo } from './clock.js';
-import { keepForm } from './keep-form.js';
+import { pinHiddenClass } from './pin-hidden-class.js';
 
 /** Something that works on its own. */
 export interface Activity {
@@ -147,4 +147,4 @@ function listed(texts: readonly string[]): string {
   return `${texts.slice(0, MOST_NAMED).join('; ')}${rest}`;
 }
 
-keepForm(new Stillness(new Activities()));
+pinHiddenClass(new Stillness(new Activities()));

@@ -2,7 +2,7 @@
  * The one door to time. Nothing else in the library calls Date or setTimeout, so a test can own time by passing its
  * own Clock to `createCluster`.
  */
-import { keepForm } from './keep-form.js';
+import { pinHiddenClass } from './pin-hidden-class.js';
 
 /** Cancels what it was returned for; calling it again does nothing. */
 export type Undo = () => void;
@@ -70,7 +70,7 @@ const { setImmediate: immediate, MessageChannel: Channel } = globalThis as {
 };
 const soon = immediate ?? messageTurns();
 const turn = immediate?.(() => undefined);
-if (typeof turn === 'object' && turn !== null) keepForm(turn);
+if (typeof turn === 'object' && turn !== null) pinHiddenClass(turn);
 
 /** Browsers have no immediates, and make nested timers wait for milliseconds; a message to oneself takes one turn. */
 function messageTurns(): (run: () => void) => void {

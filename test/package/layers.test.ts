@@ -1,101 +1,101 @@
 /**
- * Imports point only to earlier layers. A new folder under src needs a row in MAY_IMPORT; a row may only name folders of
- * lower layers, except where SAME_LAYER says why not. Type-only imports obey the same table.
+ * Imports point only to earlier layers. A new folder under src needs a row in MAY_IMPORT. A row may name only folders of
+ * lower layers; SAME_LAYER lists the exceptions with their reasons. Type-only imports follow the same table.
  */
 import { describe, expect, test } from 'vitest';
 import type { Finding, SourceFile } from './sources.js';
 import { parseSource, report, sources } from './sources.js';
 
-/** From the words any program could use to what only tests need. */
+/** From general-purpose code to code that only tests need. */
 const LAYERS: readonly (readonly string[])[] = [
   ['util'],
+  ['text'],
   ['meta'],
   ['cel'],
   ['schema'],
   ['merge', 'storage', 'protocol'],
   ['kinds'],
+  ['webhook'],
+  ['crd'],
   ['registry', 'auth', 'admission', 'flowcontrol', 'audit', 'metrics'],
   ['server', 'client', 'codec'],
   ['manifests'],
+  ['cluster'],
   ['http', 'service-worker', 'indexed-db', 'node', 'controllers'],
   ['testing'],
   ['vitest'],
 ];
 
-const L2 = ['util', 'meta', 'cel', 'schema'];
-const L3 = [...L2, 'merge', 'storage', 'protocol'];
-const L4 = [...L3, 'kinds'];
-const L5 = [...L4, 'registry', 'auth', 'admission', 'flowcontrol', 'audit', 'metrics'];
-const L6 = [...L5, 'server', 'client', 'codec'];
+const SCHEMA = ['util', 'text', 'meta', 'cel', 'schema'];
+const STORAGE = [...SCHEMA, 'merge', 'storage', 'protocol'];
+const KINDS = [...STORAGE, 'kinds'];
+const CRD = [...KINDS, 'webhook', 'crd'];
+const POLICY = [...CRD, 'registry', 'auth', 'admission', 'flowcontrol', 'audit', 'metrics'];
+const SERVER = [...POLICY, 'server', 'client', 'codec'];
 
-/** For each folder (or file directly in src) the folders and files it may import besides itself. */
+/** For each folder, entry file or file directly in src: the folders it may import besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   util: [],
-  meta: ['util'],
-  cel: ['util', 'meta'],
-  schema: ['util', 'meta', 'cel'],
-  merge: L2,
-  storage: L2,
-  protocol: L2,
-  kinds: L3,
-  registry: L4,
-  auth: L4,
-  flowcontrol: L4,
-  audit: L4,
-  metrics: L4,
-  admission: L4,
-  server: L5,
-  // The client works against any server, so nothing of this one comes along with it.
-  client: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds'],
-  codec: L5,
-  // Texts of many objects, applied through whatever transport is handed over.
-  manifests: ['util', 'meta', 'protocol', 'kinds', 'client', 'codec'],
-  // HTTP speaks the protocol to whatever cluster it is handed, so it needs no server.
-  http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'auth', 'flowcontrol', 'audit', 'metrics', 'codec'],
-  // A worker is handed its cluster, as a handler is.
-  'service-worker': ['util', 'http'],
-  // A journal is handed to a cluster, and knows of none.
-  'indexed-db': ['util', 'meta', 'storage'],
-  // The command line makes clusters and serves them.
-  node: [...L6, 'manifests', 'http', 'controllers', 'cluster.ts', 'cluster-options.ts', 'full-cluster.ts'],
-  // Loops on the public client only.
-  controllers: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'admission', 'client'],
-  // Everything that runs in a browser.
-  testing: [
-    ...L6,
-    'manifests',
-    'http',
-    'controllers',
-    'cluster-contract.ts',
-    'cluster.ts',
-    'cluster-options.ts',
-    'full-cluster.ts',
+  text: ['util'],
+  meta: ['util', 'text'],
+  cel: ['util', 'text', 'meta'],
+  schema: ['util', 'text', 'meta', 'cel'],
+  merge: SCHEMA,
+  storage: SCHEMA,
+  protocol: SCHEMA,
+  kinds: STORAGE,
+  webhook: KINDS,
+  crd: [...KINDS, 'webhook'],
+  registry: CRD,
+  auth: CRD,
+  flowcontrol: CRD,
+  audit: CRD,
+  metrics: CRD,
+  admission: CRD,
+  server: POLICY,
+  // The client works with any server, so it does not import this one.
+  client: ['util', 'text', 'meta', 'schema', 'merge', 'protocol', 'kinds'],
+  codec: POLICY,
+  // Manifests are applied through whatever transport the caller passes.
+  manifests: ['util', 'text', 'meta', 'protocol', 'kinds', 'client', 'codec'],
+  // The composition root.
+  cluster: [...SERVER, 'manifests', 'kinds/index.ts'],
+  // HTTP passes requests to the cluster that it is given, so it needs no server.
+  http: [
+    'util',
+    'text',
+    'meta',
+    'schema',
+    'protocol',
+    'kinds',
+    'registry',
+    'auth',
+    'flowcontrol',
+    'audit',
+    'metrics',
+    'codec',
   ],
+  // A service worker is given its cluster, as a handler is.
+  'service-worker': ['util', 'http'],
+  // A journal is passed to a cluster and does not import one.
+  'indexed-db': ['util', 'meta', 'storage'],
+  // The command line creates clusters and serves them.
+  node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
+  // Controllers use the public client only.
+  controllers: ['util', 'text', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'crd', 'admission', 'client'],
+  // Everything that runs in a browser.
+  testing: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'kinds/index.ts'],
   // The same for one test runner.
   vitest: ['util', 'controllers', 'testing'],
-  // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
-  'cluster-options.ts': L6,
-  'cluster-contract.ts': [...L6, 'cluster-options.ts'],
-  'cluster.ts': [...L6, 'cluster-options.ts', 'cluster-contract.ts'],
-  'full-cluster.ts': [
-    'kinds',
-    'auth',
-    'admission',
-    'server',
-    'client',
-    'manifests',
-    'cluster.ts',
-    'cluster-options.ts',
-  ],
-  'bare-cluster.ts': ['cluster.ts', 'cluster-options.ts'],
-  'api.ts': [...L6, 'manifests', 'cluster.ts', 'cluster-options.ts'],
-  'index.ts': ['cel', 'kinds', 'admission', 'manifests', 'api.ts', 'full-cluster.ts'],
-  'core.ts': ['kinds', 'admission', 'api.ts', 'bare-cluster.ts'],
+  // The entry `orchplane/kinds`: all built-in kinds, CustomResourceDefinition included.
+  'kinds/index.ts': [...KINDS, 'crd'],
+  'index.ts': ['cel', 'crd', 'kinds', 'admission', 'manifests', 'cluster'],
+  'core.ts': ['kinds', 'admission', 'cluster'],
 };
 
-/** Importers that may name these files when the import leaves nothing at run time. */
+/** Importers that may name these folders when the import has no effect at run time. */
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
-  http: ['cluster.ts'],
+  http: ['cluster'],
 };
 
 /** The only imports within one layer. */
@@ -126,8 +126,13 @@ describe('layers', () => {
     ['src/client/api.ts', `import { write } from '../server/write.js';`, 'client may not import server'],
     ['src/meta/a.ts', `import type { Kind } from '../kinds/kind.js';`, 'meta may not import kinds'],
     ['src/meta/a.ts', `type K = import('../kinds/kind.js').Kind;`, 'meta may not import kinds'],
-    ['src/cluster.ts', `export { serve } from './node/index.js';`, 'cluster.ts may not import node'],
-    ['src/http/a.ts', `import { createCluster } from '../cluster.js';`, 'http may import only types from cluster.ts'],
+    ['src/cluster/a.ts', `export { serve } from '../node/index.js';`, 'cluster may not import node'],
+    [
+      'src/http/a.ts',
+      `import { createCluster } from '../cluster/cluster.js';`,
+      'http may import only types from cluster',
+    ],
+    ['src/server/a.ts', `import { Pod } from '../kinds/index.js';`, 'server may not import kinds/index.ts'],
     ['src/fresh/a.ts', `import { now } from '../util/clock.js';`, 'fresh has no row'],
     ['src/util/a.ts', `import data from '../../package.json';`, 'util may not import files outside src'],
   ])('%s: %s is refused', (path, text, reason) => {
@@ -137,8 +142,8 @@ describe('layers', () => {
   });
 
   test.each([
-    ['src/http/a.ts', `import type { Cluster } from '../cluster.js';`],
-    ['src/http/a.ts', `import { type Cluster } from '../cluster.js';`],
+    ['src/http/a.ts', `import type { Cluster } from '../cluster/cluster.js';`],
+    ['src/http/a.ts', `import { type Cluster } from '../cluster/cluster.js';`],
     [
       'src/node/serve.ts',
       `import { createFetchHandler } from '../http/index.js'; import { createServer } from 'node:http';`,
@@ -152,7 +157,7 @@ describe('layers', () => {
 function layerFindings(source: SourceFile): Finding[] {
   return source.imports.flatMap(({ specifier, file, typeOnly, line }) => {
     if (file === undefined) return [];
-    const rule = brokenRule(source.folder, file, typeOnly);
+    const rule = brokenRule(rowOf(source.path), file, typeOnly);
     return rule === undefined ? [] : [{ file: source.path, line, what: `imports '${specifier}': ${rule}` }];
   });
 }
@@ -161,10 +166,56 @@ function brokenRule(importer: string, file: string, typeOnly: boolean): string |
   const allowed = MAY_IMPORT[importer];
   if (allowed === undefined) return `${importer} has no row in MAY_IMPORT`;
   if (!file.startsWith('src/')) return `${importer} may not import files outside src`;
-  const imported = file.split('/')[1] ?? '';
+  const imported = rowOf(file);
   if (imported === importer || allowed.includes(imported)) return undefined;
   if (MAY_IMPORT_TYPES[importer]?.includes(imported)) {
     return typeOnly ? undefined : `${importer} may import only types from ${imported}`;
   }
   return `${importer} may not import ${imported}; it may import ${allowed.join(', ') || 'nothing'}`;
+}
+
+/** The row of a file: its first folder under src, or the file itself when it has a row of its own. */
+function rowOf(path: string): string {
+  const file = path.replace(/^src\//, '');
+  return file in MAY_IMPORT ? file : (file.split('/')[0] ?? '');
+}
+
+/** Folders that the rest of src imports only through one file. */
+const ENTRY_POINTS: Readonly<Record<string, string>> = {
+  'src/cel/': 'src/cel/index.ts',
+  'src/text/re2/': 'src/text/re2/index.ts',
+  'src/text/yaml/': 'src/text/yaml/index.ts',
+};
+
+describe('entry points', () => {
+  test('files outside a folder with an entry point import only its entry point', () => {
+    const findings = sources.flatMap(entryPointFindings);
+    expect(findings, report('Import the entry point of the folder:', findings)).toEqual([]);
+  });
+
+  test.each([
+    ['src/crd/a.ts', `import { BOOL } from '../cel/types.js';`, 'import src/cel/index.ts instead'],
+    ['src/cel/a.ts', `import { parseRe2 } from '../text/re2/syntax.js';`, 'import src/text/re2/index.ts instead'],
+  ])('rejects an import that bypasses the entry point: %s: %s', (path, text, reason) => {
+    expect(entryPointFindings(parseSource(path, text)).map((finding) => finding.what)).toEqual([
+      expect.stringContaining(reason),
+    ]);
+  });
+
+  test.each([
+    ['src/crd/a.ts', `import { BOOL } from '../cel/index.js';`],
+    ['src/cel/check/a.ts', `import { BOOL } from '../types.js';`],
+  ])('allows an import of the entry point or within the folder: %s: %s', (path, text) => {
+    expect(entryPointFindings(parseSource(path, text))).toEqual([]);
+  });
+});
+
+function entryPointFindings(source: SourceFile): Finding[] {
+  return source.imports.flatMap(({ specifier, file, line }) => {
+    const found = Object.entries(ENTRY_POINTS).find(([folder]) => file?.startsWith(folder));
+    if (found === undefined) return [];
+    const [folder, entry] = found;
+    if (file === entry || source.path.startsWith(folder)) return [];
+    return [{ file: source.path, line, what: `imports '${specifier}': import ${entry} instead` }];
+  });
 }

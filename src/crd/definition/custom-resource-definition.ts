@@ -14,9 +14,9 @@ import type { Input, Output } from '../../schema/type.js';
 import type { MutableRecord } from '../../util/json.js';
 import { beforeDelete } from '../lifecycle/deletion.js';
 import { attendDefinitions } from '../lifecycle/reconciler.js';
-import type { CustomResourceDefinitionNames, WebhookConversion } from './schema.js';
-import { definitionSpec, definitionStatus } from './schema.js';
-import { settleSchema } from './settle.js';
+import { settleSchema } from './normalize-schema.js';
+import type { CustomResourceDefinitionNames, WebhookConversion } from './types.js';
+import { definitionSpec, definitionStatus } from './types.js';
 import { nameOfDefinition, validate, validateStatus, validateUpdate } from './validate.js';
 
 const shape = () => ({ spec: definitionSpec(), status: always(definitionStatus()) });
@@ -35,18 +35,12 @@ export const CustomResourceDefinition: Kind<
   names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    nameRule: nameOfDefinition,
-    metadataValidation: { create: 'plain', update: 'plain' },
-    unconditionalUpdate: false,
-    separateStatus: true,
-    generation: specGeneration,
-    defaults,
-    prepareForCreate: rememberStorageVersion,
-    prepareForUpdate: rememberStorageVersion,
-    validate,
-    validateUpdate,
-    beforeDelete,
-    rejectUnknownField: refuseForeignExtension,
+    name: { validate: nameOfDefinition },
+    create: { metadata: 'plain', prepare: rememberStorageVersion, validate },
+    update: { metadata: 'plain', unconditional: false, prepare: rememberStorageVersion, validate: validateUpdate },
+    write: { separateStatus: true, generation: specGeneration },
+    decode: { defaults, rejectUnknownField: refuseForeignExtension },
+    delete: { intercept: beforeDelete },
   },
   reconciler: attendDefinitions,
   subresources: {

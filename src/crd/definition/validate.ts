@@ -14,9 +14,8 @@ import type { ApiObject } from '../../meta/object.js';
 import { stringSlice } from '../../text/go/go-text.js';
 import { approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from './approval.js';
 import type { CustomResourceDefinition } from './custom-resource-definition.js';
-import { nameErrors } from './names.js';
-import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from './schema.js';
-import { specErrors } from './spec.js';
+import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from './types.js';
+import { nameErrors, specErrors } from './validate-spec.js';
 
 export function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
   const definition = object as unknown as CustomResourceDefinition;

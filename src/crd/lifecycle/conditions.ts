@@ -3,7 +3,7 @@
  */
 import type { DeepReadonly } from '../../meta/object.js';
 import type { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
-import type { CustomResourceDefinitionCondition } from '../definition/schema.js';
+import type { CustomResourceDefinitionCondition } from '../definition/types.js';
 
 /** A CRD as stored. */
 export type Definition = DeepReadonly<CustomResourceDefinition>;

@@ -3,7 +3,7 @@
  */
 
 import type { DeletionRequest, DeletionVerdict, WriteContext } from '../../kinds/kind.js';
-import { conflictingPrecondition } from '../../kinds/shared/finalizers.js';
+import { failedDeletePrecondition } from '../../kinds/shared/finalizers.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
@@ -21,7 +21,7 @@ export function beforeDelete(
   request: DeletionRequest,
   { now, dialect }: WriteContext,
 ): DeletionVerdict {
-  const why = conflictingPrecondition(live, request);
+  const why = failedDeletePrecondition(live, request);
   if (why !== undefined) return { type: 'conflict', why };
   if (live.metadata.deletionTimestamp !== undefined) return { type: 'proceed' };
   const draft = copyJson(live) as unknown as DraftObject;

@@ -4,7 +4,7 @@
 
 import type { DeepReadonly } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import type { CustomResourceDefinitionNames } from '../definition/schema.js';
+import type { CustomResourceDefinitionNames } from '../definition/types.js';
 import type { ConditionText, Definition } from './conditions.js';
 
 /** Names in use: of resources (in paths and short names) and of kinds. */

@@ -13,7 +13,7 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { JournalError } from '../../storage/journal/types.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
-import { type CustomVersions, customVersions } from '../custom-kind.js';
+import { type CustomVersions, customVersions } from '../custom-kinds.js';
 import {
   type Approval,
   approvalAnnotation,

@@ -29,10 +29,9 @@ import { byteLength } from '../../meta/names.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { quote } from '../../text/go/go-text.js';
 import { isRecord } from '../../util/json.js';
-import type { Before } from './before.js';
-import type { RuleNode } from './compile.js';
-import type { CompiledRule } from './compile-rule.js';
-import { plainOf } from './native.js';
+import type { Before } from './ratcheting.js';
+import type { CompiledRule, RuleNode } from './compile.js';
+import { plainOf } from './plain-values.js';
 
 /** The cost budget of all rules on one object. */
 export const REQUEST_BUDGET = 10_000_000;

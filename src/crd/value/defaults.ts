@@ -9,8 +9,7 @@ import type { MutableRecord } from '../../util/json.js';
 import { copyJson, isRecord, setOwn } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
-import { coerceEmbedded, hasEmbedded } from './embedded.js';
-import { hasDefault } from './nulls.js';
+import { coerceEmbedded, hasEmbedded } from './embedded-resources.js';
 import { withOrderedKeys } from './wire-order.js';
 
 /** Applies defaults to a draft in place. Added fields come last, until `inWireOrder`. */
@@ -166,4 +165,27 @@ function filledElement({ inner, default: fallback, replacesNull }: ElementFillin
   if (value !== null || !replacesNull) return inner === undefined ? value : filled(inner, value);
   const added: unknown = copyJson(fallback);
   return inner === undefined ? added : filled(inner, added);
+}
+
+/** Changes a draft in place. */
+export function dropNulls(schema: SchemaView, draft: unknown): void {
+  if (Array.isArray(draft)) {
+    const { items } = schema;
+    if (items !== undefined) for (const item of draft) dropNulls(items, item);
+  } else if (isRecord(draft)) dropFromFields(schema, draft);
+}
+
+function dropFromFields(schema: SchemaView, draft: MutableRecord): void {
+  for (const key of Object.keys(draft)) {
+    const inner = schema.properties.get(key) ?? additionalSchema(schema);
+    if (inner === undefined) continue;
+    const value = draft[key];
+    if (value !== null) dropNulls(inner, value);
+    else if (inner.raw.nullable !== true && !hasDefault(inner)) delete draft[key];
+  }
+}
+
+/** A null default counts as no default. */
+export function hasDefault({ raw }: SchemaView): boolean {
+  return raw.default !== undefined && raw.default !== null;
 }

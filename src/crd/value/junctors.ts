@@ -3,8 +3,7 @@
  * match are reported. There is no ratcheting inside junctors.
  */
 import { quote } from '../../text/go/go-text.js';
-import type { Finding } from './finding.js';
-import type { Check, Run } from './run.js';
+import type { Check, Finding, Run } from './validation-run.js';
 
 export interface Junctors {
   readonly anyOf: readonly Check[];

@@ -10,7 +10,7 @@
 import { deepEqual, own } from '../../util/json.js';
 import type { Draft, Place } from './context.js';
 import { allowNull, anything, below, demand, extension, lose, restrict } from './context.js';
-import { enumSchema, listed } from './values.js';
+import { enumSchema, listed } from './scalars.js';
 
 /** The schema of a union; `oneOf` if the alternatives are exclusive. */
 export function unionSchema(options: readonly Draft[], { isExclusive }: { isExclusive: boolean }, place: Place): Draft {

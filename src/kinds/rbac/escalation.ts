@@ -10,13 +10,13 @@ import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
-import type { PowerContext } from '../kind.js';
-import { isSameToUsers } from '../shared/same-to-users.js';
+import type { StrategyContext } from '../kind.js';
+import { isGarbageCollectionUpdate } from '../shared/strategies.js';
 import { compactRules, missingRules, printRule, printWords } from './coverage.js';
 import { CLUSTER_ROLES, isAggregated, RBAC_GROUP, roleOf, rulesOf, statedRules } from './role-rules.js';
 import type { RoleRef } from './v1/binding.js';
 
-type Permit = (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
+type Permit = (next: ApiObject, live: ApiObject | undefined, context: StrategyContext) => void;
 
 /** Who may write a role of this resource. Throws Forbidden. */
 export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
@@ -26,7 +26,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
     const { name = '' } = request;
     const escalate = { type: 'resource', verb: 'escalate', version: '*', subresource: '' } as const;
     if (access.decide(user, { group, resource, namespace, name, ...escalate }).allowed) return;
-    if (live !== undefined && isSameToUsers(next, live)) return;
+    if (live !== undefined && isGarbageCollectionUpdate(next, live)) return;
     const why = notHeld(statedRules(next), resource, context);
     if (why !== undefined) throw forbidden(next, resource, { why, context });
     // It can gather anything, and what it gathers may grow.
@@ -43,7 +43,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
 /** Who may write a binding of this resource. Throws Forbidden, or NotFound where there is no such role. */
 export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'): Permit {
   return (next, live, context) => {
-    if (live !== undefined && isSameToUsers(next, live)) return;
+    if (live !== undefined && isGarbageCollectionUpdate(next, live)) return;
     const { access, user, namespace, objects, dialect } = context;
     const ref = next['roleRef'] as RoleRef;
     const { kind, name, apiGroup: group } = ref;
@@ -73,7 +73,7 @@ const EVERYTHING: readonly AccessRule[] = [
 function forbidden(
   { metadata }: ApiObject,
   resource: string,
-  about: { readonly why: string; readonly context: PowerContext },
+  about: { readonly why: string; readonly context: StrategyContext },
 ): StatusError {
   // A name that is still to be generated is none.
   const { name = '' }: { readonly name?: string } = metadata;
@@ -84,7 +84,7 @@ function forbidden(
 function notHeld(
   wanted: readonly AccessRule[],
   resource: string,
-  { access, user, namespace, dialect }: PowerContext,
+  { access, user, namespace, dialect }: StrategyContext,
 ): string | undefined {
   const { resourceRules, nonResourceRules, missing = [] } = access.rules(user, namespace);
   const lacking = missingRules([...resourceRules, ...nonResourceRules], wanted);

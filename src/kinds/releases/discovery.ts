@@ -9,6 +9,7 @@ import type { DraftObject } from '../../meta/object.js';
 import { optional, pointer } from '../../schema/hints.js';
 import { type Type, type } from '../../schema/type.js';
 import { sortedRecord } from '../../util/order.js';
+import { mergeStrategies } from '../build-kind.js';
 import { anotherVersion } from '../define-kind.js';
 import {
   type Endpoint,
@@ -48,12 +49,11 @@ export const endpointSliceV1beta1: Kind = anotherVersion(EndpointSlice, {
   },
   body: () => ({ ...endpointSliceShape(), endpoints: z.array(endpoint()) }),
   ...conversion,
-  strategy: {
-    ...strategy,
-    // What v1 takes away when it writes is this version's own.
-    prepareForCreate: () => undefined,
-    prepareForUpdate: () => undefined,
-  },
+  strategy: mergeStrategies(strategy, {
+    // v1 clears fields on writes that this version has.
+    create: { prepare: () => undefined },
+    update: { prepare: () => undefined },
+  }),
 });
 
 function changeEndpoints<Item>(draft: DraftObject, change: (item: Item) => unknown): void {

@@ -15,8 +15,8 @@ export const eventV1beta1: Kind = anotherVersion(CoreEvent, {
   body: () => Event.body.shape,
   ...(Event.columns === undefined ? {} : { columns: Event.columns }),
   strategy: {
-    validate: (object) => commonProblems(object),
-    validateUpdate: (next) => commonProblems(next),
-    selectableFields: Event.strategy.selectableFields,
+    create: { validate: (object) => commonProblems(object) },
+    update: { validate: (next) => commonProblems(next) },
+    read: { selectableFields: Event.strategy.read.selectableFields },
   },
 });

@@ -2,12 +2,14 @@
  * Flow control before it was stable. FlowSchemas are those of v1; priority levels named their shares otherwise until
  * v1beta3, and until v1 a level could not have none.
  */
+
 import { LEAF } from '../../merge/apply/field-set.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { always, applyMapList, defaulted, int32, optional, pointer } from '../../schema/hints.js';
 import { type Type, type } from '../../schema/type.js';
 import { sortedRecord } from '../../util/order.js';
+import { mergeStrategies } from '../build-kind.js';
 import type { Column } from '../columns.js';
 import { anotherVersion } from '../define-kind.js';
 import { priorityLevelColumns } from '../flowcontrol/v1/columns.js';
@@ -20,7 +22,7 @@ import {
   priorityLevelConfigurationSpecShape,
   zeroSharesAnnotation,
 } from '../flowcontrol/v1/priority-level-configuration.js';
-import type { InitialManager, InitialObject, Kind, Strategy } from '../kind.js';
+import type { InitialManager, InitialObject, Kind, StrategyDefinition } from '../kind.js';
 import type { Lifecycle } from '../lifecycle.js';
 import { NONE, textColumn } from '../shared/common-columns.js';
 import { type Conversion, throughStored } from './in-stored-form.js';
@@ -113,29 +115,34 @@ const nominal: Conversion = {
 const levels = PriorityLevelConfiguration.strategy;
 
 /** @__NO_SIDE_EFFECTS__ */
-function assuredStrategy(): Partial<Strategy> {
+function assuredStrategy(): StrategyDefinition {
   const through = throughStored(levels, assured);
   const here = (field: string) =>
     field === 'spec.limited.nominalConcurrencyShares' ? 'spec.limited.assuredConcurrencyShares' : field;
-  return {
-    ...through,
-    validate: (object, context) =>
-      (through.validate?.(object, context) ?? []).map((problem) => ({ ...problem, field: here(problem.field) })),
-  };
+  return mergeStrategies(through, {
+    create: {
+      validate: (object, context) =>
+        (through.create?.validate?.(object, context) ?? []).map((problem) => ({
+          ...problem,
+          field: here(problem.field),
+        })),
+    },
+  });
 }
 
 /** @__NO_SIDE_EFFECTS__ */
-function nominalStrategy(): Partial<Strategy> {
-  return {
-    ...throughStored(levels, nominal),
-    defaults(draft, { dialect }) {
-      const limited = limitedOf(draft);
-      const isMeant = Object.hasOwn(draft.metadata.annotations ?? {}, zeroSharesAnnotation(dialect));
-      if (limited?.nominalConcurrencyShares === 0 && !isMeant) {
-        setLimited(draft, { ...limited, nominalConcurrencyShares: DEFAULT_SHARES });
-      }
+function nominalStrategy(): StrategyDefinition {
+  return mergeStrategies(throughStored(levels, nominal), {
+    decode: {
+      defaults(draft, { dialect }) {
+        const limited = limitedOf(draft);
+        const isMeant = Object.hasOwn(draft.metadata.annotations ?? {}, zeroSharesAnnotation(dialect));
+        if (limited?.nominalConcurrencyShares === 0 && !isMeant) {
+          setLimited(draft, { ...limited, nominalConcurrencyShares: DEFAULT_SHARES });
+        }
+      },
     },
-  };
+  });
 }
 
 const NOMINAL_COLUMN = 'NominalConcurrencyShares';

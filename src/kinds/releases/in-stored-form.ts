@@ -5,7 +5,7 @@
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';
-import type { Strategy } from '../kind.js';
+import type { MetadataErrors, Strategy, StrategyDefinition, WriteContext } from '../kind.js';
 
 /**
  * The way to the stored form and back, in place. Only the draft itself is changed, and its metadata: what is below may
@@ -27,38 +27,50 @@ export function inStoredForm(object: ApiObject, { toStored }: Conversion, dialec
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function throughStored(stored: Strategy, conversion: Conversion): Partial<Strategy> {
-  const shown = (object: ApiObject, dialect: Dialect) => inStoredForm(object, conversion, dialect);
+export function throughStored(stored: Strategy, conversion: Conversion): StrategyDefinition {
+  const converted = (object: ApiObject, dialect: Dialect) => inStoredForm(object, conversion, dialect);
   const changed = (draft: DraftObject, dialect: Dialect, change: () => void): void => {
     conversion.toStored(draft, dialect);
     change();
     conversion.fromStored(draft, dialect);
   };
-  const { defaults, prepareForCreate, prepareForUpdate, validate, validateUpdate, warnings } = stored;
-  const through: { -readonly [Hook in keyof Strategy]?: Strategy[Hook] } = {};
-  // Only what is there: the way to the stored form and back may lose what a version says twice.
-  if (defaults !== undefined) {
-    through.defaults = (draft, context) => changed(draft, context.dialect, () => defaults(draft, context));
-  }
-  if (prepareForCreate !== undefined) {
-    through.prepareForCreate = (draft, context) =>
-      changed(draft, context.dialect, () => prepareForCreate(draft, context));
-  }
-  if (prepareForUpdate !== undefined) {
-    through.prepareForUpdate = (draft, live, context) =>
-      changed(draft, context.dialect, () => prepareForUpdate(draft, shown(live, context.dialect), context));
-  }
-  if (validate !== undefined) {
-    through.validate = (object, context, live) =>
-      validate(shown(object, context.dialect), context, live && shown(live, context.dialect));
-  }
-  if (validateUpdate !== undefined) {
-    through.validateUpdate = (next, live, context, metadata) =>
-      validateUpdate(shown(next, context.dialect), shown(live, context.dialect), context, metadata);
-  }
-  if (warnings !== undefined) {
-    through.warnings = (object, live, context) =>
-      warnings(shown(object, context.dialect), live && shown(live, context.dialect), context);
-  }
-  return through;
+  const { defaults } = stored.decode;
+  const { warnings } = stored.write;
+  const { prepare: prepareForCreate, validate } = stored.create;
+  const { prepare: prepareForUpdate, validate: validateUpdate } = stored.update;
+  // Absent hooks stay absent: converting to the storage version and back can lose data that a version repeats.
+  return {
+    decode: {
+      ...(defaults && {
+        defaults: (draft: DraftObject, context: WriteContext) =>
+          changed(draft, context.dialect, () => defaults(draft, context)),
+      }),
+    },
+    create: {
+      ...(prepareForCreate && {
+        prepare: (draft: DraftObject, context: WriteContext) =>
+          changed(draft, context.dialect, () => prepareForCreate(draft, context)),
+      }),
+      ...(validate && {
+        validate: (object: ApiObject, context: WriteContext, live?: ApiObject) =>
+          validate(converted(object, context.dialect), context, live && converted(live, context.dialect)),
+      }),
+    },
+    update: {
+      ...(prepareForUpdate && {
+        prepare: (draft: DraftObject, live: ApiObject, context: WriteContext) =>
+          changed(draft, context.dialect, () => prepareForUpdate(draft, converted(live, context.dialect), context)),
+      }),
+      ...(validateUpdate && {
+        validate: (next: ApiObject, live: ApiObject, context: WriteContext, metadata: MetadataErrors) =>
+          validateUpdate(converted(next, context.dialect), converted(live, context.dialect), context, metadata),
+      }),
+    },
+    write: {
+      ...(warnings && {
+        warnings: (object: ApiObject, live: ApiObject | undefined, context: WriteContext) =>
+          warnings(converted(object, context.dialect), live && converted(live, context.dialect), context),
+      }),
+    },
+  };
 }

@@ -57,7 +57,7 @@ export const podDisruptionBudgetV1beta1: Kind = anotherVersion(PodDisruptionBudg
   ...conversion,
   strategy: throughStored(PodDisruptionBudget.strategy, conversion),
   // Counts may be what they like: that rule came with v1.
-  subresources: { status: statusSubresource({ validateUpdate: statusProblems }) },
+  subresources: { status: statusSubresource({ validate: statusProblems }) },
 });
 
 function statusProblems(next: ApiObject) {

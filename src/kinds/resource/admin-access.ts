@@ -7,13 +7,13 @@ import type { FieldError } from '../../meta/field-error.js';
 import { fieldError, forbidden, keyPath } from '../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { own } from '../../util/json.js';
-import type { PowerContext } from '../kind.js';
+import type { StrategyContext } from '../kind.js';
 import { type AnyClaimSpec, wishOf } from './claim-features.js';
 
 const found = new WeakMap<object, FieldError>();
 
 /** Looks at a new object. An update needs no look: what it asks for cannot be changed. */
-export function checkAdminAccess(draft: DraftObject, spec: AnyClaimSpec, context: PowerContext): void {
+export function checkAdminAccess(draft: DraftObject, spec: AnyClaimSpec, context: StrategyContext): void {
   found.delete(draft);
   if (!context.features.enabled('DRAAdminAccess')) return;
   const index = (spec.devices.requests ?? []).findIndex((request) => wishOf(request).adminAccess === true);
@@ -29,7 +29,7 @@ export function adminAccessProblems(object: ApiObject): readonly FieldError[] {
   return problem === undefined ? [] : [problem];
 }
 
-function markProblem(path: string, { objects, namespace, dialect }: PowerContext): FieldError | undefined {
+function markProblem(path: string, { objects, namespace, dialect }: StrategyContext): FieldError | undefined {
   const holder = objects.get({ group: '', resource: 'namespaces', namespace: '', name: namespace });
   if (holder === undefined) {
     const detail = `could not retrieve namespace to verify admin access: namespaces "${namespace}" not found`;

@@ -9,7 +9,7 @@ interface Annotated {
 }
 
 /** Where storage classes may carry the mark: the present place, and the one of old. */
-export const STORAGE_CLASS_MARKS = ['storageclass', 'storageclass.beta'] as const;
+export const DEFAULT_STORAGE_CLASS_SUBDOMAINS = ['storageclass', 'storageclass.beta'] as const;
 
 /** Whether a class is marked in one of the subdomains. */
 export function isDefaultClass({ metadata }: Annotated, subdomains: readonly string[], dialect: Dialect): boolean {

@@ -176,7 +176,7 @@ export function validateResourceQuantity(
 ): FieldError[] {
   const found = validateNonNegativeQuantity(path, quantity);
   if (isIntegerResource(context.name, context) && Quantity.parse(quantity).milliValue() % 1000n !== 0n) {
-    found.push(invalid(path, quantityDump(context.sent ?? quantity), 'must be an integer'));
+    found.push(invalid(path, goSyntaxQuantity(context.sent ?? quantity), 'must be an integer'));
   }
   return found;
 }
@@ -217,7 +217,7 @@ export function validateResourceRequirements(
  * A quantity as the server dumps it where it forgot to print it. Correct for the text that the client sent, which
  * `sentText` may know; a text that was made canonical in between (`0.5` as `500m`) shows the numbers of the canonical one.
  */
-export function quantityDump(text: string): Verbatim {
+export function goSyntaxQuantity(text: string): Verbatim {
   // Nothing is not taken apart, and so kept.
   if (text === '0') return quantityParts({ value: 0n, scale: 0 }, { kept: text, format: 'DecimalSI' });
   const { format } = Quantity.parse(text);

@@ -25,7 +25,7 @@ export interface StoredObject {
 }
 
 /** `why` is the precondition that failed. */
-export function storageConflict(object: StoredObject, why: string): string {
+export function storageConflictMessage(object: StoredObject, why: string): string {
   const { resource, isBelowGroup = false, namespace, name, dryRun } = object;
   const folder = isBelowGroup
     ? `${resource.group}/${resource.resource}`

@@ -7,8 +7,8 @@ import type { SubresourceStrategy } from '../subresource.js';
 /** For users' kinds: nothing but the status may change, metadata included. */
 export const status: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
-  claimable: { except: ['spec'] },
-  prepareForUpdate: keepAllButStatus,
+  ownableFields: { except: ['spec'] },
+  prepare: keepAllButStatus,
 });
 
 function keepAllButStatus(draft: DraftObject, live: ApiObject): void {

@@ -8,10 +8,10 @@ import type { GroupVersionKind } from '../../meta/gvk.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
-import { keepForm } from '../../util/keep-form.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { pinHiddenClass } from '../../util/pin-hidden-class.js';
 import { metaGroup } from '../context.js';
-import type { WriteJob } from '../job.js';
+import type { WriteOperation } from '../write-operation.js';
 import { normalizeDraft } from './normalize.js';
 
 const KINDS: Readonly<Record<Operation, string>> = {
@@ -27,7 +27,7 @@ const NONE = Object.freeze({});
 const DELETION_FIELDS = ['gracePeriodSeconds', 'preconditions', 'orphanDependents', 'propagationPolicy', 'dryRun'];
 
 /** What a write asks of admission. */
-export interface Admitted {
+export interface AdmissionInput {
   readonly operation: Operation;
   readonly object?: DraftObject | ApiObject | undefined;
   readonly oldObject?: ApiObject | undefined;
@@ -36,11 +36,11 @@ export interface Admitted {
 }
 
 /** `mutate` is run once more where a plugin changed what others have looked at already. */
-export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: WriteJob): MaybePromise<void> {
-  const { admission, view } = job.context;
+export function admit(phase: 'mutate' | 'validate', admitted: AdmissionInput, job: WriteOperation): MaybePromise<void> {
+  const { admission, view } = job.server;
   const plugins = pluginsFor(job);
   if (plugins.length === 0) return undefined;
-  const request = new JobAdmission(admitted, job);
+  const request = new WriteAdmissionRequest(admitted, job);
   if (phase === 'validate') {
     // What an earlier try wanted to be done is not done.
     if (job.effects.length > 0) job.effects.length = 0;
@@ -54,19 +54,19 @@ export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: Wri
 }
 
 /** While an object is converted, a plugin that has nothing to do may get something to do. */
-function pluginsFor({ served, context: { admission } }: WriteJob): readonly AdmissionPlugin[] {
+function pluginsFor({ served, server: { admission } }: WriteOperation): readonly AdmissionPlugin[] {
   return served.kind.custom?.mayWait === true ? admission.all : admission.awake();
 }
 
 /** Does what plugins asked for with {@link AdmissionRequest.whenStored}. Nothing may be waited for between this and the commit. */
-export function runEffects(job: WriteJob): void {
+export function runEffects(job: WriteOperation): void {
   if (job.effects.length === 0 || job.dryRun) return;
   for (const effect of job.effects.splice(0)) effect();
 }
 
 /** Most requests are looked at by a plugin or two, which read a field or two: the rest is worked out when it is read. */
-class JobAdmission implements AdmissionRequest<DraftObject> {
-  readonly #job: WriteJob;
+class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
+  readonly #job: WriteOperation;
   readonly #as: ServedKind | undefined;
   #options: Readonly<Record<string, unknown>> | undefined;
   #rounds: RoundsOfRequest | undefined;
@@ -75,7 +75,7 @@ class JobAdmission implements AdmissionRequest<DraftObject> {
   readonly object: DraftObject | undefined;
   readonly oldObject: ApiObject | undefined;
 
-  constructor({ operation, object, oldObject, as }: Admitted, job: WriteJob) {
+  constructor({ operation, object, oldObject, as }: AdmissionInput, job: WriteOperation) {
     this.#job = job;
     this.#as = as;
     this.operation = operation;
@@ -100,7 +100,7 @@ class JobAdmission implements AdmissionRequest<DraftObject> {
   }
 
   get sentName(): string {
-    const { request, isCollective } = this.#job;
+    const { request, isCollectionDelete: isCollective } = this.#job;
     if (isCollective === true) return '';
     return request.name || (this.object ?? this.oldObject)?.metadata.name || '';
   }
@@ -152,20 +152,20 @@ class JobAdmission implements AdmissionRequest<DraftObject> {
 class RoundsOfRequest implements Rounds {
   round = 0;
   isWanted = false;
-  readonly memory = new Map<AdmissionPlugin, unknown>();
+  readonly pluginState = new Map<AdmissionPlugin, unknown>();
 
-  again(): void {
+  requestReinvocation(): void {
     this.isWanted = true;
   }
 }
 
-keepForm(new JobAdmission({ operation: 'CREATE' }, { served: undefined } as unknown as WriteJob));
-keepForm(new RoundsOfRequest());
+pinHiddenClass(new WriteAdmissionRequest({ operation: 'CREATE' }, { served: undefined } as unknown as WriteOperation));
+pinHiddenClass(new RoundsOfRequest());
 
-function admissionOptions(operation: Operation, job: WriteJob): Readonly<Record<string, unknown>> {
+function admissionOptions(operation: Operation, job: WriteOperation): Readonly<Record<string, unknown>> {
   const kind = KINDS[operation];
   if (kind === '') return NONE;
-  const { context, request } = job;
+  const { server: context, request } = job;
   const typed = { kind, apiVersion: apiVersionOf({ group: metaGroup(context.dialect), version: 'v1' }) };
   if (operation === 'DELETE') return { ...typed, ...deletion(job.deletion ?? {}) };
   const { dryRun, fieldManager, fieldValidation } = request.options;

@@ -7,22 +7,22 @@ import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
-import type { WriteJob } from '../job.js';
-import { reconcileNamespace } from './reconcile.js';
+import type { WriteOperation } from '../write-operation.js';
+import { ensureNamespaceMatches } from './match-address.js';
 
 /** A well-formed object of the kind, defaults filled in. Throws 500 for what cannot be one. */
-export function normalized(draft: DraftObject, served: ServedKind, job: WriteJob): DraftObject {
+export function normalized(draft: DraftObject, served: ServedKind, job: WriteOperation): DraftObject {
   const checked = decodeMutated(draft, served);
   // What a plugin adds is filled in like what a client sends.
-  served.kind.strategy.defaults?.(checked, job.moment);
+  served.kind.strategy.decode.defaults?.(checked, job.context);
   checked.kind = served.gvk.kind;
   checked.apiVersion = served.apiVersion;
-  reconcileNamespace(checked.metadata, job);
+  ensureNamespaceMatches(checked.metadata, job);
   return checked;
 }
 
 /** The same in place, between two plugins. */
-export function normalizeDraft(draft: DraftObject, served: ServedKind, job: WriteJob): void {
+export function normalizeDraft(draft: DraftObject, served: ServedKind, job: WriteOperation): void {
   const checked = normalized(draft, served, job);
   for (const key of Object.keys(draft)) delete draft[key];
   Object.assign(draft, checked);

@@ -3,7 +3,7 @@
  * asked for, before plugins and the kind have their say: what they add belongs to nobody. spec: Server-side apply
  */
 
-import type { CustomForm } from '../../kinds/custom-form.js';
+import type { CustomForm } from '../../kinds/custom-resource-handler.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { FieldSet } from '../../merge/apply/field-set.js';
 import {
@@ -19,7 +19,7 @@ import {
   storedManagers,
   writeManagers,
 } from '../../merge/apply/managers.js';
-import { fieldsOfIntent, IntentError } from '../../merge/apply/owned-fields.js';
+import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js';
 import {
   afterAnyUpdate,
   afterUpdate,
@@ -30,25 +30,25 @@ import {
   type Versions,
 } from '../../merge/apply/ownership.js';
 import { isAllThatIsNew } from '../../merge/apply/same-owners.js';
-import { trackedSchema } from '../../merge/apply/tracked.js';
+import { trackedSchema } from '../../merge/apply/schema-sets.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { untouchedFields, zeroValue } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { claimFilter, unclaimableParts } from '../claims.js';
-import type { WriteJob } from '../job.js';
 import { managerOf } from '../manager-name.js';
-import { present, storedFormOf, toStored } from '../versions.js';
+import { storedObjectOf, toServed, toStored } from '../versions.js';
+import type { WriteOperation } from '../write-operation.js';
 import { sameButTime } from './same-as-live.js';
 
 /** A new object belongs to who creates it. Says that it had owners before only if the client says so. */
-export function ownNew(draft: DraftObject, job: WriteJob): void {
+export function ownNew(draft: DraftObject, job: WriteOperation): void {
   const { served } = job;
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, job);
   // A plugin may get hold of the entries and change them, until they are stored.
-  const mayWait = job.context.pluginsMayWait(served);
+  const mayWait = job.server.pluginsMayWait(served);
   const last = mayWait ? undefined : lastManagers.get(served);
   const like = likeLast(draft, { before, managers, last }, job);
   const next = like ?? updatedOrLost(draft, before, { managers, after: afterUpdate }, job);
@@ -67,10 +67,10 @@ const lastManagers = new WeakMap<ServedKind, ManagedFieldsEntry[]>();
 function likeLast(
   draft: DraftObject,
   about: { readonly before: object; readonly managers: Managers; readonly last: Entries | undefined },
-  job: WriteJob,
+  job: WriteOperation,
 ): Managers | undefined {
   const { before, managers, last } = about;
-  const { served, moment } = job;
+  const { served, context: moment } = job;
   const [entry] = last ?? [];
   if (entry === undefined || last?.length !== 1 || managers.size > 0 || served.kind.custom !== undefined)
     return undefined;
@@ -83,13 +83,13 @@ function likeLast(
   return new Map([[managerKey(by), managerWith(by, fields, moment.now)]]);
 }
 
-function writerOf({ served, request }: WriteJob): ManagerIdentity {
+function writerOf({ served, request }: WriteOperation): ManagerIdentity {
   const { apiVersion } = served;
   return { manager: managerOf(request), operation: 'Update', apiVersion, subresource: request.subresource ?? '' };
 }
 
 /** What an update changes belongs to who updates. */
-export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteJob): void {
+export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteOperation): void {
   const again = ownedAgain(draft, live, job);
   if (again !== undefined && again !== 'further') {
     draft.metadata.managedFields = again as ManagedFieldsEntry[];
@@ -106,8 +106,8 @@ export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteJob): 
 }
 
 /** `further`: somebody else is concerned. Undefined: that is to be found out, or the client has something to say about it. */
-function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteJob): Entries | 'further' | undefined {
-  const { served, request, moment } = job;
+function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteOperation): Entries | 'further' | undefined {
+  const { served, request, context: moment } = job;
   const entries = live.metadata.managedFields;
   const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (entries === undefined || (given !== undefined && given !== entries)) return undefined;
@@ -118,7 +118,7 @@ function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteJob): Entries
 }
 
 /** An update goes on even when nobody can say any more who owns what. */
-function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore, job: WriteJob): Managers {
+function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore, job: WriteOperation): Managers {
   const { kind, schema } = job.served;
   try {
     if (kind.custom !== undefined && hasUnnamedItems(schema)) requireDeclared(schema, draft as unknown as ApiObject);
@@ -135,15 +135,20 @@ interface OwnersBefore {
   readonly after: typeof afterUpdate;
 }
 
-function updated(draft: DraftObject, before: unknown, { managers, after }: OwnersBefore, job: WriteJob): Managers {
-  const { served, moment } = job;
+function updated(
+  draft: DraftObject,
+  before: unknown,
+  { managers, after }: OwnersBefore,
+  job: WriteOperation,
+): Managers {
+  const { served, context: moment } = job;
   const was = asVersioned(served, before);
   const is = asVersioned(served, claimed(draft, before, job));
   return after({ before: was, after: is, managers, by: writerOf(job), now: moment.now }, versionsOf(job));
 }
 
 /** The draft with all that cannot be owned here as it was before: what is the same is not compared. */
-function claimed(draft: DraftObject, before: unknown, { served, request }: WriteJob): unknown {
+function claimed(draft: DraftObject, before: unknown, { served, request }: WriteOperation): unknown {
   const parts = unclaimableParts(served, request.subresource ?? '');
   if (parts.length === 0) return draft;
   const known = before as Readonly<Record<string, unknown>>;
@@ -163,7 +168,7 @@ export function asVersioned({ apiVersion, schema }: ServedKind, value: unknown):
  * Who the client says the managers are; who they were, unless it says something that can be read. Below the object
  * nobody can say.
  */
-function startingManagers(draft: DraftObject, live: ApiObject | undefined, job: WriteJob): Managers {
+function startingManagers(draft: DraftObject, live: ApiObject | undefined, job: WriteOperation): Managers {
   const given = job.request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (given !== undefined && given !== live?.metadata.managedFields) {
     if (isReset(given)) return NOBODY;
@@ -175,7 +180,7 @@ function startingManagers(draft: DraftObject, live: ApiObject | undefined, job: 
 }
 
 /** Managers of a version that the object does not fit into are left as they say they are. */
-function reconciledOrAsSaid(said: Managers, state: Versioned, job: WriteJob): Managers {
+function reconciledOrAsSaid(said: Managers, state: Versioned, job: WriteOperation): Managers {
   try {
     return reconciled(said, state, versionsOf(job));
   } catch (error) {
@@ -236,10 +241,10 @@ function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedF
  * the managers counts if it can be read; otherwise it is as it was before them, and the client is told. What they had in
  * hand is never stored.
  */
-export function lendManagers(draft: DraftObject, job: WriteJob): (returned: DraftObject) => void {
+export function detachManagedFields(draft: DraftObject, job: WriteOperation): (returned: DraftObject) => void {
   const own = draft.metadata.managedFields;
   // The default plugins do not look there.
-  if (!job.context.pluginsMayWait(job.served)) return () => undefined;
+  if (!job.server.pluginsMayWait(job.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
     try {
@@ -260,13 +265,13 @@ const emptyObjects = new WeakMap<ObjectNode, object>();
 export function emptyObject({ schema }: ServedKind): object {
   let empty = emptyObjects.get(schema);
   if (empty === undefined) {
-    empty = schema.manner === 'struct' ? untouchedFields(schema) : {};
+    empty = schema.representation === 'struct' ? untouchedFields(schema) : {};
     emptyObjects.set(schema, empty);
   }
   return empty;
 }
 
-export function versionsOf(job: WriteJob): Versions {
+export function versionsOf(job: WriteOperation): Versions {
   const { served, request } = job;
   return {
     filter: claimFilter(served, request.subresource ?? ''),
@@ -276,7 +281,7 @@ export function versionsOf(job: WriteJob): Versions {
       const to = servedIn(job, apiVersion);
       if (from === undefined || to === undefined) return undefined;
       if (to.kind.custom !== undefined) return inCustomVersion(to, to.kind.custom, object.value as ApiObject);
-      return asVersioned(to, present(to, inStore(from, object.value as ApiObject)));
+      return asVersioned(to, toServed(to, inStore(from, object.value as ApiObject)));
     },
   };
 }
@@ -322,7 +327,7 @@ function insideOf(node: Structural): readonly Structural[] {
 }
 
 function inStore(from: ServedKind, object: ApiObject): ApiObject {
-  const stored = storedFormOf(object);
+  const stored = storedObjectOf(object);
   if (stored !== object) return stored;
   if (Object.isFrozen(object)) return toStored(from, object);
   // What an apply has taken fields from may lack what conversions count on. It is a copy in any case: conversions are
@@ -331,7 +336,7 @@ function inStore(from: ServedKind, object: ApiObject): ApiObject {
 }
 
 /** Another version of the kind that is written; undefined when it is not served. */
-export function servedIn({ served, context }: WriteJob, apiVersion: string): ServedKind | undefined {
+export function servedIn({ served, server: context }: WriteOperation, apiVersion: string): ServedKind | undefined {
   if (apiVersion === served.apiVersion) return served;
   const gv = parseApiVersion(apiVersion);
   if (gv === undefined) return undefined;
@@ -342,7 +347,7 @@ export function servedIn({ served, context }: WriteJob, apiVersion: string): Ser
 function complete(node: Structural, value: unknown): unknown {
   switch (node.type) {
     case 'object':
-      return node.manner === 'struct' ? completeStruct(node, isRecord(value) ? value : {}) : value;
+      return node.representation === 'struct' ? completeStruct(node, isRecord(value) ? value : {}) : value;
     case 'map':
       return isRecord(value) ? mapValues(value, (item) => complete(node.values, item)) : value;
     case 'list':

@@ -7,7 +7,7 @@ import { keepLive } from '../../kinds/shared/strategies.js';
 import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
-import type { WriteJob } from '../job.js';
+import type { WriteOperation } from '../write-operation.js';
 
 /** What a client may not choose is taken away before anybody looks at the object. */
 export function wipeSystemFields(metadata: DraftMeta): void {
@@ -23,42 +23,42 @@ const MAX_GENERATED_PREFIX = 58;
 const SUFFIX_LENGTH = 5;
 
 /** `prefix` cut so that the whole name is at most a label long, and five characters. */
-function generateName(prefix: string, job: WriteJob): string {
-  const { generatedName } = job.served.kind.strategy;
-  if (generatedName !== undefined) return generatedName(prefix);
-  return prefix.slice(0, MAX_GENERATED_PREFIX) + job.context.ids.suffix(SUFFIX_LENGTH);
+function generateName(prefix: string, job: WriteOperation): string {
+  const { generate } = job.served.kind.strategy.name;
+  if (generate !== undefined) return generate(prefix);
+  return prefix.slice(0, MAX_GENERATED_PREFIX) + job.server.ids.suffix(SUFFIX_LENGTH);
 }
 
 /** Who a new object is, and since when. */
-export function identify({ metadata }: DraftObject, job: WriteJob): void {
-  metadata.creationTimestamp = job.moment.now;
-  metadata.uid = job.context.ids.uid();
+export function assignIdentity({ metadata }: DraftObject, job: WriteOperation): void {
+  metadata.creationTimestamp = job.context.now;
+  metadata.uid = job.server.ids.uid();
   if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, job);
 }
 
 /** The rest, of an object that is somebody already. */
-export function prepareForCreate(draft: DraftObject, job: WriteJob): void {
+export function prepareForCreate(draft: DraftObject, job: WriteOperation): void {
   const { metadata } = draft;
   const { strategy } = job.served.kind;
-  if (strategy.generation !== undefined) metadata.generation = 1;
-  if (strategy.statusApart) resetStatus(draft, job);
-  strategy.prepareForCreate?.(draft, job.moment);
+  if (strategy.write.generation !== undefined) metadata.generation = 1;
+  if (strategy.write.separateStatus) resetStatus(draft, job);
+  strategy.create.prepare?.(draft, job.context);
 }
 
 export function prepareForUpdate(
   draft: DraftObject,
   live: ApiObject,
-  about: { readonly job: WriteJob; readonly subresource: SubresourceStrategy | undefined },
+  about: { readonly job: WriteOperation; readonly subresource: SubresourceStrategy | undefined },
 ): void {
   const { metadata } = draft;
   const before = live.metadata;
   const { job, subresource } = about;
   const { strategy } = job.served.kind;
   if (metadata.generation !== before.generation) metadata.generation = before.generation;
-  if (subresource === undefined && strategy.statusApart) keepLive(draft, live, ['status']);
-  if (subresource === undefined) strategy.prepareForUpdate?.(draft, live, job.moment);
-  else subresource.prepareForUpdate(draft, live, job.moment);
-  if (strategy.generation?.(draft as unknown as ApiObject, live) === true) {
+  if (subresource === undefined && strategy.write.separateStatus) keepLive(draft, live, ['status']);
+  if (subresource === undefined) strategy.update.prepare?.(draft, live, job.context);
+  else subresource.prepare(draft, live, job.context);
+  if (strategy.write.generation?.(draft as unknown as ApiObject, live) === true) {
     metadata.generation = (before.generation ?? 0) + 1;
   }
   metadata.uid ||= before.uid;
@@ -71,7 +71,7 @@ export function prepareForUpdate(
   if (metadata.selfLink !== undefined && !job.dryRun) metadata.selfLink = undefined;
 }
 
-function resetStatus(draft: DraftObject, job: WriteJob): void {
+function resetStatus(draft: DraftObject, job: WriteOperation): void {
   const field = job.served.schema.fields.get('status');
   const empty = field?.presence === 'always' ? zeroValue(field.node) : undefined;
   if (empty === undefined) delete draft['status'];

@@ -10,15 +10,19 @@ import { deepFreeze, setOwn } from '../../util/json.js';
 
 /** The object with its version; without one for a dry-run create, which has none. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
-  const sealed = sealAlmost(schema, draft, resourceVersion);
+  const sealed = sealExceptMetadata(schema, draft, resourceVersion);
   Object.freeze(sealed.metadata);
   return Object.freeze(sealed);
 }
 
 /** The same but for the last stroke: the object and its metadata can still be given a version in place. */
-export function sealAlmost(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
+export function sealExceptMetadata(
+  schema: ObjectNode,
+  draft: DraftObject,
+  resourceVersion: string | undefined,
+): ApiObject {
   const metadata = almostSealedMetadata(draft.metadata, resourceVersion);
-  if (schema.manner === 'struct') return arranged(schema, draft, metadata) as unknown as ApiObject;
+  if (schema.representation === 'struct') return arranged(schema, draft, metadata) as unknown as ApiObject;
   const object = ordered(schema, draft, metadata);
   for (const name of Object.keys(object)) if (name !== 'metadata') deepFreeze(object[name]);
   return object as unknown as ApiObject;

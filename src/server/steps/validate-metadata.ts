@@ -5,7 +5,7 @@
  * same error may stand several times among the causes; `validate.ts` decides how often.
  */
 import type { Kind, NameRule } from '../../kinds/kind.js';
-import { bareFinalizerProblems, FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
+import { unqualifiedFinalizerProblems, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
 import { labelErrors } from '../../meta/labels.js';
@@ -41,7 +41,7 @@ export function metadataProblems(
 ): FieldError[] {
   const { metadata } = object;
   const problems: FieldError[] = [];
-  nameProblems(object, rules.anyName === true ? NO_RULE : kind.strategy.nameRule, problems);
+  nameProblems(object, rules.anyName === true ? NO_RULE : kind.strategy.name.validate, problems);
   namespaceProblems(metadata, kind, problems);
   if ((metadata.generation ?? 0) < 0) {
     problems.push(invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
@@ -55,7 +55,7 @@ export function metadataProblems(
 
 /** Finalizers whose names say nothing of whose they are. */
 export function bareFinalizers({ finalizers = [] }: Meta): FieldError[] {
-  return finalizers.flatMap((name, index) => bareFinalizerProblems(keyPath('metadata.finalizers', index), name));
+  return finalizers.flatMap((name, index) => unqualifiedFinalizerProblems(keyPath('metadata.finalizers', index), name));
 }
 
 /** What must hold between two versions. `shared`: see {@link sharedProblems}. */
@@ -206,8 +206,8 @@ function finalizerProblems(finalizers: readonly string[], problems: FieldError[]
   for (const name of finalizers) {
     for (const detail of qualifiedNameProblems(name)) problems.push(invalid('metadata.finalizers', name, detail));
   }
-  if (finalizers.includes(ORPHAN) && finalizers.includes(FOREGROUND)) {
-    const detail = `finalizer ${ORPHAN} and ${FOREGROUND} cannot be both set`;
+  if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
+    const detail = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
     problems.push(invalid('metadata.finalizers', stringSlice(finalizers), detail));
   }
 }

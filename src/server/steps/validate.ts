@@ -2,8 +2,8 @@
  * Every rule an object must meet, all at once: metadata, the schema's value rules, the kind's own. Throws one 422
  * with every field error, in the order and the number in which the reference server reports them.
  */
-import type { CustomForm, JudgementOptions } from '../../kinds/custom-form.js';
-import type { Kind, MetadataCare, MetadataFindings } from '../../kinds/kind.js';
+import type { CustomForm, JudgementOptions } from '../../kinds/custom-resource-handler.js';
+import type { Kind, MetadataErrors, MetadataStrictness } from '../../kinds/kind.js';
 import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
 import { duplicate, type FieldError, invalid, keyPath } from '../../meta/field-error.js';
@@ -15,7 +15,7 @@ import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import { append } from '../../util/append.js';
 import { encodeSorted, isRecord } from '../../util/json.js';
-import type { WriteJob } from '../job.js';
+import type { WriteOperation } from '../write-operation.js';
 import {
   bareFinalizers,
   metadataProblems,
@@ -28,7 +28,7 @@ import {
 
 const NONE: readonly FieldError[] = Object.freeze([]);
 
-export function validateCreate(draft: DraftObject, job: WriteJob): void {
+export function validateCreate(draft: DraftObject, job: WriteOperation): void {
   const object = draft as unknown as ApiObject;
   requireType(object, job);
   refuse(object, job, wholeProblems(object, job));
@@ -37,7 +37,7 @@ export function validateCreate(draft: DraftObject, job: WriteJob): void {
 export function validateUpdate(
   draft: DraftObject,
   live: ApiObject,
-  about: { readonly job: WriteJob; readonly subresource: SubresourceStrategy | undefined },
+  about: { readonly job: WriteOperation; readonly subresource: SubresourceStrategy | undefined },
 ): void {
   const { job, subresource } = about;
   const next = draft as unknown as ApiObject;
@@ -47,12 +47,12 @@ export function validateUpdate(
   const updateProblems = metadataUpdateProblems(next, live, shared);
   const problems = metadataProblems(next, kind, OF_ANY_OBJECT, shared);
   append(problems, updateProblems);
-  const rules = (subresource ?? kind.strategy).validateUpdate;
+  const rules = (subresource ?? kind.strategy.update).validate;
   const metadata = findings(next, kind, { shared, updateProblems });
-  if (subresource === undefined && kind.strategy.updateSteps !== undefined) {
-    for (const step of kind.strategy.updateSteps) {
-      if (step === 'metadata') append(problems, metadata.asChange());
-      else if (step === 'change') append(problems, rules?.(next, live, job.moment, metadata) ?? NONE);
+  if (subresource === undefined && kind.strategy.update.steps !== undefined) {
+    for (const step of kind.strategy.update.steps) {
+      if (step === 'metadata') append(problems, metadata.forUpdate());
+      else if (step === 'change') append(problems, rules?.(next, live, job.context, metadata) ?? NONE);
       else append(problems, wholeProblems(next, job, live));
     }
     refuse(next, job, problems);
@@ -65,50 +65,50 @@ export function validateUpdate(
   if (kind.custom !== undefined) {
     const part = job.request.subresource === 'status' ? 'status' : 'object';
     append(problems, judged(kind.custom, next, live, { part, sofar: [...problems], job }));
-  } else if (kind.manner === 'document') {
-    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment, metadata) }));
+  } else if (kind.representation === 'document') {
+    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.context, metadata) }));
   } else {
-    append(problems, rules?.(next, live, job.moment, metadata) ?? NONE);
+    append(problems, rules?.(next, live, job.context, metadata) ?? NONE);
     if (subresource === undefined) append(problems, bodyProblems(kind.body, kind.schema, next));
   }
   refuse(next, job, problems);
 }
 
-function careOnUpdate(kind: Kind, subresource: SubresourceStrategy | undefined): MetadataCare | 'placed' {
-  const own = subresource === undefined ? kind.strategy.ownMetadata?.update : subresource.ownMetadata;
+function careOnUpdate(kind: Kind, subresource: SubresourceStrategy | undefined): MetadataStrictness | 'placed' {
+  const own = (subresource ?? kind.strategy.update).metadata;
   return own ?? (isBuiltIn(kind) ? 'strict' : 'plain');
 }
 
-function careOnCreate(kind: Kind): MetadataCare {
-  return kind.strategy.ownMetadata?.create ?? (isBuiltIn(kind) ? 'strict' : 'plain');
+function careOnCreate(kind: Kind): MetadataStrictness {
+  return kind.strategy.create.metadata ?? (isBuiltIn(kind) ? 'strict' : 'plain');
 }
 
 function findings(
   next: ApiObject,
   kind: Kind,
   found: { readonly shared: readonly FieldError[]; readonly updateProblems: readonly FieldError[] },
-): MetadataFindings {
+): MetadataErrors {
   const { shared, updateProblems } = found;
   const isStrict = careOnCreate(kind) === 'strict';
   return {
-    asNew: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_A_DOCUMENT, shared),
-    asChange: () => (isStrict ? [...updateProblems, ...bareFinalizers(next.metadata)] : updateProblems),
+    forCreate: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_A_DOCUMENT, shared),
+    forUpdate: () => (isStrict ? [...updateProblems, ...bareFinalizers(next.metadata)] : updateProblems),
   };
 }
 
-function isBuiltIn({ manner, custom }: Kind): boolean {
+function isBuiltIn({ representation: manner, custom }: Kind): boolean {
   return manner === 'struct' && custom === undefined;
 }
 
-function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): FieldError[] {
+function wholeProblems(object: ApiObject, job: WriteOperation, live?: ApiObject): FieldError[] {
   const { kind } = job.served;
   if (kind.custom !== undefined) {
     const sofar = metadataProblems(object, kind, OF_A_DOCUMENT);
     return [...sofar, ...judged(kind.custom, object, undefined, { part: 'object', sofar, job })];
   }
-  const rules = () => kind.strategy.validate?.(object, job.moment, live);
+  const rules = () => kind.strategy.create.validate?.(object, job.context, live);
   const ofBody =
-    kind.manner === 'document'
+    kind.representation === 'document'
       ? documentProblems(object, undefined, { job, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
   const care = careOnCreate(kind);
@@ -127,7 +127,7 @@ function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): Fiel
 function documentProblems(
   object: ApiObject,
   live: ApiObject | undefined,
-  { job, rules }: { readonly job: WriteJob; readonly rules: () => readonly FieldError[] | undefined },
+  { job, rules }: { readonly job: WriteOperation; readonly rules: () => readonly FieldError[] | undefined },
 ): readonly FieldError[] {
   const { kind } = job.served;
   const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
@@ -140,8 +140,12 @@ function documentProblems(
   }
 }
 
-function expressionProblems(object: ApiObject, live: ApiObject | undefined, job: WriteJob): readonly FieldError[] {
-  const judgement = job.served.kind.strategy.rules?.(object, live);
+function expressionProblems(
+  object: ApiObject,
+  live: ApiObject | undefined,
+  job: WriteOperation,
+): readonly FieldError[] {
+  const judgement = job.served.kind.strategy.write.rules?.(object, live);
   if (judgement === undefined) return [];
   append(job.warnings, judgement.warnings);
   return judgement.problems;
@@ -152,7 +156,7 @@ function judged(
   custom: CustomForm,
   next: ApiObject,
   live: ApiObject | undefined,
-  { part, sofar, job }: JudgementOptions & { readonly job: WriteJob },
+  { part, sofar, job }: JudgementOptions & { readonly job: WriteOperation },
 ): readonly FieldError[] {
   const { problems, warnings } = custom.judge(next, live, { part, sofar });
   append(job.warnings, warnings);
@@ -160,7 +164,7 @@ function judged(
 }
 
 /** An object of a custom kind may say that it is something else; nothing more is said about it then. */
-function requireType(object: ApiObject, { served }: WriteJob): void {
+function requireType(object: ApiObject, { served }: WriteOperation): void {
   if (served.kind.custom === undefined) return;
   const { kind, apiVersion } = object;
   const problems = [
@@ -173,7 +177,7 @@ function requireType(object: ApiObject, { served }: WriteJob): void {
 }
 
 /** Rules report what they find; one that throws has failed itself, and the client gets a 500. */
-function ownRules(rules: () => readonly FieldError[] | undefined, job: WriteJob): readonly FieldError[] {
+function ownRules(rules: () => readonly FieldError[] | undefined, job: WriteOperation): readonly FieldError[] {
   try {
     return rules() ?? [];
   } catch (error) {
@@ -182,7 +186,7 @@ function ownRules(rules: () => readonly FieldError[] | undefined, job: WriteJob)
   }
 }
 
-function refuse(object: ApiObject, job: WriteJob, problems: readonly FieldError[]): void {
+function refuse(object: ApiObject, job: WriteOperation, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
   throw errors.invalid(job.served.groupKind, object.metadata.name ?? '', problems);
 }

@@ -13,13 +13,13 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { deleteObject } from '../deletion.js';
-import { startJob } from '../job.js';
 import { checkWriteOptions } from '../options.js';
-import { powerContext } from '../power.js';
 import { admit } from '../steps/admit.js';
+import { ensureNamespaceMatches } from '../steps/match-address.js';
 import { ownNew } from '../steps/own.js';
-import { reconcileNamespace } from '../steps/reconcile.js';
+import { strategyContext } from '../strategy-context.js';
 import { checkMutated } from '../write.js';
+import { startWrite } from '../write-operation.js';
 import { servedView } from './view.js';
 
 export function onAction(
@@ -37,10 +37,10 @@ export function onAction(
     fieldValidation,
     ...(action.alsoAccepts === undefined ? {} : { alsoAccepts: action.alsoAccepts }),
   });
-  const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
-  asked.kind.strategy.defaults?.(draft, job.moment);
+  const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  asked.kind.strategy.decode.defaults?.(draft, job.context);
   request.audit?.sent?.(draft);
-  reconcileNamespace(draft.metadata, job);
+  ensureNamespaceMatches(draft.metadata, job);
   ownNew(draft, { ...job, served: asked });
   const done = warned(job.warnings, () =>
     chain(admit('mutate', { operation: 'CREATE', object: draft, as: asked }, job), () => {
@@ -48,7 +48,7 @@ export function onAction(
       // Those who only judge see a copy that they cannot change.
       const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
       return chain(admit('validate', { operation: 'CREATE', object: judged, as: asked }, job), () =>
-        action.run(body, powerContext(job, deleteObject)),
+        action.run(body, strategyContext(job, deleteObject)),
       );
     }),
   );

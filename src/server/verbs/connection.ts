@@ -3,24 +3,24 @@
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
-import type { Connection } from '../../kinds/subresource.js';
+import type { ConnectSubresource } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
-import { startJob } from '../job.js';
-import { objectReader } from '../power.js';
-import { type Admitted, admit } from '../steps/admit.js';
+import { type AdmissionInput, admit } from '../steps/admit.js';
+import { objectReader } from '../strategy-context.js';
+import { startWrite } from '../write-operation.js';
 
 export function onConnection(
   context: ServerContext,
   request: ApiRequest,
-  { served, connection }: { readonly served: ServedKind; readonly connection: Connection },
+  { served, connection }: { readonly served: ServedKind; readonly connection: ConnectSubresource },
 ): MaybePromise<ApiResponse> {
   const { store, registry, features } = context;
-  const job = startJob(context, request, { served, dryRun: false });
+  const job = startWrite(context, request, { served, dryRun: false });
   const query = request.options.line ?? {};
   // What is only read (a log) is no line.
   const isLine = connection.verbs.length > 1;
@@ -32,7 +32,7 @@ export function onConnection(
     return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings: job.warnings };
   };
   if (!isLine) return answer();
-  const admitted: Admitted = {
+  const admitted: AdmissionInput = {
     operation: 'CONNECT',
     object: asObject({ kind: connection.optionsKind, apiVersion: 'v1', ...options }),
     as: { ...served, gvk: { group: '', version: 'v1', kind: connection.optionsKind } },

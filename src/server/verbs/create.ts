@@ -9,10 +9,10 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
-import { startJob } from '../job.js';
 import { knownParts } from '../known-parts.js';
 import { checkWriteOptions } from '../options.js';
 import { createObject } from '../write.js';
+import { startWrite } from '../write-operation.js';
 
 export function create(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   if (served.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
@@ -24,8 +24,8 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
     fieldValidation,
     isKnown: knownParts(context, request, served),
   });
-  const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
-  served.kind.strategy.defaults?.(draft, job.moment);
+  const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  served.kind.strategy.decode.defaults?.(draft, job.context);
   request.audit?.sent?.(draft);
   const written = warned(job.warnings, () => createObject(draft, job));
   return chain(written, ({ object }) => answer(201, object, job.warnings));

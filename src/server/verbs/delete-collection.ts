@@ -14,11 +14,11 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
-import { startJob, type WriteJob } from '../job.js';
 import { checkListOptions } from '../options.js';
 import { selectionOf } from '../selection.js';
 import { admit } from '../steps/admit.js';
 import { ConversionPending } from '../versions.js';
+import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readList } from './list.js';
 
 /** Answers with the list as it was before anything went. */
@@ -34,7 +34,7 @@ export function deleteCollection(
   if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };
-  const whole = startJob(context, request, about);
+  const whole = startWrite(context, request, about);
   const { warnings } = whole;
   const listed = () => chain(admit('mutate', { operation: 'DELETE' }, whole), () => readList(context, request, served));
   return warned(warnings, () =>
@@ -44,7 +44,7 @@ export function deleteCollection(
         // Each item is deleted where it is, which the request for all of them does not say.
         const namespace = item.metadata.namespace;
         const itemRequest = namespace === undefined ? request : { ...request, namespace };
-        const job: WriteJob = { ...startJob(context, itemRequest, about), warnings };
+        const job: WriteOperation = { ...startWrite(context, itemRequest, about), warnings };
         return deleteObject(item.metadata.name, deletion, job);
       };
       let done: MaybePromise<unknown>;

@@ -12,7 +12,7 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
-import { startJob, type WriteJob } from '../job.js';
+import { startWrite, type WriteOperation } from '../write-operation.js';
 
 /** `delete` is a word of the language. */
 export function deleteOne(
@@ -23,7 +23,7 @@ export function deleteOne(
   const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  const job: WriteJob = startJob(context, request, {
+  const job: WriteOperation = startWrite(context, request, {
     served,
     dryRun,
     deletion: options as Readonly<Record<string, unknown>>,
@@ -32,7 +32,7 @@ export function deleteOne(
   const deleted = warned(job.warnings, () => deleteObject(request.name ?? '', deletion, job));
   return chain(deleted, ({ object, removed, isShown }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
-    if (!removed || isShown === true || served.kind.strategy.deleteReturnsObject)
+    if (!removed || isShown === true || served.kind.strategy.delete.returnsObject)
       return answer(code, object, job.warnings);
     // As it was addressed, also where messages of failure speak of the group it is stored in.
     const { group, resource } = served.gvr;

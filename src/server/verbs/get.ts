@@ -10,7 +10,7 @@ import { messageOf } from '../../util/message-of.js';
 import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
-import { present } from '../versions.js';
+import { toServed } from '../versions.js';
 
 export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const text = request.options.resourceVersion;
@@ -24,7 +24,7 @@ function wantedRevision(text: string, { kind }: ServedKind): number {
     return parseRevisionOption(text);
   } catch (error) {
     const why = messageOf(error);
-    throw kind.strategy.uncached ? errors.badRequest(`invalid resource version: ${why}`) : errors.plain(why);
+    throw kind.strategy.read.uncached ? errors.badRequest(`invalid resource version: ${why}`) : errors.plain(why);
   }
 }
 
@@ -33,5 +33,5 @@ function read(context: ServerContext, request: ApiRequest, served: ServedKind): 
   const namespace = served.namespaced ? (request.namespace ?? '') : '';
   const object = context.store.get({ resource: served.storage, namespace, name });
   if (object === undefined) throw errors.notFound(served.groupResource, name);
-  return answer(200, present(served, object));
+  return answer(200, toServed(served, object));
 }

@@ -71,7 +71,7 @@ function planRead(options: RequestOptions, context: ServerContext, { kind }: Ser
   const revision = optionRevision(options.resourceVersion);
   if (!options.resourceVersion) return limit;
   // "Any version": everything is at hand, so the limit is ignored as the reference server's cache does.
-  if (revision === 0) return kind.strategy.uncached ? limit : {};
+  if (revision === 0) return kind.strategy.read.uncached ? limit : {};
   const exact = options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit);
   if (!exact) return { ...limit, notOlderThan: revision };
   if (revision > context.store.revision) {

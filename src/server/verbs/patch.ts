@@ -27,19 +27,19 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
 import { draftOf, type Intent, readIntent } from '../intent.js';
-import { mayRace, startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
 import { plainlyPatched } from '../plain-patch.js';
 import { requireLive } from '../steps/commit.js';
 import { partOf } from '../subresource.js';
-import { updateObject, type Written } from '../write.js';
+import { updateObject, type WriteResult } from '../write.js';
+import { mayRace, startWrite, type WriteOperation } from '../write-operation.js';
 
 export function patch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const { patchType } = request;
   invariant(patchType !== undefined, 'a patch request says which patch it is');
   requirePatchType(patchType, served);
   const options = checkPatchOptions(request.options, patchType, context.dialect);
-  const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun });
+  const job: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun });
   const written = warned(job.warnings, () =>
     patchType === 'apply' ? applyConfiguration(options, job) : applyPatch(patchType, options, job),
   );
@@ -47,7 +47,7 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
 }
 
 /** An apply is no patch of what is there: the object need not exist. */
-function applyConfiguration(options: WriteOptions, job: WriteJob): MaybePromise<Written> {
+function applyConfiguration(options: WriteOptions, job: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = job;
   const name = request.name ?? '';
   const subresource = partOf(served, request.subresource);
@@ -57,7 +57,7 @@ function applyConfiguration(options: WriteOptions, job: WriteJob): MaybePromise<
       name,
       subresource,
       mayCreate: subresource === undefined,
-      isOwned: true,
+      hasManagedFields: true,
       draft(live) {
         const wanted = draft(live);
         const { uid } = wanted.metadata;
@@ -83,7 +83,7 @@ export function applicationOf(request: ApiRequest, about: About): (live: ApiObje
   };
 }
 
-function applyPatch(patchType: DocumentPatch, options: WriteOptions, job: WriteJob): MaybePromise<Written> {
+function applyPatch(patchType: DocumentPatch, options: WriteOptions, job: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = job;
   const name = request.name ?? '';
   const subresource = partOf(served, request.subresource);
@@ -106,7 +106,7 @@ function applyPatch(patchType: DocumentPatch, options: WriteOptions, job: WriteJ
 
 /** Users' own kinds know no strategic merge, nor do their views. Throws 415. */
 export function requirePatchType(patchType: PatchType, served: ServedKind): void {
-  if (patchType !== 'strategic' || served.kind.manner === 'struct') return;
+  if (patchType !== 'strategic' || served.kind.representation === 'struct') return;
   throw errors.unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${DOCUMENT_PATCHES}`,
   );
@@ -123,7 +123,7 @@ type Change = (live: ApiObject) => DraftObject;
 
 interface About {
   readonly options: WriteOptions;
-  readonly job: WriteJob;
+  readonly job: WriteOperation;
 }
 
 /** The patch as a function of the live object. Throws when it cannot be one. */
@@ -248,8 +248,8 @@ interface MergedLive {
   readonly live: ApiObject;
 }
 
-function restoreOrRefuse({ merged, live }: MergedLive, refuse: (why: string) => Error, job: WriteJob): Restored {
-  const { served, context } = job;
+function restoreOrRefuse({ merged, live }: MergedLive, refuse: (why: string) => Error, job: WriteOperation): Restored {
+  const { served, server: context } = job;
   try {
     // What stood there is as it should be, unless it may have come with a state that nobody judged.
     return restore(served.schema, merged.document, context.store.holdsStrangers ? undefined : live);

@@ -10,12 +10,12 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
-import { mayRace, startJob, type WriteJob } from '../job.js';
 import { knownParts } from '../known-parts.js';
 import { checkWriteOptions } from '../options.js';
-import { dropRepeatedOwners, reconcileName, reconcileNamespace } from '../steps/reconcile.js';
+import { dropRepeatedOwners, ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
 import { partOf } from '../subresource.js';
-import { updateObject, type Written } from '../write.js';
+import { updateObject, type WriteResult } from '../write.js';
+import { mayRace, startWrite, type WriteOperation } from '../write-operation.js';
 
 export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
@@ -28,33 +28,33 @@ export function update(context: ServerContext, request: ApiRequest, served: Serv
     isKnown,
     metadata: isKnown === undefined ? undefined : liveMetadata(context, request, served),
   });
-  const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun, warnings });
+  const job: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
   const written = warned(job.warnings, () => replaceWith(draft, job));
   return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));
 }
 
 /** What stands beside a status is not changed by it, so that it may be read as it is stored. */
 function liveMetadata({ store }: ServerContext, request: ApiRequest, served: ServedKind): object | undefined {
-  if (request.subresource !== 'status' || served.storedAs !== undefined) return undefined;
+  if (request.subresource !== 'status' || served.storageKind !== undefined) return undefined;
   const { namespace = '', name = '' } = request;
   return store.get({ resource: served.storage, namespace, name })?.metadata;
 }
 
-function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
+function replaceWith(draft: DraftObject, job: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = job;
   const name = request.name ?? '';
-  served.kind.strategy.defaults?.(draft, job.moment);
+  served.kind.strategy.decode.defaults?.(draft, job.context);
   request.audit?.sent?.(draft);
   // Whose object it is comes before whether there is one.
-  reconcileNamespace(draft.metadata, job);
-  reconcileName(draft.metadata, name);
+  ensureNamespaceMatches(draft.metadata, job);
+  ensureNameMatches(draft.metadata, name);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
   const subresource = partOf(served, request.subresource);
   return updateObject(
     {
       name,
       subresource,
-      mayCreate: subresource === undefined && served.kind.strategy.createOnUpdate,
+      mayCreate: subresource === undefined && served.kind.strategy.update.createsAbsent,
       ...(draft.metadata.uid ? { expectedUid: draft.metadata.uid } : {}),
       draft: mayRace(job) ? freshDrafts(draft) : () => draft,
     },

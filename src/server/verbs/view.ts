@@ -22,22 +22,22 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
-import { startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, checkWriteOptions } from '../options.js';
 import { managersAbove, managersBelow, type ScaleOwnership } from '../scale-managers.js';
 import { requireLive } from '../steps/commit.js';
+import { ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
 import { managersIn, ownUpdated, servedIn, setManagers } from '../steps/own.js';
-import { reconcileName, reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
 import { metadataProblems, OF_A_STRUCT } from '../steps/validate-metadata.js';
-import { updateObject, type Written } from '../write.js';
+import { updateObject, type WriteResult } from '../write.js';
+import { startWrite, type WriteOperation } from '../write-operation.js';
 import { applicationOf, readPatch, requirePatchType } from './patch.js';
 
 interface ViewCall {
   readonly view: SubresourceView;
   /** The kind of what is shown, in the cluster's names. */
   readonly shown: ServedKind;
-  readonly job: WriteJob;
+  readonly job: WriteOperation;
 }
 
 export function onView(
@@ -49,18 +49,18 @@ export function onView(
   const shown = servedView(view.kind, context.dialect);
   switch (request.verb) {
     case 'get': {
-      const job = startJob(context, request, { served, dryRun: false });
+      const job = startWrite(context, request, { served, dryRun: false });
       return answer(200, show(requireLive(job), { view, shown, job }));
     }
     case 'update': {
       const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
       const { fieldValidation } = options;
-      if (served.kind.manner === 'document') requireScale(request, shown);
+      if (served.kind.representation === 'document') requireScale(request, shown);
       const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
-      const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
+      const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       warned(body.warnings, () => {
-        reconcileNamespace(body.draft.metadata, job);
-        reconcileName(body.draft.metadata, request.name ?? '');
+        ensureNamespaceMatches(body.draft.metadata, job);
+        ensureNameMatches(body.draft.metadata, request.name ?? '');
       });
       // Whom the document names is for the store to compare.
       const { uid } = body.draft.metadata;
@@ -75,7 +75,7 @@ export function onView(
       invariant(patchType !== undefined, 'a patch request says which patch it is');
       requirePatchType(patchType, served);
       const options = checkPatchOptions(request.options, patchType, context.dialect);
-      const job = startJob(context, request, { served, dryRun: options.dryRun });
+      const job = startWrite(context, request, { served, dryRun: options.dryRun });
       const call: ViewCall = { view, shown, job };
       requireLive(job);
       // The patch speaks of the view, not of what is below.
@@ -113,13 +113,13 @@ function readable(body: RequestBody): unknown {
   }
 }
 
-function addressOf({ served, request }: Pick<WriteJob, 'served' | 'request'>): GroupResource {
+function addressOf({ served, request }: Pick<WriteOperation, 'served' | 'request'>): GroupResource {
   const { group, resource } = served.groupResource;
   return { group, resource: `${resource}/${request.subresource ?? ''}` };
 }
 
 function show(live: ApiObject, { view, shown, job }: ViewCall, purpose: 'show' | 'change' = 'show'): ApiObject {
-  const draft = view.read(live, job.moment, purpose);
+  const draft = view.read(live, job.context, purpose);
   const typed: DraftObject = { ...draft, kind: shown.gvk.kind, apiVersion: shown.apiVersion };
   return seal(shown.schema, typed, live.metadata.resourceVersion);
 }
@@ -128,7 +128,7 @@ function show(live: ApiObject, { view, shown, job }: ViewCall, purpose: 'show' |
 type Change = (shown: ApiObject) => DraftObject;
 
 /** A change that says nothing about managers: what it changes belongs to who asked for it. */
-function owned(shown: ServedKind, job: WriteJob, change: Change): Change {
+function owned(shown: ServedKind, job: WriteOperation, change: Change): Change {
   return (before) => {
     const draft = change(before);
     ownUpdated(draft, before, { ...job, served: shown });
@@ -143,7 +143,7 @@ function write(
 ): MaybePromise<ObjectResponse> {
   const { job } = call;
   const name = job.request.name ?? '';
-  const update = (): MaybePromise<Written> => {
+  const update = (): MaybePromise<WriteResult> => {
     requireLive(job);
     return updateObject(
       {
@@ -151,15 +151,15 @@ function write(
         ...identity,
         subresource: undefined,
         mayCreate: false,
-        isOwned: true,
+        hasManagedFields: true,
         draft(live) {
           invariant(live !== undefined, 'only an existing object has a view');
           return change(showManaged(live, call));
         },
-        through: {
+        view: {
           kind: call.shown,
-          show: (object) => show(object, call, 'change'),
-          below: (shown, live) => below(shown, live, call),
+          toView: (object) => show(object, call, 'change'),
+          fromView: (shown, live) => below(shown, live, call),
         },
       },
       job,
@@ -171,7 +171,7 @@ function write(
 /** The object as the changed view wants it. */
 function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewCall): DraftObject {
   const asObject = viewed as unknown as ApiObject;
-  const isCustom = job.served.kind.manner === 'document';
+  const isCustom = job.served.kind.representation === 'document';
   // What a custom kind is scaled to is judged by its definition, with everything else.
   const problems = isCustom ? [] : problemsOf(asObject, shown, job);
   if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
@@ -181,7 +181,7 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
   if (why !== undefined) throw errors.conflict(addressOf(job), live.metadata.name, why);
   const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;
-  view.write(asObject, draft, job.moment);
+  view.write(asObject, draft, job.context);
   const ownership = ownershipOf(live, { view, shown, job });
   if (ownership === undefined) ownUpdated(draft, live, job);
   else {
@@ -192,8 +192,12 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
 }
 
 /** The metadata of a view goes nowhere, and has to be in order all the same. */
-function problemsOf(viewed: ApiObject, { kind }: ServedKind, { moment }: WriteJob): readonly FieldError[] {
-  return [...metadataProblems(viewed, kind, OF_A_STRUCT), ...(kind.strategy.validate?.(viewed, moment) ?? [])];
+function problemsOf(
+  viewed: ApiObject,
+  { kind }: ServedKind,
+  { context: moment }: WriteOperation,
+): readonly FieldError[] {
+  return [...metadataProblems(viewed, kind, OF_A_STRUCT), ...(kind.strategy.create.validate?.(viewed, moment) ?? [])];
 }
 
 /** The view with those who manage it, as a write sees it; readers are not told. */

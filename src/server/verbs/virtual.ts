@@ -14,16 +14,16 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { deleteObject } from '../deletion.js';
-import { startJob } from '../job.js';
 import { checkWriteOptions } from '../options.js';
-import { powerContext } from '../power.js';
 import { selectionOf } from '../selection.js';
 import { admit } from '../steps/admit.js';
+import { ensureNamespaceMatches } from '../steps/match-address.js';
 import { ownNew } from '../steps/own.js';
 import { wipeSystemFields } from '../steps/prepare.js';
-import { reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
+import { strategyContext } from '../strategy-context.js';
 import { checkMutated } from '../write.js';
+import { startWrite } from '../write-operation.js';
 
 export function onVirtual(
   context: ServerContext,
@@ -38,8 +38,8 @@ export function onVirtual(
   if (request.verb === 'create' && virtual.create !== undefined) {
     return create(context, request, { served, answerTo: virtual.create, finish });
   }
-  const job = startJob(context, request, { served, dryRun: false });
-  const power = powerContext(job, deleteObject);
+  const job = startWrite(context, request, { served, dryRun: false });
+  const power = strategyContext(job, deleteObject);
   if (request.verb === 'get' && virtual.get !== undefined) {
     return chain(virtual.get(request.name ?? '', power), (draft) => answer(200, finish(draft)));
   }
@@ -68,11 +68,11 @@ function create(
   const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
   const { fieldValidation } = options;
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
-  const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
-  served.kind.strategy.defaults?.(draft, job.moment);
+  const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  served.kind.strategy.decode.defaults?.(draft, job.context);
   request.audit?.sent?.(draft);
   wipeSystemFields(draft.metadata);
-  reconcileNamespace(draft.metadata, job);
+  ensureNamespaceMatches(draft.metadata, job);
   ownNew(draft, job);
   const answered = warned(job.warnings, () =>
     chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
@@ -80,7 +80,7 @@ function create(
       // Those who only judge see a copy that they cannot change.
       const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
       return chain(admit('validate', { operation: 'CREATE', object: judged }, job), () =>
-        answerTo(body, powerContext(job, deleteObject)),
+        answerTo(body, strategyContext(job, deleteObject)),
       );
     }),
   );

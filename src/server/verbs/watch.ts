@@ -21,7 +21,7 @@ import { EventStream } from '../event-stream.js';
 import { checkWatchOptions, type WatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
-import { differsFromStored, present, presentAll } from '../versions.js';
+import { differsFromStored, presentAll, toServed } from '../versions.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
   const selection = selectionOf(request, served, true);
@@ -117,7 +117,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,
-      ...(differsFromStored(served) ? { inVersion: (object: ApiObject) => present(served, object) } : {}),
+      ...(differsFromStored(served) ? { inVersion: (object: ApiObject) => toServed(served, object) } : {}),
       ...(options.allowBookmarks ? { bookmark: bookmarks(start, after) } : {}),
     });
   } catch (error) {
@@ -179,7 +179,7 @@ const emptyBodies = new WeakMap<ServedKind, object>();
 
 /** A built-in kind's bookmark is an object of the kind in which nothing was filled in. */
 function emptyBody(served: ServedKind): object {
-  if (served.kind.manner !== 'struct') return {};
+  if (served.kind.representation !== 'struct') return {};
   let body = emptyBodies.get(served);
   if (body === undefined) {
     const { metadata: _metadata, ...fields } = untouchedFields(served.schema);

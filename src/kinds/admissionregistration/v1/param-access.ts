@@ -12,7 +12,7 @@ import type { AccessDecision } from '../../../protocol/access.js';
 import type { User } from '../../../protocol/request.js';
 import { printGoValue } from '../../../text/go/go-value.js';
 import { deepEqual } from '../../../util/json.js';
-import type { PowerContext } from '../../kind.js';
+import type { StrategyContext } from '../../kind.js';
 import type { ParamKind, ParamRef } from './policy-parts.js';
 
 const GROUP = serviceGroup('admissionregistration');
@@ -26,7 +26,7 @@ interface BindingWithParams {
 }
 
 /** Throws 422 for a policy whose parameters its writer may not read. A kind of parameters that stays is not asked about again. */
-export function permitParamKind(next: ApiObject, live: ApiObject | undefined, context: PowerContext): void {
+export function permitParamKind(next: ApiObject, live: ApiObject | undefined, context: StrategyContext): void {
   const { paramKind } = (next as unknown as PolicyWithParams).spec;
   if (paramKind === undefined) return;
   const before = (live as unknown as PolicyWithParams | undefined)?.spec.paramKind;
@@ -49,7 +49,7 @@ export interface BindingWords {
 
 /** The same for bindings, which name the parameters. It is asked with every write. */
 export function permitParamRef(words: BindingWords) {
-  return (next: ApiObject, _live: ApiObject | undefined, context: PowerContext): void => {
+  return (next: ApiObject, _live: ApiObject | undefined, context: StrategyContext): void => {
     const { paramRef, policyName = '' } = (next as unknown as BindingWithParams).spec;
     if (paramRef === undefined) return;
     const { name = '', namespace = '' } = paramRef;
@@ -93,7 +93,7 @@ interface Target {
 }
 
 /** Whoever may read everything may read what nobody knows. */
-function targetOf(paramKind: ParamKind | undefined, { objects }: PowerContext): Target {
+function targetOf(paramKind: ParamKind | undefined, { objects }: StrategyContext): Target {
   const gv = paramKind === undefined ? undefined : parseApiVersion(paramKind.apiVersion ?? '');
   if (gv === undefined) return { group: '*', version: '*', resource: '*', isKnown: false };
   const resource = objects.resourceOf({ ...gv, kind: paramKind?.kind ?? '' });
@@ -101,7 +101,7 @@ function targetOf(paramKind: ParamKind | undefined, { objects }: PowerContext): 
 }
 
 function decide(
-  { access, user }: PowerContext,
+  { access, user }: StrategyContext,
   { group, version, resource }: Target,
   what: { readonly verb: string; readonly namespace: string; readonly name: string },
 ): AccessDecision {
@@ -110,7 +110,7 @@ function decide(
 
 function refusal(
   { kind, metadata }: ApiObject,
-  { dialect }: PowerContext,
+  { dialect }: StrategyContext,
   { field, why }: { readonly field: string; readonly why: string },
 ): StatusError {
   return errors.invalid({ group: dialect.group(GROUP), kind }, metadata.name ?? '', [forbidden(field, why)]);

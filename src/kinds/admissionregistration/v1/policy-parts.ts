@@ -13,7 +13,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { printSelector } from '../../shared/selector-dump.js';
+import { goStringLabelSelector } from '../../shared/go-syntax.js';
 import { labelSelector } from '../../shared/types.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
 import type { MatchCondition, MatchResources } from './match-resources.js';
@@ -185,7 +185,7 @@ export function bindingColumns(specOf: (object: ApiObject) => BindingSpec): Colu
 function paramRefCell(ref: ParamRef | undefined): string {
   const { name = '', namespace = '', selector } = ref ?? {};
   if (name !== '') return `${namespace === '' ? '*' : namespace}/${name}`;
-  return selector === undefined ? '<unset>' : printSelector(selector);
+  return selector === undefined ? '<unset>' : goStringLabelSelector(selector);
 }
 
 function paramRefErrors(ref: ParamRef, path: string): FieldError[] {

@@ -50,12 +50,9 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain' },
-    unconditionalUpdate: false,
-    updateSteps: ['whole'],
-    generation: specGeneration,
-    validate,
-    permitValid: permitParamRef(VALIDATING_BINDINGS),
+    create: { metadata: 'plain', validate },
+    update: { unconditional: false, steps: ['whole'] },
+    write: { generation: specGeneration, authorizeValidated: permitParamRef(VALIDATING_BINDINGS) },
   },
   columns: bindingColumns(specOf),
 });

@@ -105,19 +105,15 @@ export const ValidatingAdmissionPolicy: Kind<
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain' },
-    unconditionalUpdate: false,
-    updateSteps: ['change', 'whole'],
-    statusApart: true,
-    generation: specGeneration,
-    validate: (object, _context, live) => validate(object, live),
-    permitValid: permitParamKind,
+    create: { metadata: 'plain', validate: (object, _context, live) => validate(object, live) },
+    update: { unconditional: false, steps: ['change', 'whole'] },
+    write: { separateStatus: true, generation: specGeneration, authorizeValidated: permitParamKind },
   },
   subresources: {
     status: statusSubresource({
       metadata: 'kept',
-      ownMetadata: 'none',
-      validateUpdate: validateStatus,
+      metadataValidation: 'none',
+      validate: validateStatus,
     }),
   },
   columns: [

@@ -12,7 +12,7 @@ import { defaultedPointer, int32, mapList, optional, words } from '../../../sche
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
-import type { Strategy } from '../../kind.js';
+import type { StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { labelSelector } from '../../shared/types.js';
@@ -89,12 +89,13 @@ export const mutatingWebhook: Type<MutatingWebhook, MutatingWebhookInput> = type
 type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 
 /** Both kinds of configuration are a list of webhooks and nothing else. */
-export const webhooksStrategy: Partial<Strategy> = {
-  unconditionalUpdate: false,
-  ownMetadata: { create: 'plain' },
-  updateSteps: ['whole'],
-  generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
-  validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),
+export const webhooksStrategy: StrategyDefinition = {
+  update: { unconditional: false, steps: ['whole'] },
+  create: {
+    metadata: 'plain',
+    validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),
+  },
+  write: { generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']) },
 };
 
 export const webhooksColumns: readonly Column[] = [

@@ -58,12 +58,9 @@ export const MutatingAdmissionPolicyBinding: Kind<
   body: shape,
   ownTypes: OWN_POLICY_TYPES,
   strategy: {
-    ownMetadata: { create: 'plain' },
-    unconditionalUpdate: false,
-    updateSteps: ['whole'],
-    generation: specGeneration,
-    validate,
-    permitValid: permitParamRef(MUTATING_BINDINGS),
+    create: { metadata: 'plain', validate },
+    update: { unconditional: false, steps: ['whole'] },
+    write: { generation: specGeneration, authorizeValidated: permitParamRef(MUTATING_BINDINGS) },
   },
   columns: bindingColumns(specOf),
 });

@@ -89,12 +89,9 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     body: shape,
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
-      metadataValidation: { create: 'plain' },
-      unconditionalUpdate: false,
-      updateSteps: ['whole'],
-      generation: specGeneration,
-      validate,
-      authorizeValidated: permitParamKind,
+      create: { metadata: 'plain', validate },
+      update: { unconditional: false, steps: ['whole'] },
+      write: { generation: specGeneration, authorizeValidated: permitParamKind },
     },
     columns: [
       nameColumn,

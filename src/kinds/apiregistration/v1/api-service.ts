@@ -27,9 +27,9 @@ import type { Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { conditionParts } from '../../shared/types.js';
-import { attendApiServices } from './reconciler.js';
 import { datedCondition, LOCAL } from './availability.js';
 import { initialApiServices } from './initial.js';
+import { attendApiServices } from './reconciler.js';
 
 const serviceReferenceShape = () => ({
   namespace: optional(z.string()),
@@ -91,21 +91,18 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   reconciler: attendApiServices,
   body: shape,
   strategy: {
-    metadataValidation: { create: 'plain' },
-    nameRule: segmentName,
-    unconditionalUpdate: false,
-    updateSteps: ['metadata', 'change', 'whole'],
-    separateStatus: true,
-    prepareForCreate: markLocalAvailable,
-    validate,
+    create: { metadata: 'plain', prepare: markLocalAvailable, validate },
+    name: { validate: segmentName },
+    update: { unconditional: false, steps: ['metadata', 'change', 'whole'] },
+    write: { separateStatus: true },
   },
   subresources: {
     status: statusSubresource({
       tables: false,
       metadata: ['labels', 'annotations', 'ownerReferences', 'finalizers'],
-      claimable: { except: ['metadata', 'spec'] },
-      ownMetadata: 'plain',
-      validateUpdate: validateStatus,
+      ownableFields: { except: ['metadata', 'spec'] },
+      metadataValidation: 'plain',
+      validate: validateStatus,
     }),
   },
 });

@@ -11,7 +11,7 @@ import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/non-negative.js';
+import { nonNegative } from '../../shared/number-rules.js';
 
 const shape = () => ({
   data: pointer(rawExtension()),
@@ -27,12 +27,14 @@ export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInpu
     scope: 'Namespaced',
     body: shape,
     strategy: {
-      validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])],
-      validateUpdate: (next, live, _context, metadata) => [
-        ...metadata.asNew(),
-        ...revisionProblems(next),
-        ...dataUpdateProblems(next['data'], live['data']),
-      ],
+      create: { validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])] },
+      update: {
+        validate: (next, live, _context, metadata) => [
+          ...metadata.forCreate(),
+          ...revisionProblems(next),
+          ...dataUpdateProblems(next['data'], live['data']),
+        ],
+      },
     },
     columns: [
       nameColumn,

@@ -25,7 +25,7 @@ import {
   podTemplateProblems,
 } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
+import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import {
   ageColumn,
   containerColumns,
@@ -35,9 +35,9 @@ import {
   selectorColumn,
   textColumn,
 } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/non-negative.js';
+import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
+import { nonNegative } from '../../shared/number-rules.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
-import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { conditionParts, labelSelector } from '../../shared/types.js';
 import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
@@ -132,25 +132,22 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   fieldAnnotations: [TEMPLATE_GENERATION],
   body: shape,
   strategy: {
-    statusApart: true,
-    generation: specGeneration,
-    ownMetadata: { update: 'placed' },
-    unreadable,
-    defaults,
-    prepareForCreate: (draft, { features }) => {
-      dropDisabledTemplateFields(daemonSetOf(draft).spec.template, undefined, features);
-      const generation = templateGeneration(draft);
-      setTemplateGeneration(draft, generation < 1n ? 1n : generation);
+    write: { separateStatus: true, generation: specGeneration, warnings: templateWarnings },
+    update: { metadata: 'placed', prepare: prepareForUpdate, validate: validateUpdate },
+    decode: { problem: unreadable, defaults },
+    create: {
+      prepare: (draft, { features }) => {
+        dropDisabledTemplateFields(daemonSetOf(draft).spec.template, undefined, features);
+        const generation = templateGeneration(draft);
+        setTemplateGeneration(draft, generation < 1n ? 1n : generation);
+      },
+      validate: (object, context) => specProblems(daemonSetOf(object).spec, { context }),
     },
-    prepareForUpdate,
-    validate: (object, context) => specProblems(daemonSetOf(object).spec, { context }),
-    validateUpdate,
-    warnings: templateWarnings,
   },
   subresources: {
     status: statusSubresource({
       prepare: (draft, live) => setTemplateGeneration(draft, templateGeneration(live)),
-      validateUpdate: statusProblems,
+      validate: statusProblems,
     }),
   },
   columns: [
@@ -226,14 +223,14 @@ function validateUpdate(
   next: ApiObject,
   live: ApiObject,
   context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ): readonly FieldError[] {
   const { spec } = daemonSetOf(next);
   const problems = specProblems(spec, { context, live: daemonSetOf(live).spec });
   return [
-    ...metadata.asNew(),
+    ...metadata.forCreate(),
     ...problems,
-    ...metadata.asChange(),
+    ...metadata.forUpdate(),
     ...problems,
     ...selectorUpdateProblems(spec, daemonSetOf(live).spec),
   ];
@@ -259,7 +256,7 @@ function selectionProblems(spec: Selecting): FieldError[] {
   const problems = selector === undefined ? [] : labelSelectorObjectErrors(selector, 'spec.selector');
   if (isReadable(selector)) problems.push(...mismatchProblems('spec', spec));
   if (selector !== undefined && isEmptySelector(selector)) {
-    problems.push(invalid('spec.selector', dumpLabelSelector(selector), 'empty selector is invalid for daemonset'));
+    problems.push(invalid('spec.selector', goSyntaxLabelSelector(selector), 'empty selector is invalid for daemonset'));
   }
   return problems;
 }

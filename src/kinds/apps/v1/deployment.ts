@@ -28,10 +28,9 @@ import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/p
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/non-negative.js';
-import { podNameWarnings } from '../../shared/pod-name-warnings.js';
+import { nonNegative } from '../../shared/number-rules.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
-import { statusSubresource } from '../../shared/strategies.js';
+import { podNameWarnings, statusSubresource } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
 import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
 import {
@@ -131,24 +130,32 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   fieldAnnotations: [ROLLBACK_TO],
   body: shape,
   strategy: {
-    statusApart: true,
-    // Raised by prepareForUpdate, which the status address does not run.
-    generation: () => false,
-    unreadable,
-    defaults,
-    prepareForCreate: (draft, { features }) =>
-      dropDisabledTemplateFields(deploymentOf(draft).spec.template, undefined, features),
-    prepareForUpdate,
-    validate: (object, context) => specProblems(object, { context }),
-    validateUpdate: (next, live, context) => [
-      ...specProblems(next, { context, live: deploymentOf(live).spec }),
-      ...selectorUpdateProblems(deploymentOf(next).spec, deploymentOf(live).spec),
-    ],
-    warnings: (object, live, context) => [...podNameWarnings(object, live), ...templateWarnings(object, live, context)],
+    write: {
+      separateStatus: true,
+      // Raised by prepareForUpdate, which the status address does not run.
+      generation: () => false,
+      warnings: (object, live, context) => [
+        ...podNameWarnings(object, live),
+        ...templateWarnings(object, live, context),
+      ],
+    },
+    decode: { problem: unreadable, defaults },
+    create: {
+      prepare: (draft, { features }) =>
+        dropDisabledTemplateFields(deploymentOf(draft).spec.template, undefined, features),
+      validate: (object, context) => specProblems(object, { context }),
+    },
+    update: {
+      prepare: prepareForUpdate,
+      validate: (next, live, context) => [
+        ...specProblems(next, { context, live: deploymentOf(live).spec }),
+        ...selectorUpdateProblems(deploymentOf(next).spec, deploymentOf(live).spec),
+      ],
+    },
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ metadata: ['labels'], prepare: prepareStatus, validateUpdate: statusProblems }),
+    status: statusSubresource({ metadata: ['labels'], prepare: prepareStatus, validate: statusProblems }),
   },
   columns: [
     nameColumn,

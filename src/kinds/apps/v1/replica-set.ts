@@ -15,12 +15,11 @@ import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
+import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/non-negative.js';
-import { podNameWarnings } from '../../shared/pod-name-warnings.js';
+import { nonNegative } from '../../shared/number-rules.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
-import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { conditionParts, labelSelector } from '../../shared/types.js';
 import {
   atMost,
@@ -78,21 +77,30 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
   names: { shortNames: ['rs'], categories: ['all'] },
   body: shape,
   strategy: {
-    statusApart: true,
-    generation: specGeneration,
-    ownMetadata: { update: 'placed' },
-    defaults: (draft) => podTemplateDefaults(replicaSetOf(draft).spec.template),
-    prepareForCreate: (draft, { features }) =>
-      dropDisabledTemplateFields(replicaSetOf(draft).spec.template, undefined, features),
-    prepareForUpdate: (draft, live, { features }) =>
-      dropDisabledTemplateFields(replicaSetOf(draft).spec.template, replicaSetOf(live).spec.template, features),
-    validate: (object, context) => specProblems(replicaSetOf(object).spec, { context }),
-    validateUpdate,
-    warnings: (object, live, context) => [...podNameWarnings(object, live), ...templateWarnings(object, live, context)],
+    write: {
+      separateStatus: true,
+      generation: specGeneration,
+      warnings: (object, live, context) => [
+        ...podNameWarnings(object, live),
+        ...templateWarnings(object, live, context),
+      ],
+    },
+    update: {
+      metadata: 'placed',
+      prepare: (draft, live, { features }) =>
+        dropDisabledTemplateFields(replicaSetOf(draft).spec.template, replicaSetOf(live).spec.template, features),
+      validate: validateUpdate,
+    },
+    decode: { defaults: (draft) => podTemplateDefaults(replicaSetOf(draft).spec.template) },
+    create: {
+      prepare: (draft, { features }) =>
+        dropDisabledTemplateFields(replicaSetOf(draft).spec.template, undefined, features),
+      validate: (object, context) => specProblems(replicaSetOf(object).spec, { context }),
+    },
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ prepare: dropGatedStatus, validateUpdate: statusProblems }),
+    status: statusSubresource({ prepare: dropGatedStatus, validate: statusProblems }),
   },
   columns: [
     nameColumn,
@@ -127,15 +135,15 @@ function validateUpdate(
   next: ApiObject,
   live: ApiObject,
   context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ): readonly FieldError[] {
   const spec = replicaSetOf(next).spec;
   const liveSpec = replicaSetOf(live).spec;
   const problems = specProblems(spec, { context, live: liveSpec });
   return [
-    ...metadata.asNew(),
+    ...metadata.forCreate(),
     ...problems,
-    ...metadata.asChange(),
+    ...metadata.forUpdate(),
     ...problems,
     ...selectorUpdateProblems(spec, liveSpec),
   ];

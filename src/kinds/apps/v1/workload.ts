@@ -9,8 +9,8 @@ import { deepEqual } from '../../../util/json.js';
 import type { PodTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../core/v1/pod-spec/pod-template.js';
 import type { WriteContext } from '../../kind.js';
-import { nonNegative } from '../../shared/non-negative.js';
-import { dumpLabelSelector, dumpLabels } from '../../shared/selector-dump.js';
+import { goSyntaxLabelSelector, goSyntaxLabels } from '../../shared/go-syntax.js';
+import { nonNegative } from '../../shared/number-rules.js';
 
 /** A selector with the pods it must select. Types promise a selector; a client need not have sent one. */
 export interface Selecting {
@@ -32,7 +32,7 @@ export function selectorProblems(path: string, selector: LabelSelectorObject | u
   if (selector === undefined) return [required(path)];
   const problems = labelSelectorObjectErrors(selector, path);
   if (isEmptySelector(selector)) {
-    problems.push(invalid(path, dumpLabelSelector(selector), `empty selector is invalid for ${kind}`));
+    problems.push(invalid(path, goSyntaxLabelSelector(selector), `empty selector is invalid for ${kind}`));
   }
   return problems;
 }
@@ -51,7 +51,7 @@ export function mismatchProblems(path: string, { selector, template }: Selecting
   const { labels } = template.metadata;
   if (selectsLabels(selector, labels)) return [];
   const detail = '`selector` does not match template `labels`';
-  return [invalid(childPath(path, 'template.metadata.labels'), dumpLabels(labels), detail)];
+  return [invalid(childPath(path, 'template.metadata.labels'), goSyntaxLabels(labels), detail)];
 }
 
 /** Everything about the template of a ReplicaSet, and of a Deployment, which makes ReplicaSets. */
@@ -61,7 +61,7 @@ export function replicaTemplateProblems(
   about: { readonly context: WriteContext; readonly live?: Selecting | undefined },
 ): FieldError[] {
   if (!isReadable(spec.selector)) {
-    const dump = dumpLabelSelector(spec.selector ?? {});
+    const dump = goSyntaxLabelSelector(spec.selector ?? {});
     return [invalid(childPath(path, 'selector'), dump, 'invalid label selector')];
   }
   const template = childPath(path, 'template');
@@ -98,7 +98,7 @@ export function lastingPodProblems(path: string, { spec }: PodTemplateSpec, kind
 /** A selector stays what it was: pods would be lost otherwise. */
 export function selectorUpdateProblems(next: Selecting, live: Selecting): FieldError[] {
   if (deepEqual(next.selector, live.selector)) return [];
-  const dump = next.selector === undefined ? undefined : dumpLabelSelector(next.selector);
+  const dump = next.selector === undefined ? undefined : goSyntaxLabelSelector(next.selector);
   return [invalid('spec.selector', dump, 'field is immutable')];
 }
 

@@ -5,7 +5,7 @@ import { errors } from '../../../meta/errors.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
 import { pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import type { PowerContext } from '../../kind.js';
+import type { StrategyContext } from '../../kind.js';
 import type { BoundObject, TokenClaims } from '../../tokens.js';
 import type { BoundObjectReference } from './token-request.js';
 
@@ -17,7 +17,7 @@ const RESOURCES = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const sat
 >;
 
 /** Throws 400 for what no token can be bound to, 404 for what is not there, 409 for another object of the same name. */
-export function readBinding(ref: BoundObjectReference, account: string, context: PowerContext): Binding {
+export function readBinding(ref: BoundObjectReference, account: string, context: StrategyContext): Binding {
   const { apiVersion = '', kind = '', name = '', uid: expected = '' } = ref;
   // A version that is none is as good as no version.
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' };
@@ -52,7 +52,7 @@ interface RunningPod {
   readonly spec: { readonly serviceAccountName?: string; readonly nodeName?: string };
 }
 
-function objectAt(resource: string, name: string, { objects, namespace }: PowerContext): ApiObject {
+function objectAt(resource: string, name: string, { objects, namespace }: StrategyContext): ApiObject {
   if (name === '') throw errors.badRequest('Name parameter required.');
   const problems = pathSegmentProblems(name);
   if (problems.length > 0) throw errors.badRequest(`Name parameter invalid: "${name}": ${problems.join(';')}`);
@@ -62,7 +62,7 @@ function objectAt(resource: string, name: string, { objects, namespace }: PowerC
 }
 
 /** By its name alone where it is not there any more. */
-function nodeOf(name: string, { objects }: PowerContext): NonNullable<Binding['node']> {
+function nodeOf(name: string, { objects }: StrategyContext): NonNullable<Binding['node']> {
   const node = objects.get({ group: '', resource: 'nodes', namespace: '', name });
   return node === undefined ? { name } : { name, uid: node.metadata.uid };
 }

@@ -9,7 +9,7 @@ import type { DraftObject } from '../../../meta/object.js';
 import { always, defaultedPointer, int64, optional, pointer, time } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import type { Kind, PowerContext } from '../../kind.js';
+import type { Kind, StrategyContext } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import type { SubresourceAction } from '../../subresource.js';
 import { readBinding } from './token-binding.js';
@@ -116,7 +116,7 @@ export const tokenSubresource: SubresourceAction = {
   },
 };
 
-function refuse({ dialect }: PowerContext, name: string, problems: readonly FieldError[]): void {
+function refuse({ dialect }: StrategyContext, name: string, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
   const group = dialect.group(serviceGroup('authentication'));
   throw errors.invalid({ group, kind: 'TokenRequest' }, name, problems);
@@ -143,7 +143,7 @@ function durationProblems(seconds: number): FieldError[] {
   return [];
 }
 
-function shortened(seconds: number, { tokens: { maxExpirationSeconds: most }, warnings }: PowerContext): number {
+function shortened(seconds: number, { tokens: { maxExpirationSeconds: most }, warnings }: StrategyContext): number {
   if (most === undefined || seconds <= most) return seconds;
   warnings.push(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
   return most;

@@ -11,8 +11,8 @@ import { always, hint, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import type { Kind, PowerContext } from '../../kind.js';
-import { dumpObjectMeta } from '../../shared/object-meta-dump.js';
+import type { Kind, StrategyContext } from '../../kind.js';
+import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import {
   attributesProblems,
@@ -139,7 +139,7 @@ export const LocalSubjectAccessReview: Kind<
 });
 
 /** The server leaves the kind out of these messages. */
-export function refuse(problems: readonly FieldError[], { dialect }: PowerContext): void {
+export function refuse(problems: readonly FieldError[], { dialect }: StrategyContext): void {
   if (problems.length === 0) return;
   throw errors.invalid({ group: dialect.group(serviceGroup('authorization')), kind: '' }, '', problems);
 }
@@ -159,7 +159,7 @@ function subjectProblems(spec: SubjectAccessReviewSpec): FieldError[] {
 function metadataProblems({ metadata }: DraftObject, detail: string): FieldError[] {
   const { name, generateName, labels, annotations, ownerReferences, finalizers } = metadata;
   const given = [name, generateName].some(Boolean) || [labels, annotations, ownerReferences, finalizers].some(hasAny);
-  return given ? [invalid('metadata', dumpObjectMeta(metadata), detail)] : [];
+  return given ? [invalid('metadata', goSyntaxObjectMeta(metadata), detail)] : [];
 }
 
 function hasAny(value: object | undefined): boolean {
@@ -180,7 +180,7 @@ interface Asked {
   readonly nonResourceAttributes?: NonResourceAttributes;
 }
 
-function answered(draft: DraftObject, user: User, { access }: PowerContext): DraftObject {
+function answered(draft: DraftObject, user: User, { access }: StrategyContext): DraftObject {
   const { resourceAttributes: resource, nonResourceAttributes: other } = draft['spec'] as Asked;
   const { errors: unread, ...selectors } = readSelectors(resource ?? {});
   const { allowed, denied, reason, error } = access.decide(

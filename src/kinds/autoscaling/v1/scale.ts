@@ -40,7 +40,7 @@ export const Scale: Kind<Scale, ScaleInput, 'Namespaced', never> = defineBuiltIn
   kind: 'Scale',
   scope: 'Namespaced',
   body: shape,
-  strategy: { validate },
+  strategy: { create: { validate } },
   columns: [
     { ...nameColumn, format: '' },
     countColumn('Desired', 'How many replicas are wanted.', (object) => scaleOf(object).spec.replicas ?? 0),

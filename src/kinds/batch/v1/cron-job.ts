@@ -31,11 +31,10 @@ import {
   since,
   textColumn,
 } from '../../shared/common-columns.js';
-import { nonNegative } from '../../shared/non-negative.js';
+import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
+import { nonNegative } from '../../shared/number-rules.js';
 import { templateMeta } from '../../shared/object-meta.js';
-import { podNameWarnings } from '../../shared/pod-name-warnings.js';
-import { dumpLabelSelector } from '../../shared/selector-dump.js';
-import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { lastingReference } from '../../shared/types.js';
 import { type JobSpec, jobSpec } from './job/schema.js';
 import { jobTemplateProblems } from './job/validate.js';
@@ -83,22 +82,22 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
   names: { shortNames: ['cj'], categories: ['all'] },
   body: shape,
   strategy: {
-    statusApart: true,
-    generation: specGeneration,
-    defaults: (draft) => podTemplateDefaults(templateOf(draft).template),
-    prepareForCreate: (draft, { features }) =>
-      dropDisabledTemplateFields(templateOf(draft).template, undefined, features),
-    prepareForUpdate: (draft, live, { features }) =>
-      dropDisabledTemplateFields(templateOf(draft).template, templateOf(live).template, features),
-    validate: (object, context) => [
-      ...specProblems(cronJobOf(object).spec, { context, live: undefined }),
-      ...nameProblems(object.metadata.name),
-    ],
-    validateUpdate: (next, live, context) =>
-      specProblems(cronJobOf(next).spec, { context, live: cronJobOf(live).spec }),
-    warnings,
+    write: { separateStatus: true, generation: specGeneration, warnings },
+    decode: { defaults: (draft) => podTemplateDefaults(templateOf(draft).template) },
+    create: {
+      prepare: (draft, { features }) => dropDisabledTemplateFields(templateOf(draft).template, undefined, features),
+      validate: (object, context) => [
+        ...specProblems(cronJobOf(object).spec, { context, live: undefined }),
+        ...nameProblems(object.metadata.name),
+      ],
+    },
+    update: {
+      prepare: (draft, live, { features }) =>
+        dropDisabledTemplateFields(templateOf(draft).template, templateOf(live).template, features),
+      validate: (next, live, context) => specProblems(cronJobOf(next).spec, { context, live: cronJobOf(live).spec }),
+    },
   },
-  subresources: { status: statusSubresource({ ownMetadata: 'none' }) },
+  subresources: { status: statusSubresource({ metadataValidation: 'none' }) },
   columns: [
     nameColumn,
     textColumn('Schedule', 'When it makes a Job, as a cron expression.', (object) => cronJobOf(object).spec.schedule),
@@ -194,7 +193,7 @@ function concurrencyProblems(policy: string): FieldError[] {
 function templateProblems(path: string, spec: JobSpec, { context, live }: Judged): FieldError[] {
   const problems = jobTemplateProblems(path, spec, { context, live: live?.jobTemplate.spec.template.spec });
   if (spec.selector !== undefined) {
-    problems.push(invalid(`${path}.selector`, dumpLabelSelector(spec.selector), '`selector` will be auto-generated'));
+    problems.push(invalid(`${path}.selector`, goSyntaxLabelSelector(spec.selector), '`selector` will be auto-generated'));
   }
   if (spec.manualSelector === true) problems.push(notSupported(`${path}.manualSelector`, true, ['nil', 'false']));
   return problems;

@@ -48,13 +48,13 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   lifecycle: { introducedIn: '1.33' },
   body: shape,
   strategy: {
-    nameRule: nameOfSigner,
-    unconditionalUpdate: false,
-    validate: bundleProblems,
-    updateSteps: ['whole', 'metadata', 'change'],
-    validateUpdate: signerChange,
-    selectableFields: { 'spec.signerName': (object) => specOf(object).signerName ?? '' },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    name: { validate: nameOfSigner },
+    update: { unconditional: false, steps: ['whole', 'metadata', 'change'], validate: signerChange },
+    create: { validate: bundleProblems },
+    read: {
+      selectableFields: { 'spec.signerName': (object) => specOf(object).signerName ?? '' },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
   columns: [
     nameColumn,

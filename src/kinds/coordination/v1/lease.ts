@@ -41,13 +41,8 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   ],
   body: shape,
   strategy: {
-    unconditionalUpdate: false,
-    createOnUpdate: true,
-    prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),
-    prepareForUpdate: dropDisabled,
-    ownMetadata: { create: 'plain', update: 'plain' },
-    validate,
-    validateUpdate: validate,
+    update: { unconditional: false, createsAbsent: true, prepare: dropDisabled, metadata: 'plain', validate: validate },
+    create: { prepare: (draft, context) => dropDisabled(draft, undefined, context), metadata: 'plain', validate },
   },
 });
 

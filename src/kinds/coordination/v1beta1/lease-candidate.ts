@@ -55,13 +55,12 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   ],
   body: shape,
   strategy: {
-    // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
-    nameRule: (name) => configMapKeyProblems(name),
-    unconditionalUpdate: false,
-    createOnUpdate: true,
-    ownMetadata: { create: 'plain', update: 'plain' },
-    validate,
-    validateUpdate,
+    name: {
+      // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
+      validate: (name) => configMapKeyProblems(name),
+    },
+    update: { unconditional: false, createsAbsent: true, metadata: 'plain', validate: validateUpdate },
+    create: { metadata: 'plain', validate },
   },
 });
 

@@ -3,7 +3,7 @@
  * of ephemeral volumes, and for the claim templates of a StatefulSet.
  *
  * A data source may be named in two ways, `dataSource` and `dataSourceRef`; claims (not templates) show both, see
- * {@link settleDataSources}.
+ * {@link normalizeDataSources}.
  */
 
 import type { Dialect } from '../../../meta/dialect.js';
@@ -16,7 +16,7 @@ import { verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import type { FeatureGates } from '../../feature-gates.js';
 import { validatePositiveQuantity, validateResourceQuantity } from '../../shared/resources.js';
-import { roundAmounts } from '../../shared/round-amounts.js';
+import { roundResourceList } from '../../shared/round-resource-list.js';
 import type { PersistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>;
@@ -39,7 +39,7 @@ const VOLUME_MODES = ['Block', 'Filesystem'];
 
 /** Completes a spec in place. Everything that does not depend on other fields stands in the schema. */
 export function claimSpecDefaults(spec: PersistentVolumeClaimSpec): void {
-  for (const amounts of [spec.resources?.limits, spec.resources?.requests]) roundAmounts(amounts);
+  for (const amounts of [spec.resources?.limits, spec.resources?.requests]) roundResourceList(amounts);
   // No group is written as null, and in its place: first.
   if (spec.dataSource !== undefined) spec.dataSource = { apiGroup: null, ...spec.dataSource };
   if (spec.dataSourceRef !== undefined) spec.dataSourceRef = { apiGroup: null, ...spec.dataSourceRef };
@@ -166,7 +166,7 @@ export function dropDisabledClaimFields(
  * Makes the two ways to name a data source agree. A `dataSource` that is neither a claim nor a snapshot was always
  * ignored, and still is, when it stands alone and the claim had no source before.
  */
-export function settleDataSources(
+export function normalizeDataSources(
   spec: PersistentVolumeClaimSpec,
   live: PersistentVolumeClaimSpec | undefined,
   dialect: Dialect,

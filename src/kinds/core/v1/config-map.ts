@@ -12,7 +12,7 @@ import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { immutableDataProblems } from '../../shared/immutable-data.js';
+import { immutableDataProblems } from '../../shared/strategies.js';
 
 const shape = () => ({
   immutable: pointer(z.boolean()),
@@ -31,9 +31,11 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   columns: [nameColumn, textColumn('Data', 'How many keys there are.', keyCount), ageColumn],
   body: shape,
   strategy: {
-    updateSteps: ['metadata', 'change', 'whole'],
-    validate,
-    validateUpdate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
+    update: {
+      steps: ['metadata', 'change', 'whole'],
+      validate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
+    },
+    create: { validate },
   },
 });
 

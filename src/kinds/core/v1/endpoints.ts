@@ -63,12 +63,13 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
     replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },
   },
   strategy: {
-    createOnUpdate: true,
-    // What was stored under older rules may stay as it is.
-    validate: (next, _context, live) =>
-      live !== undefined && deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next),
-    updateSteps: ['metadata', 'whole'],
-    warnings,
+    update: { createsAbsent: true, steps: ['metadata', 'whole'] },
+    create: {
+      // What was stored under older rules may stay as it is.
+      validate: (next, _context, live) =>
+        live !== undefined && deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next),
+    },
+    write: { warnings },
   },
 });
 

@@ -9,10 +9,11 @@ import { byteLength, dnsSubdomainProblems, qualifiedNameProblems } from '../../.
 import type { ApiObject } from '../../../meta/object.js';
 import { always, hint, int32, microTime, optional, pointer, timeOrNull } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import type { CellContext, Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { nameColumn, since, textColumn } from '../../shared/common-columns.js';
 import { type ObjectReference, objectReference } from '../../shared/types.js';
-import { eventColumns } from './event-columns.js';
 
 const eventSourceShape = () => ({
   component: optional(z.string()),
@@ -57,23 +58,28 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
   body: shape,
   columns: eventColumns((object) => object as unknown as CoreEvent),
   strategy: {
-    ownMetadata: { create: 'plain' },
-    // Names made of other objects' names may be anything that fits a URL.
-    nameRule: () => [],
-    createOnUpdate: true,
-    uncached: true,
-    validate: (object) => coreProblems(object),
-    // What may change of its metadata is left to the rules for any object.
-    updateSteps: ['change'],
-    validateUpdate: (next) => coreProblems(next),
-    selectableFields: {
-      ...referenceSelectors('involvedObject', (object) => eventOf(object).involvedObject),
-      reason: (object) => eventOf(object).reason ?? '',
-      reportingComponent: (object) => eventOf(object).reportingComponent,
-      source: (object) => eventOf(object).source.component || eventOf(object).reportingComponent,
-      type: (object) => eventOf(object).type ?? '',
+    create: { metadata: 'plain', validate: (object) => coreProblems(object) },
+    name: {
+      // Names made of other objects' names may be anything that fits a URL.
+      validate: () => [],
     },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    update: {
+      createsAbsent: true,
+      // What may change of its metadata is left to the rules for any object.
+      steps: ['change'],
+      validate: (next) => coreProblems(next),
+    },
+    read: {
+      uncached: true,
+      selectableFields: {
+        ...referenceSelectors('involvedObject', (object) => eventOf(object).involvedObject),
+        reason: (object) => eventOf(object).reason ?? '',
+        reportingComponent: (object) => eventOf(object).reportingComponent,
+        source: (object) => eventOf(object).source.component || eventOf(object).reportingComponent,
+        type: (object) => eventOf(object).type ?? '',
+      },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
 });
 
@@ -103,18 +109,18 @@ function coreProblems(object: ApiObject): FieldError[] {
     reportingInstance,
     action,
     reason,
-    about: involvedObject,
-    isNew: Boolean(eventTime),
+    involvedObject: involvedObject,
+    hasEventTime: Boolean(eventTime),
     controller: { field: 'reportingComponent', name: reportingComponent },
     text: message,
   });
 }
 
 /** What the rules of both versions look at. */
-export interface EventFacts {
-  readonly about: ObjectReference;
+export interface EventFields {
+  readonly involvedObject: ObjectReference;
   /** Whether it has an event time, which only events of the newer kind have. */
-  readonly isNew: boolean;
+  readonly hasEventTime: boolean;
   readonly controller: { readonly field: string; readonly name: string };
   readonly reportingInstance?: string | undefined;
   readonly action?: string | undefined;
@@ -123,9 +129,9 @@ export interface EventFacts {
 }
 
 /** The rules of events in any version; the paths are those of the core group whichever is asked. */
-export function eventProblems({ metadata }: ApiObject, facts: EventFacts): FieldError[] {
+export function eventProblems({ metadata }: ApiObject, facts: EventFields): FieldError[] {
   const namespace = metadata.namespace ?? '';
-  const problems = facts.isNew
+  const problems = facts.hasEventTime
     ? [...(isAtHome(facts, namespace) ? [] : [strayNamespace(facts)]), ...reportProblems(facts)]
     : fitsNamespace(facts, namespace)
       ? []
@@ -134,24 +140,24 @@ export function eventProblems({ metadata }: ApiObject, facts: EventFacts): Field
   return [...problems, ...ofNamespace];
 }
 
-function strayNamespace({ about }: EventFacts): FieldError {
+function strayNamespace({ involvedObject: about }: EventFields): FieldError {
   return invalid('involvedObject.namespace', about.namespace ?? '', 'does not match event.namespace');
 }
 
 /** Events about objects without a namespace go to the default one. */
-function fitsNamespace({ about }: EventFacts, namespace: string): boolean {
+function fitsNamespace({ involvedObject: about }: EventFields, namespace: string): boolean {
   const { namespace: other = '' } = about;
   return other === '' ? namespace === '' || namespace === 'default' : namespace === other;
 }
 
-function isAtHome({ about }: EventFacts, namespace: string): boolean {
+function isAtHome({ involvedObject: about }: EventFields, namespace: string): boolean {
   return Boolean(about.namespace) || namespace === 'default' || namespace === SYSTEM_NAMESPACE;
 }
 
 /** One spelling in both dialects. */
 const SYSTEM_NAMESPACE = 'kube-system';
 
-function reportProblems(facts: EventFacts): FieldError[] {
+function reportProblems(facts: EventFields): FieldError[] {
   const { controller, reportingInstance = '', action = '', reason = '', text = '' } = facts;
   const { field, name } = controller;
   return [
@@ -171,4 +177,55 @@ function neededText(field: string, text: string, max: number): FieldError[] {
 /** The message shows no value: it would be too long. */
 function textProblems(field: string, text: string, max: number): FieldError[] {
   return byteLength(text) > max ? [invalid(field, '', `can have at most ${max} characters`)] : [];
+}
+
+/** `read` shows an object in the form of the core group. */
+export function eventColumns(read: (object: ApiObject) => CoreEvent): Column[] {
+  const text = (name: string, description: string, cell: (event: CoreEvent, context: CellContext) => unknown) =>
+    textColumn(name, description, (object, context) => cell(read(object), context));
+  const wide = (column: Column): Column => ({ ...column, priority: 1 });
+  return [
+    text('Last Seen', 'How long ago it happened last.', lastSeen),
+    text('Type', 'Whether it is normal or a warning.', ({ type }) => type ?? ''),
+    text('Reason', 'Why it was reported, in one word.', ({ reason }) => reason ?? ''),
+    text('Object', 'What it happened to.', target),
+    wide(
+      text(
+        'Subobject',
+        'Which part of the object it concerns.',
+        ({ involvedObject }) => involvedObject.fieldPath ?? '',
+      ),
+    ),
+    wide(text('Source', 'Who reported it.', source)),
+    text('Message', 'What happened, in words.', ({ message = '' }) => message.trim()),
+    wide(text('First Seen', 'How long ago it happened first.', firstSeen)),
+    wide(text('Count', 'How often it happened.', count)),
+    wide(nameColumn),
+  ];
+}
+
+function firstSeen({ firstTimestamp, eventTime }: CoreEvent, context: CellContext): string {
+  return since(firstTimestamp || eventTime, context);
+}
+
+function lastSeen(event: CoreEvent, context: CellContext): string {
+  const { series, lastTimestamp } = event;
+  if (series !== undefined) return since(series.lastObservedTime, context);
+  return lastTimestamp ? since(lastTimestamp, context) : firstSeen(event, context);
+}
+
+/** An event of the newer kind that happened once has no count. */
+function count({ series, count: times }: CoreEvent): number {
+  return series === undefined ? times || 1 : (series.count ?? 0);
+}
+
+function target({ involvedObject }: CoreEvent): string {
+  const { kind = '', name = '' } = involvedObject;
+  return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
+}
+
+function source(event: CoreEvent): string {
+  const component = event.source.component || event.reportingComponent;
+  const instance = event.source.host || event.reportingInstance;
+  return instance === '' ? component : `${component}, ${instance}`;
 }

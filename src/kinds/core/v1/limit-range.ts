@@ -16,12 +16,12 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind, WriteContext } from '../../kind.js';
 import {
   isOvercommitAllowed,
-  quantityDump,
+  goSyntaxQuantity,
   type ResourceList,
   validateContainerResourceName,
   validateResourceName,
 } from '../../shared/resources.js';
-import { roundAmounts } from '../../shared/round-amounts.js';
+import { roundResourceList } from '../../shared/round-resource-list.js';
 
 const limitRangeItemShape = () => ({
   type: words<'Pod' | 'Container' | 'PersistentVolumeClaim' | (string & {})>('v1.LimitType'),
@@ -51,12 +51,13 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
   names: { shortNames: ['limits'] },
   body: shape,
   strategy: {
-    createOnUpdate: true,
-    defaults,
-    prepareForCreate,
-    validate,
-    // An update is judged as a new object would be.
-    updateSteps: ['whole'],
+    update: {
+      createsAbsent: true,
+      // An update is judged as a new object would be.
+      steps: ['whole'],
+    },
+    decode: { defaults },
+    create: { prepare: prepareForCreate, validate },
   },
 });
 
@@ -68,7 +69,7 @@ function limitsOf(object: ApiObject | DraftObject): readonly LimitRangeItem[] {
 function defaults(draft: DraftObject): void {
   for (const item of limitsOf(draft)) {
     for (const list of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
-      roundAmounts(list);
+      roundResourceList(list);
     }
     if (item.type === 'Container') containerDefaults(item);
   }
@@ -191,7 +192,7 @@ function validateAmountsOf(path: string, name: string, amounts: Amounts): FieldE
     if (leftAmount === undefined || rightAmount === undefined || shown === undefined) return;
     if (Quantity.parse(leftAmount).cmp(Quantity.parse(rightAmount)) <= 0) return;
     const detail = `${leftName} value ${leftAmount} is greater than ${rightName} value ${rightAmount}`;
-    problems.push(invalid(at(list), quantityDump(shown), detail));
+    problems.push(invalid(at(list), goSyntaxQuantity(shown), detail));
   };
   compare(['min', min], ['max', max], ['min', min]);
   compare(['min', min], ['default request', request], ['defaultRequest', request]);
@@ -202,7 +203,7 @@ function validateAmountsOf(path: string, name: string, amounts: Amounts): FieldE
   problems.push(...validateRatio(at('maxLimitRequestRatio'), ratio, { min, max }));
   if (!amounts.mayOvercommit && limit !== undefined && request !== undefined && !isSame(limit, request)) {
     const detail = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
-    problems.push(invalid(at('defaultRequest'), quantityDump(request), detail));
+    problems.push(invalid(at('defaultRequest'), goSyntaxQuantity(request), detail));
   }
   return problems;
 }
@@ -223,7 +224,7 @@ function validateRatio(
   if (ratio === undefined) return [];
   const problems: FieldError[] = [];
   const wanted = Quantity.parse(ratio);
-  if (wanted.cmp(ONE) < 0) problems.push(invalid(path, quantityDump(ratio), `ratio ${ratio} is less than 1`));
+  if (wanted.cmp(ONE) < 0) problems.push(invalid(path, goSyntaxQuantity(ratio), `ratio ${ratio} is less than 1`));
   if (min === undefined || max === undefined) return problems;
   const [least, greatest] = [Quantity.parse(min), Quantity.parse(max)];
   const isFine = [wanted, least, greatest].every((quantity) => quantity.value() < MAX_MILLI_VALUE);
@@ -231,7 +232,7 @@ function validateRatio(
   const limit = read(greatest) / read(least);
   if (read(wanted) / (isFine ? 1000 : 1) > limit) {
     const detail = `ratio ${ratio} is greater than max/min = ${limit.toFixed(6)}`;
-    problems.push(invalid(path, quantityDump(ratio), detail));
+    problems.push(invalid(path, goSyntaxQuantity(ratio), detail));
   }
   return problems;
 }

@@ -16,8 +16,7 @@ import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { standardFinalizerProblems } from '../../shared/finalizers.js';
-import { conflictingPrecondition, finalizersAfterDelete } from '../../shared/propagation.js';
+import { failedDeletePrecondition, finalizersAfterDelete, standardFinalizerProblems } from '../../shared/finalizers.js';
 import { conditionParts } from '../../shared/types.js';
 
 const namespaceConditionShape = () => ({
@@ -61,34 +60,38 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   body: shape,
   strategy: {
-    claimable: { except: ['status'] },
-    nameRule: labelName,
-    deleteReturnsObject: true,
-    defaults: labelWithName,
-    canonicalize: labelWithName,
-    prepareForCreate,
-    prepareForUpdate: (draft, live) => restore(draft, live, ['spec', 'status']),
-    validate,
-    updateSteps: ['whole', 'metadata', 'change'],
-    validateUpdate: policyLabelUpdateProblems,
-    selectableFields: { 'status.phase': phaseOf },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
-    beforeDelete,
-    mayVanish: (object) => finalizersOf(object).length === 0,
+    write: { ownableFields: { except: ['status'] }, canonicalize: labelWithName },
+    name: { validate: labelName },
+    delete: {
+      returnsObject: true,
+      intercept: beforeDelete,
+      canBeRemoved: (object) => finalizersOf(object).length === 0,
+    },
+    decode: { defaults: labelWithName },
+    create: { prepare: prepareForCreate, validate },
+    update: {
+      prepare: (draft, live) => restore(draft, live, ['spec', 'status']),
+      steps: ['whole', 'metadata', 'change'],
+      validate: policyLabelUpdateProblems,
+    },
+    read: {
+      selectableFields: { 'status.phase': phaseOf },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
   subresources: {
     status: {
       verbs: ['get', 'update', 'patch'],
-      claimable: { except: ['spec'] },
-      prepareForUpdate: (draft, live) => restore(draft, live, ['spec']),
-      validateUpdate: phaseProblems,
+      ownableFields: { except: ['spec'] },
+      prepare: (draft, live) => restore(draft, live, ['spec']),
+      validate: phaseProblems,
     },
     finalize: {
       verbs: ['update'],
       tables: false,
-      claimable: { except: ['status'] },
-      prepareForUpdate: (draft, live) => restore(draft, live, ['status']),
-      validateUpdate: (next) =>
+      ownableFields: { except: ['status'] },
+      prepare: (draft, live) => restore(draft, live, ['status']),
+      validate: (next) =>
         finalizersOf(next).flatMap((name, index) => standardFinalizerProblems(keyPath('spec.finalizers', index), name)),
     },
   },
@@ -175,7 +178,7 @@ function phaseProblems(next: ApiObject): readonly FieldError[] {
 
 /** The first delete only begins: contents go first, and `/finalize` ends it. */
 function beforeDelete(live: ApiObject, request: DeletionRequest, { now }: WriteContext): DeletionVerdict {
-  const why = conflictingPrecondition(live, request);
+  const why = failedDeletePrecondition(live, request);
   if (why !== undefined) return { type: 'conflict', why };
   if (live.metadata.deletionTimestamp !== undefined) {
     return finalizersOf(live).length > 0 ? { type: 'unchanged' } : { type: 'proceed' };

@@ -23,9 +23,9 @@ import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { roundAmounts } from '../../shared/round-amounts.js';
+import { roundResourceList } from '../../shared/round-resource-list.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import { claimSpecDefaults, dropDisabledClaimFields, settleDataSources } from './claim-spec-rules.js';
+import { claimSpecDefaults, dropDisabledClaimFields, normalizeDataSources } from './claim-spec-rules.js';
 import { accessModesCell, classCell, phaseCell, UNSET } from './persistent-volume/columns.js';
 import { classAnnotationWarnings } from './persistent-volume/warnings.js';
 import { claimProblems, claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
@@ -129,24 +129,30 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
     body: shape,
     columns: persistentVolumeClaimColumns,
     strategy: {
-      deleteReturnsObject: true,
-      statusApart: true,
-      defaults,
-      prepareForCreate: (draft, context) => settle(draft, undefined, context),
-      prepareForUpdate: settle,
-      validate: (object, context, live) => claimProblems(claimOf(object), live && claimOf(live), context),
-      // The rules of a new claim run twice.
-      updateSteps: ['whole', 'metadata', 'whole', 'change'],
-      validateUpdate: (next, live, context) => claimUpdateProblems(claimOf(next), claimOf(live), context),
-      warnings: (object, _live, { dialect }) => [
-        ...classAnnotationWarnings(object, dialect),
-        ...claimSpecWarnings('spec', claimOf(object).spec),
-      ],
+      delete: { returnsObject: true },
+      write: {
+        separateStatus: true,
+        warnings: (object, _live, { dialect }) => [
+          ...classAnnotationWarnings(object, dialect),
+          ...claimSpecWarnings('spec', claimOf(object).spec),
+        ],
+      },
+      decode: { defaults },
+      create: {
+        prepare: (draft, context) => settle(draft, undefined, context),
+        validate: (object, context, live) => claimProblems(claimOf(object), live && claimOf(live), context),
+      },
+      update: {
+        prepare: settle,
+        // The rules of a new claim run twice.
+        steps: ['whole', 'metadata', 'whole', 'change'],
+        validate: (next, live, context) => claimUpdateProblems(claimOf(next), claimOf(live), context),
+      },
     },
     subresources: {
       status: statusSubresource({
         prepare: dropDisabledStatus,
-        validateUpdate: (next, _live, context) => claimStatusProblems(claimOf(next), context),
+        validate: (next, _live, context) => claimStatusProblems(claimOf(next), context),
       }),
     },
   });
@@ -158,15 +164,15 @@ function claimOf(object: ApiObject | DraftObject): PersistentVolumeClaim {
 function defaults(draft: DraftObject): void {
   const { spec, status } = claimOf(draft);
   claimSpecDefaults(spec);
-  roundAmounts(status.capacity);
-  roundAmounts(status.allocatedResources);
+  roundResourceList(status.capacity);
+  roundResourceList(status.allocatedResources);
 }
 
 function settle(draft: DraftObject, live: ApiObject | undefined, { dialect, features }: WriteContext): void {
   const { spec } = claimOf(draft);
   const before = live === undefined ? undefined : claimOf(live).spec;
   dropDisabledClaimFields(spec, before, features);
-  settleDataSources(spec, before, dialect);
+  normalizeDataSources(spec, before, dialect);
 }
 
 function dropDisabledStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {

@@ -10,7 +10,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind, WriteContext } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
-import { volumeSourceDefaults } from './persistent-volume/defaults.js';
+import { volumeSourceDefaults } from './persistent-volume/source-rules.js';
 import { persistentVolumeSpec } from './persistent-volume/spec.js';
 import { mountOptionsProblems, volumeProblems, volumeUpdateProblems } from './persistent-volume/validate.js';
 import { volumeWarnings } from './persistent-volume/warnings.js';
@@ -48,16 +48,16 @@ export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cl
   body: shape,
   columns: persistentVolumeColumns,
   strategy: {
-    deleteReturnsObject: true,
-    statusApart: true,
-    defaults: (draft) => volumeSourceDefaults(volumeOf(draft).spec),
-    prepareForCreate,
-    prepareForUpdate: dropDisabled,
-    validate,
-    // The reference server runs the rules of a new volume twice, and reports what it finds as often.
-    updateSteps: ['whole', 'whole', 'change'],
-    validateUpdate,
-    warnings: (object, _live, { dialect }) => volumeWarnings(object, dialect),
+    delete: { returnsObject: true },
+    write: { separateStatus: true, warnings: (object, _live, { dialect }) => volumeWarnings(object, dialect) },
+    decode: { defaults: (draft) => volumeSourceDefaults(volumeOf(draft).spec) },
+    create: { prepare: prepareForCreate, validate },
+    update: {
+      prepare: dropDisabled,
+      // The reference server runs the rules of a new volume twice, and reports what it finds as often.
+      steps: ['whole', 'whole', 'change'],
+      validate: validateUpdate,
+    },
   },
   subresources: {
     status: statusSubresource({ prepare: prepareStatus }),

@@ -36,18 +36,23 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
     }),
   ],
   strategy: {
-    deleteReturnsObject: true,
-    generation: (next, live) => !deepEqual(next['template'], live['template']),
-    defaults: (draft) => podTemplateDefaults(templateOf(draft)),
-    prepareForCreate: (draft, { features }) => dropDisabledTemplateFields(templateOf(draft), undefined, features),
-    prepareForUpdate: (draft, live, { features }) =>
-      dropDisabledTemplateFields(templateOf(draft), templateOf(live), features),
-    warnings: (object, live, context) =>
-      live !== undefined && live.metadata.generation === object.metadata.generation
-        ? []
-        : podTemplateWarnings('template', templateOf(object), context),
-    validate: (object, context) => templateProblems(object, undefined, context),
-    validateUpdate: (next, live, context) => templateProblems(next, live, context),
+    delete: { returnsObject: true },
+    write: {
+      generation: (next, live) => !deepEqual(next['template'], live['template']),
+      warnings: (object, live, context) =>
+        live !== undefined && live.metadata.generation === object.metadata.generation
+          ? []
+          : podTemplateWarnings('template', templateOf(object), context),
+    },
+    decode: { defaults: (draft) => podTemplateDefaults(templateOf(draft)) },
+    create: {
+      prepare: (draft, { features }) => dropDisabledTemplateFields(templateOf(draft), undefined, features),
+      validate: (object, context) => templateProblems(object, undefined, context),
+    },
+    update: {
+      prepare: (draft, live, { features }) => dropDisabledTemplateFields(templateOf(draft), templateOf(live), features),
+      validate: (next, live, context) => templateProblems(next, live, context),
+    },
   },
 });
 

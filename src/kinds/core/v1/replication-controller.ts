@@ -25,8 +25,7 @@ import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
-import { podNameWarnings } from '../../shared/pod-name-warnings.js';
-import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { conditionParts } from '../../shared/types.js';
 import { podTemplateSpec } from './pod-spec/pod-spec.js';
 import {
@@ -100,23 +99,29 @@ export const ReplicationController: Kind<
     selectorColumn((object) => ({ matchLabels: controllerOf(object).spec.selector ?? {} })),
   ],
   strategy: {
-    updateSteps: ['whole', 'metadata', 'change'],
-    statusApart: true,
-    generation: specGeneration,
-    // Who deletes one by this version has always kept its pods.
-    defaultPropagation: 'Orphan',
-    defaults,
-    prepareForCreate: (draft, context) => dropDisabledFields(draft, undefined, context),
-    prepareForUpdate: dropDisabledFields,
-    warnings,
-    validate: (object, context, live) => problemsOf(object, live, { context, isLast: live === undefined }),
-    validateUpdate: (next, live, context) => problemsOf(next, live, { context, isLast: true }),
-    selectableFields: { 'status.replicas': (object) => String(controllerOf(object).status.replicas) },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    update: {
+      steps: ['whole', 'metadata', 'change'],
+      prepare: dropDisabledFields,
+      validate: (next, live, context) => problemsOf(next, live, { context, isLast: true }),
+    },
+    write: { separateStatus: true, generation: specGeneration, warnings },
+    delete: {
+      // Who deletes one by this version has always kept its pods.
+      defaultPropagation: 'Orphan',
+    },
+    decode: { defaults },
+    create: {
+      prepare: (draft, context) => dropDisabledFields(draft, undefined, context),
+      validate: (object, context, live) => problemsOf(object, live, { context, isLast: live === undefined }),
+    },
+    read: {
+      selectableFields: { 'status.replicas': (object) => String(controllerOf(object).status.replicas) },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
   subresources: {
     // What stands for missing labels does so whenever it is read back.
-    status: statusSubresource({ prepare: (draft) => labelDefaults(draft), validateUpdate: statusProblems }),
+    status: statusSubresource({ prepare: (draft) => labelDefaults(draft), validate: statusProblems }),
     scale: scaleSubresource({ selector: selectorText }),
   },
 });

@@ -8,7 +8,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { always, optional, pointer, resourceList, words } from '../../../schema/hints.js';
-import { sentText } from '../../../schema/sent-texts.js';
+import { sentText } from '../../../schema/quantity-texts.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
@@ -16,15 +16,15 @@ import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { listReporter } from '../../shared/list-reporter.js';
 import {
   isStandardQuotaResource,
   type ResourceList,
   validateQuotaResourceName,
   validateResourceQuantity,
 } from '../../shared/resources.js';
-import { roundAmounts } from '../../shared/round-amounts.js';
+import { roundResourceList } from '../../shared/round-resource-list.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import { listReporter } from '../../shared/whole-list.js';
 
 export type ResourceQuotaScope =
   | 'Terminating'
@@ -95,13 +95,13 @@ export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced'
     ageColumn,
   ],
   strategy: {
-    deleteReturnsObject: true,
-    statusApart: true,
-    defaults,
-    validate: (object, context) => specProblems(object, context),
-    validateUpdate: (next, live, context) => [...specProblems(next, context), ...scopesChanged(next, live)],
+    delete: { returnsObject: true },
+    write: { separateStatus: true },
+    decode: { defaults },
+    create: { validate: (object, context) => specProblems(object, context) },
+    update: { validate: (next, live, context) => [...specProblems(next, context), ...scopesChanged(next, live)] },
   },
-  subresources: { status: statusSubresource({ validateUpdate: statusUpdateProblems }) },
+  subresources: { status: statusSubresource({ validate: statusUpdateProblems }) },
 });
 
 function quotaOf(object: ApiObject | DraftObject): ResourceQuota {
@@ -110,7 +110,7 @@ function quotaOf(object: ApiObject | DraftObject): ResourceQuota {
 
 function defaults(draft: DraftObject): void {
   const { spec, status } = quotaOf(draft);
-  for (const list of [spec.hard, status.hard, status.used]) roundAmounts(list);
+  for (const list of [spec.hard, status.hard, status.used]) roundResourceList(list);
 }
 
 function specProblems(object: ApiObject, context: WriteContext): FieldError[] {

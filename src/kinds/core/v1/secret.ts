@@ -19,7 +19,7 @@ import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { immutableDataProblems } from '../../shared/immutable-data.js';
+import { immutableDataProblems } from '../../shared/strategies.js';
 import { keyPairProblem } from './secret-key-pair.js';
 
 const shape = () => ({
@@ -44,13 +44,14 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
   ],
   body: shape,
   strategy: {
-    updateSteps: ['metadata', 'change', 'whole'],
-    defaults: mergeStringData,
-    validate,
-    validateUpdate,
-    warnings,
-    selectableFields: { type: (object) => String(object['type'] ?? '') },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    update: { steps: ['metadata', 'change', 'whole'], validate: validateUpdate },
+    decode: { defaults: mergeStringData },
+    create: { validate },
+    write: { warnings },
+    read: {
+      selectableFields: { type: (object) => String(object['type'] ?? '') },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
 });
 

@@ -35,11 +35,10 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
     ageColumn,
   ],
   strategy: {
-    updateSteps: ['metadata', 'whole'],
-    deleteReturnsObject: true,
-    prepareForCreate: keepSecretNames,
-    prepareForUpdate: keepSecretNames,
-    warnings,
+    update: { steps: ['metadata', 'whole'], prepare: keepSecretNames },
+    delete: { returnsObject: true },
+    create: { prepare: keepSecretNames },
+    write: { warnings },
   },
   subresources: { token: tokenSubresource },
 });

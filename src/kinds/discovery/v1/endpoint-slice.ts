@@ -19,7 +19,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
+import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { objectReference } from '../../shared/types.js';
 
@@ -98,14 +98,13 @@ export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced'
   body: endpointSliceShape,
   columns: columns(),
   strategy: {
-    ownMetadata: { update: 'placed' },
-    // Raised by prepareForUpdate, for what is dropped then counts.
-    generation: () => false,
-    prepareForCreate: dropDisabled,
-    prepareForUpdate,
-    validate: (object) => [...headProblems(object), ...endpointsProblems(object)],
-    validateUpdate,
-    warnings,
+    update: { metadata: 'placed', prepare: prepareForUpdate, validate: validateUpdate },
+    write: {
+      // Raised by prepareForUpdate, for what is dropped then counts.
+      generation: () => false,
+      warnings,
+    },
+    create: { prepare: dropDisabled, validate: (object) => [...headProblems(object), ...endpointsProblems(object)] },
   },
 });
 
@@ -173,11 +172,11 @@ function validateUpdate(
   next: ApiObject,
   live: ApiObject,
   _context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ): readonly FieldError[] {
   const { addressType } = sliceOf(next);
   return [
-    ...metadata.asNew(),
+    ...metadata.forCreate(),
     ...headProblems(next),
     // What was stored under older rules may stay as it is.
     ...(deepEqual(next['endpoints'], live['endpoints']) ? [] : endpointsProblems(next)),

@@ -14,8 +14,14 @@ import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeString, ZERO_TIME } from '../../../text/time/time.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
 import { subdomainName } from '../../build-kind.js';
-import { CoreEvent, type EventSource, eventProblems, eventSource, referenceSelectors } from '../../core/v1/event.js';
-import { eventColumns } from '../../core/v1/event-columns.js';
+import {
+  CoreEvent,
+  type EventSource,
+  eventColumns,
+  eventProblems,
+  eventSource,
+  referenceSelectors,
+} from '../../core/v1/event.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { type ObjectReference, objectReference } from '../../shared/types.js';
@@ -71,16 +77,16 @@ export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersio
   }),
   ...eventConversion,
   strategy: {
-    ownMetadata: {},
-    nameRule: subdomainName,
-    validate,
-    updateSteps: ['metadata', 'change'],
-    validateUpdate,
-    selectableFields: {
-      ...referenceSelectors('regarding', (object) => eventOf(object).regarding),
-      reason: (object) => eventOf(object).reason ?? '',
-      reportingController: (object) => eventOf(object).reportingController ?? '',
-      type: (object) => eventOf(object).type ?? '',
+    name: { validate: subdomainName },
+    create: { validate },
+    update: { steps: ['metadata', 'change'], validate: validateUpdate },
+    read: {
+      selectableFields: {
+        ...referenceSelectors('regarding', (object) => eventOf(object).regarding),
+        reason: (object) => eventOf(object).reason ?? '',
+        reportingController: (object) => eventOf(object).reportingController ?? '',
+        type: (object) => eventOf(object).type ?? '',
+      },
     },
   },
 });
@@ -115,8 +121,8 @@ export function commonProblems(object: ApiObject): FieldError[] {
   const { regarding, eventTime, reportingController = '', note } = eventOf(object);
   return eventProblems(object, {
     ...eventOf(object),
-    about: regarding,
-    isNew: Boolean(eventTime),
+    involvedObject: regarding,
+    hasEventTime: Boolean(eventTime),
     controller: { field: 'reportingController', name: reportingController },
     text: note,
   });

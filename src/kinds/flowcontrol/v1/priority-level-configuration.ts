@@ -123,19 +123,18 @@ export const PriorityLevelConfiguration: Kind<
       spec,
       status: {},
     })),
-  attend: (server) =>
+  reconciler: (server) =>
     keepUp(server, {
       resource: PRIORITY_LEVELS,
       specs: () => bootstrapObjects(mandatoryLevel, suggestedLevels()),
     }),
   body: shape,
   strategy: {
-    generation: specGeneration,
-    statusApart: true,
-    updateSteps: ['change', 'whole'],
-    validate,
+    write: { generation: specGeneration, separateStatus: true },
+    update: { steps: ['change', 'whole'] },
+    create: { validate },
   },
-  subresources: { status: statusSubresource({ metadata: 'whole', validateUpdate: validateStatus }) },
+  subresources: { status: statusSubresource({ metadata: 'whole', validate: validateStatus }) },
 });
 
 /** By which v1beta3 tells a level without shares from one that says nothing. */

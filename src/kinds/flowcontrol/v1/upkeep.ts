@@ -9,7 +9,7 @@ import type { GroupResource } from '../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import type { Undo } from '../../../util/clock.js';
 import { deepEqual } from '../../../util/json.js';
-import type { Attendant, AttendedServer } from '../../attendant.js';
+import type { ReconcilerHost, ServerReconciler } from '../../reconciler.js';
 import { isMandatory, PRODUCER, updateAnnotation } from './bootstrap.js';
 
 const PATIENCE_MS = 60_000;
@@ -20,7 +20,7 @@ export interface Bootstrap {
   specs(dialect: Dialect): readonly (readonly [name: string, spec: object])[];
 }
 
-export function keepUp(server: AttendedServer, { resource, specs }: Bootstrap): Attendant {
+export function keepUp(server: ReconcilerHost, { resource, specs }: Bootstrap): ServerReconciler {
   let wanted: ReadonlyMap<string, object> | undefined;
   let seen = -1;
   let waiting: { readonly dueMs: number; readonly undo: Undo } | undefined;
@@ -46,10 +46,10 @@ export function keepUp(server: AttendedServer, { resource, specs }: Bootstrap): 
   };
 
   return {
-    settle() {
+    reconcile() {
       const now = server.clock.now();
       const isDue = waiting !== undefined && waiting.dueMs <= now;
-      if (!isDue && server.changes(resource) === seen) return;
+      if (!isDue && server.writeCount(resource) === seen) return;
       // What an older release calls these objects' fields is for the release to say.
       if (!isServedAsKept(server, resource)) return;
       const needed = repairs();
@@ -59,20 +59,20 @@ export function keepUp(server: AttendedServer, { resource, specs }: Bootstrap): 
       } else if (needed.length === 0) {
         waiting?.undo();
         waiting = undefined;
-      } else waiting ??= { dueMs: now + PATIENCE_MS, undo: server.wake(PATIENCE_MS) };
-      seen = server.changes(resource);
+      } else waiting ??= { dueMs: now + PATIENCE_MS, undo: server.wakeAfter(PATIENCE_MS) };
+      seen = server.writeCount(resource);
     },
   };
 }
 
-function isServedAsKept({ kinds, dialect }: AttendedServer, { group, resource }: GroupResource): boolean {
+function isServedAsKept({ kinds, dialect }: ReconcilerHost, { group, resource }: GroupResource): boolean {
   const served = dialect.group(group);
   return kinds().some(({ gvr }) => gvr.resource === resource && gvr.group === served && gvr.version === 'v1');
 }
 
 function revision(
   about: { readonly object: ApiObject; readonly spec: object; readonly annotation: string },
-  server: AttendedServer,
+  server: ReconcilerHost,
 ): readonly (() => void)[] {
   const { object, spec, annotation } = about;
   const { name, annotations, generation } = object.metadata;

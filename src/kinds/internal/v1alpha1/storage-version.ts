@@ -104,15 +104,15 @@ export const StorageVersion: Kind<StorageVersion, StorageVersionInput, 'Cluster'
     ageColumn,
   ],
   strategy: {
-    nameRule: storageVersionName,
-    unconditionalUpdate: false,
-    statusApart: true,
-    validate: (object) => statusProblems('status', statusOf(object)),
+    name: { validate: storageVersionName },
+    update: { unconditional: false },
+    write: { separateStatus: true },
+    create: { validate: (object) => statusProblems('status', statusOf(object)) },
   },
   subresources: {
     status: statusSubresource({
       metadata: 'kept',
-      validateUpdate: (next) => statusProblems('status', statusOf(next)),
+      validate: (next) => statusProblems('status', statusOf(next)),
     }),
   },
 });

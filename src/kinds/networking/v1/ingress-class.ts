@@ -53,10 +53,9 @@ export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', neve
   scope: 'Cluster',
   body: shape,
   strategy: {
-    generation: specGeneration,
-    updateSteps: ['metadata', 'change', 'whole'],
-    validate: (object) => specProblems(specOf(object)),
-    validateUpdate,
+    write: { generation: specGeneration },
+    update: { steps: ['metadata', 'change', 'whole'], validate: validateUpdate },
+    create: { validate: (object) => specProblems(specOf(object)) },
   },
   columns: [
     nameColumn,

@@ -14,7 +14,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
+import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { requiredSegmentProblems } from '../reference.js';
@@ -46,14 +46,15 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
   names: { shortNames: ['ip'] },
   body: shape,
   strategy: {
-    nameRule: ipAddressNameProblems,
-    // An address with something added is none.
-    generatedName: (prefix) => prefix,
-    ownMetadata: { update: 'placed' },
-    validate: (object) => parentProblems(parentOf(object)),
-    validateUpdate,
+    name: {
+      validate: ipAddressNameProblems,
+      // An address with something added is none.
+      generate: (prefix) => prefix,
+    },
+    update: { metadata: 'placed', validate: validateUpdate },
+    create: { validate: (object) => parentProblems(parentOf(object)) },
   },
-  keptAsVersion: 'v1beta1',
+  referenceStorageVersion: 'v1beta1',
   columns: [
     nameColumn,
     textColumn('ParentRef', 'The object that the address was given to.', parentCell),
@@ -83,10 +84,10 @@ function validateUpdate(
   next: ApiObject,
   live: ApiObject,
   _context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ): readonly FieldError[] {
   const parent = parentOf(next);
-  const problems = [...metadata.asNew(), ...parentProblems(parent), ...metadata.asChange()];
+  const problems = [...metadata.forCreate(), ...parentProblems(parent), ...metadata.forUpdate()];
   if (deepEqual(parent, parentOf(live))) return problems;
   const shown = parent === undefined ? null : dumpParent(parent);
   return [...problems, invalid('spec.parentRef', shown, 'field is immutable')];

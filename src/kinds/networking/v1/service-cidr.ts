@@ -50,12 +50,12 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   lifecycle: { introducedIn: '1.33' },
   body: shape,
   strategy: {
-    validate: (object) => rangeProblems(specOf(object).cidrs),
-    validateUpdate: (next, live) => updateProblems(specOf(next).cidrs, specOf(live).cidrs ?? []),
+    create: { validate: (object) => rangeProblems(specOf(object).cidrs) },
+    update: { validate: (next, live) => updateProblems(specOf(next).cidrs, specOf(live).cidrs ?? []) },
   },
   subresources: {
     // Its fields are everybody's: the reference server lists what is not under a version that does not exist.
-    status: statusSubresource({ metadata: 'kept', claimable: { except: [] } }),
+    status: statusSubresource({ metadata: 'kept', ownableFields: { except: [] } }),
   },
   initial: (_dialect, now) => [
     {
@@ -80,7 +80,7 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
       },
     },
   ],
-  keptAsVersion: 'v1beta1',
+  referenceStorageVersion: 'v1beta1',
   columns: [
     nameColumn,
     textColumn('CIDRs', 'The ranges that services get addresses from.', (object) =>

@@ -13,13 +13,13 @@ import { atomic, optional, pointer, resourceList } from '../../../schema/hints.j
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
-import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { toleration } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
+import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { validateResourceRequirements } from '../../shared/resources.js';
-import { roundAmounts } from '../../shared/round-amounts.js';
+import { roundResourceList } from '../../shared/round-resource-list.js';
 import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
 
 const overheadShape = () => ({ podFixed: optional(resourceList()) });
@@ -54,13 +54,10 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
   ],
   body: shape,
   strategy: {
-    unconditionalUpdate: false,
-    createOnUpdate: true,
-    defaults: (draft) => roundAmounts((draft as unknown as RuntimeClass).overhead?.podFixed),
-    ownMetadata: { create: 'plain', update: 'placed' },
-    validate,
-    validateUpdate,
-    warnings,
+    update: { unconditional: false, createsAbsent: true, metadata: 'placed', validate: validateUpdate },
+    decode: { defaults: (draft) => roundResourceList((draft as unknown as RuntimeClass).overhead?.podFixed) },
+    create: { metadata: 'plain', validate },
+    write: { warnings },
   },
 });
 
@@ -111,9 +108,9 @@ function validateUpdate(
   next: ApiObject,
   live: ApiObject,
   context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ): FieldError[] {
-  const found = [...metadata.asNew(), ...validate(next, context), ...metadata.asChange()];
+  const found = [...metadata.forCreate(), ...validate(next, context), ...metadata.forUpdate()];
   if (next['handler'] !== live['handler']) found.push(invalid('handler', next['handler'], 'field is immutable'));
   return found;
 }

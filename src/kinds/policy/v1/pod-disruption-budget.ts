@@ -91,17 +91,16 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
     body: shape,
     columns,
     strategy: {
-      // Only what any name must be: a segment of a path.
-      nameRule: () => [],
-      unconditionalUpdate: false,
-      ownMetadata: { create: 'none', update: 'none' },
-      statusApart: true,
-      generation: specGeneration,
-      defaults: (draft, { dialect }) => stripSelector(budgetOf(draft), dialect),
-      validate: specProblems,
-      validateUpdate: specProblems,
+      name: {
+        // Only what any name must be: a segment of a path.
+        validate: () => [],
+      },
+      update: { unconditional: false, metadata: 'none', validate: specProblems },
+      create: { metadata: 'none', validate: specProblems },
+      write: { separateStatus: true, generation: specGeneration },
+      decode: { defaults: (draft, { dialect }) => stripSelector(budgetOf(draft), dialect) },
     },
-    subresources: { status: statusSubresource({ ownMetadata: 'none', validateUpdate: statusProblems }) },
+    subresources: { status: statusSubresource({ metadataValidation: 'none', validate: statusProblems }) },
   });
 
 /** No pod has it: with it the version before this one told everything from nothing, where an empty selector did not. */

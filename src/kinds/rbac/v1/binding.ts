@@ -11,7 +11,7 @@ import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
-import type { Strategy, WriteContext } from '../../kind.js';
+import type { StrategyDefinition, WriteContext } from '../../kind.js';
 import { permitBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
@@ -53,17 +53,19 @@ export interface BindingRules {
 }
 
 /** How a binding departs from the ordinary. */
-export function bindingStrategy(rules: BindingRules): Partial<Strategy> {
+export function bindingStrategy(rules: BindingRules): StrategyDefinition {
   const validate = (object: ApiObject, { dialect }: WriteContext) => validateBinding(object, rules, groupIn(dialect));
   return {
-    nameRule: rbacName,
-    createOnUpdate: true,
-    defaults: fillInGroups,
-    validate,
-    // The reference server looks twice on update.
-    updateSteps: ['whole', 'whole', 'metadata', 'change'],
-    validateUpdate: roleRefChange,
-    permit: permitBinding(rules.isNamespaced ? 'rolebindings' : 'clusterrolebindings'),
+    name: { validate: rbacName },
+    update: {
+      createsAbsent: true,
+      // The reference server looks twice on update.
+      steps: ['whole', 'whole', 'metadata', 'change'],
+      validate: roleRefChange,
+    },
+    decode: { defaults: fillInGroups },
+    create: { validate },
+    write: { authorize: permitBinding(rules.isNamespaced ? 'rolebindings' : 'clusterrolebindings') },
   };
 }
 

@@ -39,13 +39,17 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
   columns: roleColumns,
   body: shape,
   strategy: {
-    nameRule: rbacName,
-    createOnUpdate: true,
-    validate: (object, _context, live) =>
-      validate(object, { allowInvalidValues: live !== undefined && hasInvalidValues(live) }),
-    // The reference server looks twice on update.
-    updateSteps: ['whole', 'whole', 'metadata'],
-    permit: permitRole('clusterroles'),
+    name: { validate: rbacName },
+    update: {
+      createsAbsent: true,
+      // The reference server looks twice on update.
+      steps: ['whole', 'whole', 'metadata'],
+    },
+    create: {
+      validate: (object, _context, live) =>
+        validate(object, { allowInvalidValues: live !== undefined && hasInvalidValues(live) }),
+    },
+    write: { authorize: permitRole('clusterroles') },
   },
   initial: clusterRolesFor,
 });

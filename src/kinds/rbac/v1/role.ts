@@ -25,12 +25,14 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
   columns: roleColumns,
   body: shape,
   strategy: {
-    nameRule: rbacName,
-    createOnUpdate: true,
-    validate,
-    // The reference server looks twice on update.
-    updateSteps: ['whole', 'whole', 'metadata'],
-    permit: permitRole('roles'),
+    name: { validate: rbacName },
+    update: {
+      createsAbsent: true,
+      // The reference server looks twice on update.
+      steps: ['whole', 'whole', 'metadata'],
+    },
+    create: { validate },
+    write: { authorize: permitRole('roles') },
   },
   initial: initialRoles,
 });

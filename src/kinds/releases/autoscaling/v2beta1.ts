@@ -110,7 +110,7 @@ export const horizontalPodAutoscalerV2beta1: Kind = anotherVersion(HorizontalPod
     status: statusSubresource({
       // The behavior is a part of the spec, wherever it stands.
       prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
-      validateUpdate: autoscalerStatusProblems,
+      validate: autoscalerStatusProblems,
     }),
   },
   // The annotation is read in either spelling.

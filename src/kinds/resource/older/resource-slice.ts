@@ -1,11 +1,13 @@
 /**
  * ResourceSlice in the older versions, whose devices keep their facts under `basic`.
  */
+
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { DraftObject } from '../../../meta/object.js';
 import type { Input, Output } from '../../../schema/type.js';
+import { mergeStrategies } from '../../build-kind.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, Strategy } from '../../kind.js';
+import type { Kind, StrategyDefinition } from '../../kind.js';
 import { sliceSpecV1alpha3, sliceSpecV1beta1 } from '../schema/slice.js';
 import { ResourceSlice, sliceStrategy } from '../v1beta2/resource-slice.js';
 import type { Version } from '../versions.js';
@@ -46,15 +48,16 @@ export const ResourceSliceV1alpha3: Kind<ResourceSliceV1alpha3, ResourceSliceV1a
   });
 
 /** @__NO_SIDE_EFFECTS__ */
-function olderStrategy(version: Version, toStored: (draft: DraftObject) => void): Partial<Strategy> {
+function olderStrategy(version: Version, toStored: (draft: DraftObject) => void): StrategyDefinition {
   const strategy = sliceStrategy(version, inStoredForm(toStored));
-  return {
-    ...strategy,
-    defaults: (draft, context) => {
-      // A device about which nothing is said comes back as one whose facts are empty.
-      const { devices } = (draft as unknown as ResourceSliceV1beta1).spec;
-      for (const device of devices ?? []) device.basic ??= {};
-      strategy.defaults?.(draft, context);
+  return mergeStrategies(strategy, {
+    decode: {
+      defaults: (draft, context) => {
+        // A device about which nothing is said comes back as one whose facts are empty.
+        const { devices } = (draft as unknown as ResourceSliceV1beta1).spec;
+        for (const device of devices ?? []) device.basic ??= {};
+        strategy.decode?.defaults?.(draft, context);
+      },
     },
-  };
+  });
 }

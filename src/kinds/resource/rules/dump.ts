@@ -6,7 +6,7 @@
 import type { DraftMeta } from '../../../meta/object.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../core/v1/scheduling-types.js';
-import { dumpObjectMeta } from '../../shared/object-meta-dump.js';
+import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
 import type { DeviceSubRequest, ResourceClaimSpec, ResourceClaimTemplateSpec } from '../schema/claim.js';
 import type { AllocationResult } from '../schema/claim-status.js';
 import type { DeviceToleration } from '../schema/selection.js';
@@ -17,7 +17,7 @@ export function dumpClaimSpec(spec: ResourceClaimSpec): Verbatim {
 }
 
 export function dumpTemplateSpec({ metadata, spec }: ResourceClaimTemplateSpec): Verbatim {
-  const meta = dumpObjectMeta(metadata as DraftMeta).verbatim;
+  const meta = goSyntaxObjectMeta(metadata as DraftMeta).verbatim;
   return verbatim(struct('resource.ResourceClaimTemplateSpec', { ObjectMeta: meta, Spec: claimSpec(spec) }));
 }
 

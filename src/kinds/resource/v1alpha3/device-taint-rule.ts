@@ -70,11 +70,11 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
     ageColumn,
   ],
   strategy: {
-    deleteReturnsObject: true,
-    generation: specGeneration,
-    defaults: stampTaint,
-    validate: (object) => specProblems(specOf(object)),
-    validateUpdate: (next, live) => specProblems(specOf(next), specOf(live)),
+    delete: { returnsObject: true },
+    write: { generation: specGeneration },
+    decode: { defaults: stampTaint },
+    create: { validate: (object) => specProblems(specOf(object)) },
+    update: { validate: (next, live) => specProblems(specOf(next), specOf(live)) },
   },
 });
 

@@ -50,11 +50,13 @@ export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> 
   columns: [nameColumn, ageColumn],
   body: shape,
   strategy: {
-    deleteReturnsObject: true,
-    updateSteps: ['whole', 'metadata', 'change'],
-    generation: specGeneration,
-    validate: (object) => specProblems(specOf(object)),
-    validateUpdate: (next, live) => specProblems(specOf(next), specOf(live)),
+    delete: { returnsObject: true },
+    update: {
+      steps: ['whole', 'metadata', 'change'],
+      validate: (next, live) => specProblems(specOf(next), specOf(live)),
+    },
+    write: { generation: specGeneration },
+    create: { validate: (object) => specProblems(specOf(object)) },
   },
 });
 

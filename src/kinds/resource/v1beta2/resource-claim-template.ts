@@ -9,7 +9,7 @@ import type { ApiObject, DraftObject, ObjectMetaInput } from '../../../meta/obje
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, PowerContext, Strategy } from '../../kind.js';
+import type { Kind, StrategyContext, StrategyDefinition } from '../../kind.js';
 import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
@@ -46,20 +46,24 @@ export interface ResourceClaimTemplateInput extends InputBase, Input<typeof shap
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function templateStrategy(stored: InStoredForm): Partial<Strategy> {
+export function templateStrategy(stored: InStoredForm): StrategyDefinition {
   return {
-    deleteReturnsObject: true,
-    updateSteps: ['metadata', 'change', 'whole'],
-    defaults: (draft) => defaultRequests(claimOf(draft)),
-    allocate,
-    prepareForCreate: (draft, { features }) => dropDisabledRequestFields(claimOf(draft), features),
-    prepareForUpdate: (draft, live, { features }) =>
-      dropDisabledRequestFields(claimOf(draft), features, { spec: claimOf(live) }),
-    validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
-    // As with claims: what is there was stored before, and the rules of a new one follow.
-    validateUpdate: (next, live) => {
-      const template = stored(next);
-      return [...specProblems(template, { stored: true }), ...changeProblems(template, stored(live))];
+    delete: { returnsObject: true },
+    update: {
+      steps: ['metadata', 'change', 'whole'],
+      prepare: (draft, live, { features }) =>
+        dropDisabledRequestFields(claimOf(draft), features, { spec: claimOf(live) }),
+      // As with claims: what is there was stored before, and the rules of a new one follow.
+      validate: (next, live) => {
+        const template = stored(next);
+        return [...specProblems(template, { stored: true }), ...changeProblems(template, stored(live))];
+      },
+    },
+    decode: { defaults: (draft) => defaultRequests(claimOf(draft)) },
+    write: { allocate },
+    create: {
+      prepare: (draft, { features }) => dropDisabledRequestFields(claimOf(draft), features),
+      validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
     },
   };
 }
@@ -80,7 +84,7 @@ function claimOf(object: ApiObject | DraftObject): AnyClaimSpec {
   return (object as unknown as { readonly spec: { readonly spec: AnyClaimSpec } }).spec.spec;
 }
 
-function allocate(draft: DraftObject, live: ApiObject | undefined, context: PowerContext): undefined {
+function allocate(draft: DraftObject, live: ApiObject | undefined, context: StrategyContext): undefined {
   if (live === undefined) checkAdminAccess(draft, claimOf(draft), context);
 }
 

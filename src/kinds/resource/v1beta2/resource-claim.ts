@@ -9,7 +9,7 @@ import { always } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, PowerContext, Strategy, WriteContext } from '../../kind.js';
+import type { Kind, StrategyContext, StrategyDefinition, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
@@ -45,21 +45,24 @@ export type InStoredForm = (object: ApiObject) => ApiObject;
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function claimStrategy(stored: InStoredForm): Partial<Strategy> {
+export function claimStrategy(stored: InStoredForm): StrategyDefinition {
   return {
-    statusApart: true,
-    deleteReturnsObject: true,
-    updateSteps: ['metadata', 'change', 'whole'],
-    defaults: (draft) => defaultRequests(specOf(draft)),
-    allocate,
-    prepareForCreate: (draft, { features }) => dropDisabledRequestFields(specOf(draft), features),
-    prepareForUpdate: (draft, live, { features }) =>
-      dropDisabledRequestFields(specOf(draft), features, live as unknown as AnyClaim),
-    validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
-    // What cannot be changed was stored before. The rules of a new claim follow these.
-    validateUpdate: (next, live) => {
-      const claim = stored(next);
-      return [...specProblems(claim, { stored: true }), ...changeProblems(claim, stored(live))];
+    write: { separateStatus: true, allocate },
+    delete: { returnsObject: true },
+    update: {
+      steps: ['metadata', 'change', 'whole'],
+      prepare: (draft, live, { features }) =>
+        dropDisabledRequestFields(specOf(draft), features, live as unknown as AnyClaim),
+      // What cannot be changed was stored before. The rules of a new claim follow these.
+      validate: (next, live) => {
+        const claim = stored(next);
+        return [...specProblems(claim, { stored: true }), ...changeProblems(claim, stored(live))];
+      },
+    },
+    decode: { defaults: (draft) => defaultRequests(specOf(draft)) },
+    create: {
+      prepare: (draft, { features }) => dropDisabledRequestFields(specOf(draft), features),
+      validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
     },
   };
 }
@@ -69,9 +72,9 @@ export function claimStatus(stored: InStoredForm): ReturnType<typeof statusSubre
   return statusSubresource({
     tables: false,
     metadata: 'kept',
-    claimable: { except: ['spec'] },
+    ownableFields: { except: ['spec'] },
     prepare: prepareStatus,
-    validateUpdate: (next, live) => statusProblems(stored(next), stored(live)),
+    validate: (next, live) => statusProblems(stored(next), stored(live)),
   });
 }
 
@@ -91,7 +94,7 @@ function specOf(object: ApiObject | DraftObject): AnyClaimSpec {
   return (object as unknown as AnyClaim).spec;
 }
 
-function allocate(draft: DraftObject, live: ApiObject | undefined, context: PowerContext): undefined {
+function allocate(draft: DraftObject, live: ApiObject | undefined, context: StrategyContext): undefined {
   if (live === undefined) checkAdminAccess(draft, specOf(draft), context);
 }
 

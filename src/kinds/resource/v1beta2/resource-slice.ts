@@ -7,7 +7,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { FeatureGates } from '../../feature-gates.js';
-import type { Kind, Strategy, WriteContext } from '../../kind.js';
+import type { Kind, StrategyDefinition, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { sliceSpecProblems } from '../rules/slice.js';
 import { type Device, type ResourceSliceSpec, resourceSliceSpec } from '../schema/slice.js';
@@ -31,25 +31,33 @@ interface AnySlice {
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function sliceStrategy(version: Version, stored: InStoredForm): Partial<Strategy> {
+export function sliceStrategy(version: Version, stored: InStoredForm): StrategyDefinition {
   return {
-    deleteReturnsObject: true,
-    // Counted by `prepareForUpdate`, which must look before it drops anything; here only that there is a generation.
-    generation: () => false,
-    defaults: (draft, context) => defaultTaints(factsOf(draft), context),
-    prepareForCreate: (draft, { features }) => dropDisabledFields(draft, features),
-    prepareForUpdate: (draft, live, { features }) => {
-      if (specChanges(draft, live)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
-      dropDisabledFields(draft, features, live);
+    delete: { returnsObject: true },
+    write: {
+      // Counted by `prepareForUpdate`, which must look before it drops anything; here only that there is a generation.
+      generation: () => false,
     },
-    validate: (object) => sliceSpecProblems('spec', specOf(stored(object))),
-    validateUpdate: (next, live) => sliceSpecProblems('spec', specOf(stored(next)), specOf(stored(live))),
-    selectableFields: {
-      'spec.nodeName': (object) => (object as unknown as AnySlice).spec.nodeName ?? '',
-      'spec.driver': (object) => (object as unknown as AnySlice).spec.driver,
+    decode: { defaults: (draft, context) => defaultTaints(factsOf(draft), context) },
+    create: {
+      prepare: (draft, { features }) => dropDisabledFields(draft, features),
+      validate: (object) => sliceSpecProblems('spec', specOf(stored(object))),
     },
-    unknownFieldLabel: (field: string, dialect: Dialect = orchDialect) =>
-      `field label not supported for ${dialect.group(serviceGroup('resource'))}/${version}, Kind=ResourceSlice: ${field}`,
+    update: {
+      prepare: (draft, live, { features }) => {
+        if (specChanges(draft, live)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
+        dropDisabledFields(draft, features, live);
+      },
+      validate: (next, live) => sliceSpecProblems('spec', specOf(stored(next)), specOf(stored(live))),
+    },
+    read: {
+      selectableFields: {
+        'spec.nodeName': (object) => (object as unknown as AnySlice).spec.nodeName ?? '',
+        'spec.driver': (object) => (object as unknown as AnySlice).spec.driver,
+      },
+      unknownFieldLabel: (field: string, dialect: Dialect = orchDialect) =>
+        `field label not supported for ${dialect.group(serviceGroup('resource'))}/${version}, Kind=ResourceSlice: ${field}`,
+    },
   };
 }
 

@@ -58,11 +58,13 @@ export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', n
   columns,
   body: shape,
   strategy: {
-    // It is 1 for ever: what matters about a class cannot change.
-    generation: () => false,
-    validate,
-    validateUpdate,
-    beforeDelete,
+    write: {
+      // It is 1 for ever: what matters about a class cannot change.
+      generation: () => false,
+    },
+    create: { validate },
+    update: { validate: validateUpdate },
+    delete: { intercept: beforeDelete },
   },
   initial: () =>
     [...SYSTEM_VALUES].map(([name, value]) => ({

@@ -4,7 +4,7 @@
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../shared/default-class.js';
+import { isDefaultClass, DEFAULT_STORAGE_CLASS_SUBDOMAINS } from '../../shared/default-class.js';
 import type { CSIDriver } from './csi-driver.js';
 import type { CSINode } from './csi-node.js';
 import type { StorageClass } from './storage-class.js';
@@ -78,7 +78,7 @@ function classNameColumn(marks: readonly string[]): Column {
 }
 
 export const storageClassColumns: readonly Column[] = [
-  classNameColumn(STORAGE_CLASS_MARKS),
+  classNameColumn(DEFAULT_STORAGE_CLASS_SUBDOMAINS),
   textColumn('Provisioner', 'Who makes the volumes.', (object) => storageClass(object).provisioner),
   textColumn(
     'ReclaimPolicy',

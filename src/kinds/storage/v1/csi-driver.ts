@@ -51,15 +51,16 @@ export const CSIDriver: Kind<CSIDriver, CSIDriverInput, 'Cluster', never> = defi
   body: shape,
   columns: csiDriverColumns,
   strategy: {
-    unconditionalUpdate: false,
-    deleteReturnsObject: true,
-    prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),
-    prepareForUpdate,
-    validate: (object) => specProblems('spec', specOf(object)),
-    validateUpdate: (next, live) => [
-      ...specProblems('spec', specOf(next)),
-      ...fixedProblems(specOf(next), specOf(live)),
-    ],
+    update: {
+      unconditional: false,
+      prepare: prepareForUpdate,
+      validate: (next, live) => [...specProblems('spec', specOf(next)), ...fixedProblems(specOf(next), specOf(live))],
+    },
+    delete: { returnsObject: true },
+    create: {
+      prepare: (draft, context) => dropDisabled(draft, undefined, context),
+      validate: (object) => specProblems('spec', specOf(object)),
+    },
   },
 });
 

@@ -52,12 +52,14 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
   body: shape,
   columns: csiNodeColumns,
   strategy: {
-    unconditionalUpdate: false,
-    deleteReturnsObject: true,
-    validate: newNodeProblems,
-    // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
-    updateSteps: ['whole', 'whole', 'change'],
-    validateUpdate: (next, live, context) => changedDriverProblems(driversOf(next), driversOf(live), context),
+    update: {
+      unconditional: false,
+      // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
+      steps: ['whole', 'whole', 'change'],
+      validate: (next, live, context) => changedDriverProblems(driversOf(next), driversOf(live), context),
+    },
+    delete: { returnsObject: true },
+    create: { validate: newNodeProblems },
   },
 });
 

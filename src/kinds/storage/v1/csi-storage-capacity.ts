@@ -13,9 +13,9 @@ import type { Input, Output } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, renderValue, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
-import { expressionWarnings, labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { expressionWarnings, labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 import { type LabelSelector, labelSelector } from '../../shared/types.js';
 
@@ -37,11 +37,11 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
     lifecycle: { introducedIn: '1.24' },
     body: shape,
     strategy: {
-      unconditionalUpdate: false,
-      validate: (object, _context, live) => capacityProblems(object, live !== undefined && hasInvalidValue(live)),
-      updateSteps: ['whole', 'metadata', 'change'],
-      validateUpdate: fixedProblems,
-      warnings,
+      update: { unconditional: false, steps: ['whole', 'metadata', 'change'], validate: fixedProblems },
+      create: {
+        validate: (object, _context, live) => capacityProblems(object, live !== undefined && hasInvalidValue(live)),
+      },
+      write: { warnings },
     },
   },
 );

@@ -19,10 +19,10 @@ import { defaultedPointer, optional, pointer, words } from '../../../schema/hint
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { byKey } from '../../../util/order.js';
-import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { type TopologySelectorTerm, topologySelectorTerm } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
 
@@ -46,11 +46,10 @@ export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', neve
   body: shape,
   columns: storageClassColumns,
   strategy: {
-    deleteReturnsObject: true,
-    validate: classProblems,
-    updateSteps: ['whole', 'metadata', 'change'],
-    validateUpdate: fixedProblems,
-    warnings,
+    delete: { returnsObject: true },
+    create: { validate: classProblems },
+    update: { steps: ['whole', 'metadata', 'change'], validate: fixedProblems },
+    write: { warnings },
   },
 });
 

@@ -12,7 +12,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
-import { volumeSourceDefaults } from '../../core/v1/persistent-volume/defaults.js';
+import { volumeSourceDefaults } from '../../core/v1/persistent-volume/source-rules.js';
 import { inlineVolumeSpec } from '../../core/v1/persistent-volume/spec.js';
 import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
@@ -78,25 +78,29 @@ export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cl
   body: shape,
   columns: volumeAttachmentColumns,
   strategy: {
-    unconditionalUpdate: false,
-    deleteReturnsObject: true,
-    statusApart: true,
-    defaults: (draft) => volumeSourceDefaults(attachmentOf(draft).spec.source.inlineVolumeSpec),
-    validate: (object, context, live) => [
-      ...attachmentProblems(object, context),
-      ...(live === undefined ? namingProblems(object) : []),
-    ],
-    // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
-    updateSteps: ['whole', 'whole', 'change'],
-    validateUpdate: fixedProblems,
+    update: {
+      unconditional: false,
+      // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
+      steps: ['whole', 'whole', 'change'],
+      validate: fixedProblems,
+    },
+    delete: { returnsObject: true },
+    write: { separateStatus: true },
+    decode: { defaults: (draft) => volumeSourceDefaults(attachmentOf(draft).spec.source.inlineVolumeSpec) },
+    create: {
+      validate: (object, context, live) => [
+        ...attachmentProblems(object, context),
+        ...(live === undefined ? namingProblems(object) : []),
+      ],
+    },
   },
   subresources: {
     status: statusSubresource({
       metadata: 'kept',
       prepare: dropDisabled,
-      ownMetadata: 'placed',
-      validateUpdate(next, live, context, metadata) {
-        const asNew = [...metadata.asNew(), ...attachmentProblems(next, context)];
+      metadataValidation: 'placed',
+      validate(next, live, context, metadata) {
+        const asNew = [...metadata.forCreate(), ...attachmentProblems(next, context)];
         return [...asNew, ...asNew, ...fixedProblems(next, live)];
       },
     }),

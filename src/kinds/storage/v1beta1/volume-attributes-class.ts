@@ -32,10 +32,9 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
     body: shape,
     columns: volumeAttributesClassColumns,
     strategy: {
-      deleteReturnsObject: true,
-      validate: classProblems,
-      updateSteps: ['whole', 'metadata', 'change', 'whole'],
-      validateUpdate: fixedProblems,
+      delete: { returnsObject: true },
+      create: { validate: classProblems },
+      update: { steps: ['whole', 'metadata', 'change', 'whole'], validate: fixedProblems },
     },
   });
 

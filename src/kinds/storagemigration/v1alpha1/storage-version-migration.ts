@@ -89,17 +89,18 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
       }),
     ],
     strategy: {
-      unconditionalUpdate: false,
-      statusApart: true,
-      canonicalize: dropEmptyConditions,
-      validate: (object) => specProblems('spec.resource', resourceOf(object)),
-      updateSteps: ['whole', 'metadata', 'change'],
-      validateUpdate: (next, live) => fixedProblems(resourceOf(next), resourceOf(live)),
+      update: {
+        unconditional: false,
+        steps: ['whole', 'metadata', 'change'],
+        validate: (next, live) => fixedProblems(resourceOf(next), resourceOf(live)),
+      },
+      write: { separateStatus: true, canonicalize: dropEmptyConditions },
+      create: { validate: (object) => specProblems('spec.resource', resourceOf(object)) },
     },
     subresources: {
       status: statusSubresource({
         metadata: 'kept',
-        validateUpdate: (next, live) => statusProblems('status', statusOf(next), statusOf(live)),
+        validate: (next, live) => statusProblems('status', statusOf(next), statusOf(live)),
       }),
     },
   });

@@ -14,11 +14,11 @@ import { podAnnotationsProblems } from '../../../core/v1/pod-spec/annotations.js
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { claimSpecWarnings } from '../../../core/v1/pod-spec/volume-warnings.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, MetadataFindings, NameRule, WriteContext } from '../../../kind.js';
+import type { Kind, MetadataErrors, NameRule, WriteContext } from '../../../kind.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/common-columns.js';
-import { nonNegative } from '../../../shared/non-negative.js';
-import { dumpLabelSelector } from '../../../shared/selector-dump.js';
+import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
+import { nonNegative } from '../../../shared/number-rules.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import {
   amountOf,
@@ -53,22 +53,24 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   names: { shortNames: ['sts'], categories: ['all'] },
   body: statefulSetShape,
   strategy: {
-    nameRule: labelName,
-    statusApart: true,
-    generation: specGeneration,
-    defaults,
-    prepareForCreate: (draft, context) => dropGatedFields(draft, undefined, context),
-    prepareForUpdate: dropGatedFields,
-    validate: (object, context) => specProblems(statefulSetOf(object).spec, { context, isNew: true }),
-    validateUpdate: (next, live, context) => [
-      ...specProblems(statefulSetOf(next).spec, { context, isNew: false }),
-      ...fixedFieldProblems(statefulSetOf(next).spec, statefulSetOf(live).spec),
-    ],
-    warnings,
+    name: { validate: labelName },
+    write: { separateStatus: true, generation: specGeneration, warnings },
+    decode: { defaults },
+    create: {
+      prepare: (draft, context) => dropGatedFields(draft, undefined, context),
+      validate: (object, context) => specProblems(statefulSetOf(object).spec, { context, isNew: true }),
+    },
+    update: {
+      prepare: dropGatedFields,
+      validate: (next, live, context) => [
+        ...specProblems(statefulSetOf(next).spec, { context, isNew: false }),
+        ...fixedFieldProblems(statefulSetOf(next).spec, statefulSetOf(live).spec),
+      ],
+    },
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ ownMetadata: 'placed', validateUpdate: statusProblems }),
+    status: statusSubresource({ metadataValidation: 'placed', validate: statusProblems }),
   },
   columns: [
     nameColumn,
@@ -185,7 +187,7 @@ function retentionProblems({ persistentVolumeClaimRetentionPolicy: policy }: Sta
 /** The pods' spec is not looked at here: its volumes come from claims that the spec alone does not show. */
 function templateProblems(spec: StatefulSetSpec, { dialect }: WriteContext): FieldError[] {
   const selector: StatefulSetSpec['selector'] | undefined = spec.selector;
-  if (!isReadable(selector)) return [invalid('spec.selector', dumpLabelSelector(selector), '')];
+  if (!isReadable(selector)) return [invalid('spec.selector', goSyntaxLabelSelector(selector), '')];
   const { metadata, spec: podSpec } = spec.template;
   const { labels = {}, annotations = {} } = metadata;
   // The reference server leaves `metadata` out of these paths.
@@ -238,7 +240,7 @@ function statusProblems(
   next: ApiObject,
   live: ApiObject,
   _context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ): readonly FieldError[] {
   const { status } = statefulSetOf(next);
   const { readyReplicas = 0, availableReplicas } = status;
@@ -261,7 +263,7 @@ function statusProblems(
   }
   return [
     ...problems,
-    ...metadata.asChange(),
+    ...metadata.forUpdate(),
     ...collisionProblems(status.collisionCount, statefulSetOf(live).status.collisionCount),
   ];
 }

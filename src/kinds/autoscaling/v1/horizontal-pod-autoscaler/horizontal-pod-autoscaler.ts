@@ -34,24 +34,30 @@ export const HorizontalPodAutoscalerV1: Kind<
   toStored: toV2,
   fromStored: fromV2,
   strategy: {
-    // There and back: what the annotations say is put as the server puts it, and the default metric shows.
-    defaults: (draft, context) => throughV2(draft, context),
-    prepareForCreate: (draft, context) => {
-      keepAnnotations(draft, undefined, STATUS_ANNOTATIONS);
-      throughV2(draft, context, (form) => v2.prepareForCreate?.(form, context));
+    decode: {
+      // There and back: what the annotations say is put as the server puts it, and the default metric shows.
+      defaults: (draft, context) => throughV2(draft, context),
     },
-    prepareForUpdate: (draft, live, context) => {
-      keepAnnotations(draft, live, STATUS_ANNOTATIONS);
-      throughV2(draft, context, (form) => v2.prepareForUpdate?.(form, inV2(live), context));
+    create: {
+      prepare: (draft, context) => {
+        keepAnnotations(draft, undefined, STATUS_ANNOTATIONS);
+        throughV2(draft, context, (form) => v2.create.prepare?.(form, context));
+      },
+      validate: (object, context) => v2.create.validate?.(inV2(object), context) ?? [],
     },
-    validate: (object, context) => v2.validate?.(inV2(object), context) ?? [],
-    validateUpdate: (next, live, context, metadata) =>
-      v2.validateUpdate?.(inV2(next), inV2(live), context, metadata) ?? [],
+    update: {
+      prepare: (draft, live, context) => {
+        keepAnnotations(draft, live, STATUS_ANNOTATIONS);
+        throughV2(draft, context, (form) => v2.update.prepare?.(form, inV2(live), context));
+      },
+      validate: (next, live, context, metadata) =>
+        v2.update.validate?.(inV2(next), inV2(live), context, metadata) ?? [],
+    },
   },
   subresources: {
     status: statusSubresource({
       prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
-      validateUpdate: autoscalerStatusProblems,
+      validate: autoscalerStatusProblems,
     }),
   },
   columns: autoscalerColumns((object) => inV2(object) as unknown as HorizontalPodAutoscaler),

@@ -30,15 +30,19 @@ export const HorizontalPodAutoscaler: Kind<
   names: { shortNames: ['hpa'], categories: ['all'] },
   body: horizontalPodAutoscalerShape,
   strategy: {
-    statusApart: true,
-    defaults,
-    prepareForCreate: (draft, context) => dropGatedFields(draft, undefined, context),
-    prepareForUpdate: dropGatedFields,
-    validate: (object, context) => autoscalerSpecProblems(autoscalerOf(object).spec, { context, live: undefined }),
-    validateUpdate: (next, live, context) =>
-      autoscalerSpecProblems(autoscalerOf(next).spec, { context, live: autoscalerOf(live).spec }),
+    write: { separateStatus: true },
+    decode: { defaults },
+    create: {
+      prepare: (draft, context) => dropGatedFields(draft, undefined, context),
+      validate: (object, context) => autoscalerSpecProblems(autoscalerOf(object).spec, { context, live: undefined }),
+    },
+    update: {
+      prepare: dropGatedFields,
+      validate: (next, live, context) =>
+        autoscalerSpecProblems(autoscalerOf(next).spec, { context, live: autoscalerOf(live).spec }),
+    },
   },
-  subresources: { status: statusSubresource({ validateUpdate: autoscalerStatusProblems }) },
+  subresources: { status: statusSubresource({ validate: autoscalerStatusProblems }) },
   columns: autoscalerColumns(autoscalerOf),
 });
 

@@ -13,7 +13,7 @@ import {
 import { dnsLabelProblems, pathSegmentProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import type { WriteContext } from '../../../kind.js';
-import { quantityDump, validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
+import { goSyntaxQuantity, validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
 import type { CrossVersionObjectReference, MetricIdentifier, MetricSpec, MetricTarget } from './metrics.js';
 import type {
   HorizontalPodAutoscalerBehavior,
@@ -193,7 +193,7 @@ function targetProblems(path: string, target: MetricTarget): FieldError[] {
   for (const field of ['value', 'averageValue'] as const) {
     const amount = target[field];
     if (amount === undefined || Quantity.parse(amount).sign() > 0) continue;
-    problems.push(invalid(childPath(path, field), quantityDump(amount), 'must be positive'));
+    problems.push(invalid(childPath(path, field), goSyntaxQuantity(amount), 'must be positive'));
   }
   if (averageUtilization !== undefined && averageUtilization < 1) {
     problems.push(invalid(childPath(path, 'averageUtilization'), averageUtilization, 'must be greater than 0'));

@@ -11,11 +11,10 @@ import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, MetadataFindings, WriteContext } from '../../../kind.js';
+import type { Kind, MetadataErrors, WriteContext } from '../../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../../shared/common-columns.js';
-import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
-import { dumpLabelSelector } from '../../../shared/selector-dump.js';
-import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
+import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
+import { podNameWarnings, specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { type JobCondition, type JobSpec, jobShape } from './schema.js';
 import { jobSpecProblems } from './validate.js';
 import { jobStatusProblems } from './validate-status.js';
@@ -36,27 +35,32 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   names: { categories: ['all'] },
   body: jobShape,
   strategy: {
-    statusApart: true,
-    generation: specGeneration,
-    ownMetadata: { update: 'placed' },
-    // Pods of finished Jobs were kept before there was anybody to collect them.
-    defaultPropagation: 'Orphan',
-    deletionWarnings: ({ orphanDependents, propagationPolicy }) =>
-      orphanDependents === undefined && propagationPolicy === undefined ? [ORPHANS] : [],
-    defaults,
-    prepareForCreate,
-    prepareForUpdate: (draft, live, { features }) =>
-      dropDisabledTemplateFields(jobOf(draft).spec.template, jobOf(live).spec.template, features),
-    validate: (object, context) => jobProblems(object, { context, live: undefined }),
-    validateUpdate,
-    warnings,
-    canonicalize: labelLikePods,
-    selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
-    unknownFieldLabel: (field) => `field label "${field}" not supported for Job`,
+    write: { separateStatus: true, generation: specGeneration, warnings, canonicalize: labelLikePods },
+    update: {
+      metadata: 'placed',
+      prepare: (draft, live, { features }) =>
+        dropDisabledTemplateFields(jobOf(draft).spec.template, jobOf(live).spec.template, features),
+      validate: validateUpdate,
+    },
+    delete: {
+      // Pods of finished Jobs were kept before there was anybody to collect them.
+      defaultPropagation: 'Orphan',
+      warnings: ({ orphanDependents, propagationPolicy }) =>
+        orphanDependents === undefined && propagationPolicy === undefined ? [ORPHANS] : [],
+    },
+    decode: { defaults },
+    create: {
+      prepare: prepareForCreate,
+      validate: (object, context) => jobProblems(object, { context, live: undefined }),
+    },
+    read: {
+      selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
+      unknownFieldLabel: (field) => `field label "${field}" not supported for Job`,
+    },
   },
   subresources: {
     status: statusSubresource({
-      validateUpdate: (next, live, { features }) =>
+      validate: (next, live, { features }) =>
         jobStatusProblems(jobOf(next), jobOf(live), features.enabled('JobManagedBy')),
     }),
   },
@@ -185,7 +189,7 @@ function generatedSelectorProblems(object: ApiObject, { context, live }: Judged)
   // What cannot be read is reported with the rest of the spec.
   const isReadable = labelSelectorObjectErrors(spec.selector, '').length === 0;
   if (isReadable && !selectsLabels(spec.selector, selected)) {
-    problems.push(invalid('spec.selector', dumpLabelSelector(spec.selector), '`selector` not auto-generated'));
+    problems.push(invalid('spec.selector', goSyntaxLabelSelector(spec.selector), '`selector` not auto-generated'));
   }
   return problems;
 }
@@ -203,13 +207,13 @@ function validateUpdate(
   next: ApiObject,
   live: ApiObject,
   context: WriteContext,
-  metadata: MetadataFindings,
+  metadata: MetadataErrors,
 ): readonly FieldError[] {
   const [{ spec }, before] = [jobOf(next), jobOf(live)];
   return [
-    ...metadata.asNew(),
+    ...metadata.forCreate(),
     ...jobProblems(next, { context, live }),
-    ...metadata.asChange(),
+    ...metadata.forUpdate(),
     ...jobSpecProblems('spec', spec, { context, live: before.spec.template.spec }),
     ...jobSpecUpdateProblems(spec, before.spec, { started: before.status.startTime !== undefined }),
   ];

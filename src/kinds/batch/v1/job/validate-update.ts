@@ -5,7 +5,7 @@ import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import { type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import type { PodTemplateSpec } from '../../../core/v1/pod-spec/pod-spec.js';
-import { dumpLabelSelector } from '../../../shared/selector-dump.js';
+import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
 import type { JobSpec } from './schema.js';
 import { dumpPodFailurePolicy, dumpSuccessPolicy } from './validate-policies.js';
 
@@ -45,7 +45,7 @@ function listed(value: unknown): unknown {
 }
 
 function dumpSelector({ selector }: JobSpec) {
-  return selector === undefined ? undefined : dumpLabelSelector(selector);
+  return selector === undefined ? undefined : goSyntaxLabelSelector(selector);
 }
 
 /** An indexed Job can grow and shrink as a whole; any other has as many completions as it had. */

@@ -8,8 +8,8 @@ import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../me
 import type { PodSpec } from '../../../core/v1/pod-spec/pod-spec.js';
 import { podTemplateProblems } from '../../../core/v1/pod-spec/pod-template.js';
 import type { WriteContext } from '../../../kind.js';
-import { nonNegative } from '../../../shared/non-negative.js';
-import { dumpLabels } from '../../../shared/selector-dump.js';
+import { goSyntaxLabels } from '../../../shared/go-syntax.js';
+import { nonNegative } from '../../../shared/number-rules.js';
 import type { JobSpec } from './schema.js';
 import { podFailurePolicyProblems, podReplacementPolicyProblems, successPolicyProblems } from './validate-policies.js';
 
@@ -30,7 +30,7 @@ export function jobSpecProblems(path: string, spec: JobSpec, about: JobRules): F
   const { labels } = template.metadata;
   if (malformed.length === 0 && !selectsLabels(selector, labels)) {
     const detail = '`selector` does not match template `labels`';
-    problems.push(invalid(childPath(path, 'template.metadata.labels'), dumpLabels(labels), detail));
+    problems.push(invalid(childPath(path, 'template.metadata.labels'), goSyntaxLabels(labels), detail));
   }
   return problems;
 }

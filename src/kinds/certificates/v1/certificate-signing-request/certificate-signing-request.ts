@@ -10,7 +10,7 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { humanDuration } from '../../../../text/time/time.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, PowerContext, WriteContext } from '../../../kind.js';
+import type { Kind, StrategyContext, WriteContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
@@ -54,17 +54,21 @@ export const CertificateSigningRequest: Kind<
   names: { shortNames: ['csr'] },
   body: shape,
   strategy: {
-    // Anything that a URL can hold.
-    nameRule: () => [],
-    updateSteps: ['whole', 'metadata'],
-    statusApart: true,
-    claimable: { except: ['spec', 'status'] },
-    allocate: nameRequester,
-    // A request is what it was when it was made.
-    prepareForUpdate: (draft, live) => keepLive(draft, live, ['spec']),
-    validate: requestProblems,
-    selectableFields: { 'spec.signerName': (object) => (object['spec'] as CertificateSigningRequestSpec).signerName },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    name: {
+      // Anything that a URL can hold.
+      validate: () => [],
+    },
+    update: {
+      steps: ['whole', 'metadata'],
+      // A request is what it was when it was made.
+      prepare: (draft, live) => keepLive(draft, live, ['spec']),
+    },
+    write: { separateStatus: true, ownableFields: { except: ['spec', 'status'] }, allocate: nameRequester },
+    create: { validate: requestProblems },
+    read: {
+      selectableFields: { 'spec.signerName': (object) => (object['spec'] as CertificateSigningRequestSpec).signerName },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
   subresources: {
     approval: {
@@ -85,7 +89,7 @@ function statusOf(object: ApiObject): CertificateSigningRequestStatus {
 }
 
 /** Who asks is who the server knows is asking, whatever the request says. */
-function nameRequester(draft: DraftObject, live: ApiObject | undefined, { user }: PowerContext): undefined {
+function nameRequester(draft: DraftObject, live: ApiObject | undefined, { user }: StrategyContext): undefined {
   if (live !== undefined) return;
   const { request, signerName, expirationSeconds, usages } = draft['spec'] as CertificateSigningRequestSpec;
   const spec: CertificateSigningRequestSpec = {
@@ -105,18 +109,18 @@ function subresource(
 ): SubresourceStrategy {
   return {
     verbs: ['get', 'update', 'patch'],
-    claimable: { except: unclaimed },
-    prepareForUpdate(draft, live, { now }) {
+    ownableFields: { except: unclaimed },
+    prepare(draft, live, { now }) {
       keepLive(draft, live, ['spec']);
       keep(draft, live);
       stampConditions(draft, live, now);
     },
-    ownMetadata: 'placed',
-    validateUpdate: (next, live, context: WriteContext, metadata) => [
-      ...metadata.asNew(),
+    metadata: 'placed',
+    validate: (next, live, context: WriteContext, metadata) => [
+      ...metadata.forCreate(),
       ...requestProblems(next, context),
       ...requestUpdateProblems(next, live, powers),
-      ...metadata.asChange(),
+      ...metadata.forUpdate(),
     ],
   };
 }

@@ -7,17 +7,17 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { keepSentTexts, sentText } from '../../../../schema/sent-texts.js';
+import { keepSentTexts, sentText } from '../../../../schema/quantity-texts.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { type ResourceList, validateResourceQuantity } from '../../../shared/resources.js';
-import { roundAmounts } from '../../../shared/round-amounts.js';
+import { roundResourceList } from '../../../shared/round-resource-list.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
 import { validateNodeTaints } from '../../../shared/taints.js';
-import { nodeConnections } from '../connections.js';
+import { nodeConnections } from '../connect-subresources.js';
 import { nodeColumns } from './columns.js';
 import { type NodeStatus, nodeShape } from './schema.js';
 
@@ -31,23 +31,25 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
   names: { shortNames: ['no'] },
   body: nodeShape,
   columns: nodeColumns,
-  connections: nodeConnections,
+  connectSubresources: nodeConnections,
   strategy: {
-    claimable: { except: ['status'] },
-    defaults,
-    prepareForCreate: dropConfig,
-    prepareForUpdate: (draft, live) => {
-      keepLive(draft, live, ['status']);
-      dropConfig(draft);
+    write: { ownableFields: { except: ['status'] }, warnings },
+    decode: { defaults },
+    create: { prepare: dropConfig, validate },
+    update: {
+      prepare: (draft, live) => {
+        keepLive(draft, live, ['status']);
+        dropConfig(draft);
+      },
+      steps: ['whole', 'metadata', 'change'],
+      validate: validateUpdate,
     },
-    validate,
-    updateSteps: ['whole', 'metadata', 'change'],
-    validateUpdate,
-    warnings,
-    selectableFields: { 'spec.unschedulable': (object) => String(nodeOf(object).spec.unschedulable ?? false) },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    read: {
+      selectableFields: { 'spec.unschedulable': (object) => String(nodeOf(object).spec.unschedulable ?? false) },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
-  subresources: { status: statusSubresource({ prepare: dropConfig, validateUpdate }) },
+  subresources: { status: statusSubresource({ prepare: dropConfig, validate: validateUpdate }) },
 });
 
 function nodeOf(object: ApiObject | DraftObject): Node {
@@ -64,8 +66,8 @@ function defaults(draft: DraftObject): void {
 }
 
 function capacityDefaults(status: NodeStatus): void {
-  roundAmounts(status.capacity);
-  roundAmounts(status.allocatable);
+  roundResourceList(status.capacity);
+  roundResourceList(status.allocatable);
   if (status.allocatable === undefined && status.capacity !== undefined) {
     status.allocatable = copyJson(status.capacity);
     keepSentTexts(status.capacity, status.allocatable);

@@ -5,6 +5,7 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
+import { roundResourceList } from '../../../shared/round-resource-list.js';
 import type { SecretReference } from '../../../shared/types.js';
 import { driverNameProblems, hostPathProblems } from '../pod-spec/local-source-rules.js';
 import {
@@ -34,10 +35,10 @@ import type {
   ScaleIOPersistentVolumeSource,
   StorageOSPersistentVolumeSource,
 } from './sources.js';
-import type { PersistentVolumeSource } from './spec.js';
+import type { InlineVolumeSpec, PersistentVolumeSource } from './spec.js';
 
 /** What the rules of sources need to know beside them. */
-export interface SourceRules {
+export interface VolumeSourceContext {
   readonly dialect: Dialect;
   /** The name of the volume; empty for one that is held inline. */
   readonly volumeName: string;
@@ -46,7 +47,7 @@ export interface SourceRules {
 }
 
 /** The rules of all sources in a spec at `path`: there must be one, and only one. */
-export function volumeSourceProblems(path: string, spec: PersistentVolumeSource, about: SourceRules): FieldError[] {
+export function volumeSourceProblems(path: string, spec: PersistentVolumeSource, about: VolumeSourceContext): FieldError[] {
   const given = SOURCES.filter(({ kind }) => spec[kind] !== undefined);
   if (given.length === 0) return [required(path, 'must specify a volume type')];
   return given.flatMap((source, index) =>
@@ -61,12 +62,12 @@ interface Source {
   readonly kind: keyof PersistentVolumeSource;
   /** How the source is called where it is one too many. */
   readonly spelling: string;
-  readonly problems: (at: string, spec: PersistentVolumeSource, about: SourceRules) => FieldError[];
+  readonly problems: (at: string, spec: PersistentVolumeSource, about: VolumeSourceContext) => FieldError[];
 }
 
 function source<Name extends keyof PersistentVolumeSource>(
   kind: Name,
-  problems: (path: string, source: NonNullable<PersistentVolumeSource[Name]>, about: SourceRules) => FieldError[],
+  problems: (path: string, source: NonNullable<PersistentVolumeSource[Name]>, about: VolumeSourceContext) => FieldError[],
   { spelling = kind as string, path = kind as string }: { spelling?: string; path?: string } = {},
 ): Source {
   return {
@@ -133,7 +134,7 @@ const MAX_PORTAL_NAME = 64;
 function iscsiVolumeProblems(
   path: string,
   given: ISCSIPersistentVolumeSource,
-  { volumeName }: SourceRules,
+  { volumeName }: VolumeSourceContext,
 ): FieldError[] {
   const { targetPortal, iqn, lun, initiatorName, secretRef, chapAuthDiscovery, chapAuthSession } = given;
   const found = requiredProblems(path, { targetPortal });
@@ -221,4 +222,17 @@ function secretProblems(path: string, ref: SecretReference | undefined): FieldEr
     const at = childPath(path, field);
     return value === '' ? [required(at)] : problems(value).map((problem) => invalid(at, value, problem));
   });
+}
+
+/** For volumes, and for those that an attachment holds inline. Further defaults of sources stand in their schemas. */
+export function volumeSourceDefaults(spec: InlineVolumeSpec | undefined): void {
+  if (spec === undefined) return;
+  roundResourceList(spec.capacity);
+  const { azureFile, scaleIO } = spec;
+  // These two are on the wire always, as null if need be, and in their places.
+  if (azureFile !== undefined) azureFile.secretNamespace ??= null;
+  if (scaleIO !== undefined) {
+    const { gateway, system, secretRef = null, ...rest } = scaleIO;
+    spec.scaleIO = { gateway, system, secretRef, ...rest };
+  }
 }

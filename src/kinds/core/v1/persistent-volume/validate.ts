@@ -6,16 +6,16 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelValueProblems } from '../../../../meta/names.js';
-import { sentText } from '../../../../schema/sent-texts.js';
+import { sentText } from '../../../../schema/quantity-texts.js';
 import type { Verbatim } from '../../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { WriteContext } from '../../../kind.js';
+import { deprecatedNodeLabels } from '../../../shared/deprecated-node-labels.js';
 import { validateNodeSelector } from '../../../shared/node-selector.js';
-import { quantityDump, validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
+import { goSyntaxQuantity, validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
 import { accessModeProblems, classNameProblems, volumeModeProblems } from '../claim-spec-rules.js';
-import { deprecatedNodeLabels } from './deprecated-labels.js';
 import { volumeSourceProblems } from './source-rules.js';
 import type { InlineVolumeSpec, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from './spec.js';
 import { mountOptionsAnnotation } from './warnings.js';
@@ -80,7 +80,7 @@ function capacityDump(capacity: Readonly<Record<string, string>>): Verbatim {
   const entries = sortedEntries(capacity);
   if (entries.length === 0) return verbatim('core.ResourceList(nil)');
   const shown = entries.map(
-    ([name, amount]) => `${quote(name)}:${quantityDump(sentText(capacity, name) ?? amount).verbatim}`,
+    ([name, amount]) => `${quote(name)}:${goSyntaxQuantity(sentText(capacity, name) ?? amount).verbatim}`,
   );
   return verbatim(`core.ResourceList{${shown.join(', ')}}`);
 }

@@ -4,7 +4,7 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import { expressionWarnings } from './deprecated-labels.js';
+import { expressionWarnings } from '../../../shared/deprecated-node-labels.js';
 import type { PersistentVolumeSource, PersistentVolumeSpec } from './spec.js';
 
 /** The annotation that named a volume's or a claim's class before there was a field for it. */

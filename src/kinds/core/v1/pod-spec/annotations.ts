@@ -6,7 +6,18 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
 import type { PodSpec } from './pod-spec.js';
+import type { AppArmorProfile, SeccompProfile, SecurityContext } from './security-context.js';
 import { descendingPathProblems } from './volume-paths.js';
+
+const LOCALHOST = 'localhost/';
+
+/** How an annotation says the same, by type; profiles of the localhost are named after the slash. */
+const SPELLINGS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['seccomp Unconfined', ['unconfined']],
+  ['seccomp RuntimeDefault', ['runtime/default', 'docker/default']],
+  ['apparmor Unconfined', ['unconfined']],
+  ['apparmor RuntimeDefault', ['runtime/default']],
+]);
 
 export type Annotations = Readonly<Record<string, string>>;
 
@@ -16,7 +27,7 @@ export function appArmorPrefix(dialect: Dialect): string {
 }
 
 /** The path of problems that concern no field: how the reference server prints one without a name. */
-export const NOWHERE = '[]';
+export const EMPTY_PATH = '[]';
 
 /** Set on pods that a node made by itself. */
 export function mirrorKey(dialect: Dialect): string {
@@ -117,4 +128,70 @@ export function podAnnotationsUpdateProblems(
     return what === undefined || Object.hasOwn(live, key) ? [] : [forbidden(keyPath(path, key), `may not add ${what}`)];
   });
   return [...touched, ...added];
+}
+
+/** `path` is that of the spec. */
+export function profileMatchProblems(
+  path: string,
+  spec: PodSpec,
+  { annotations = {}, dialect }: { readonly annotations: Annotations | undefined; readonly dialect: Dialect },
+): FieldError[] {
+  const ofPod = spec.securityContext;
+  const seccomp = seccompKeys(dialect);
+  const containers = placedContexts(path, spec);
+  const windows = spec.os?.name === 'windows';
+  return [
+    ...mismatchProblems(childPath(path, 'securityContext.seccompProfile'), 'seccomp', {
+      profile: ofPod.seccompProfile,
+      annotation: own(annotations, seccomp.pod),
+    }),
+    ...containers.flatMap(({ place, name, context }) =>
+      mismatchProblems(childPath(place, 'securityContext.seccompProfile'), 'seccomp', {
+        profile: context?.seccompProfile,
+        annotation: own(annotations, seccomp.prefix + name),
+      }),
+    ),
+    ...(windows ? [] : containers).flatMap(({ place, name, context }) =>
+      mismatchProblems(childPath(place, 'securityContext.appArmorProfile'), 'apparmor', {
+        profile: context?.appArmorProfile ?? ofPod.appArmorProfile,
+        annotation: own(annotations, appArmorPrefix(dialect) + name),
+      }),
+    ),
+  ];
+}
+
+interface Placed {
+  readonly place: string;
+  readonly name: string;
+  readonly context: SecurityContext | undefined;
+}
+
+function placedContexts(path: string, spec: PodSpec): Placed[] {
+  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).map(({ name, securityContext }, index) => ({
+      place: keyPath(childPath(path, list), index),
+      name,
+      context: securityContext,
+    })),
+  );
+}
+
+function mismatchProblems(
+  path: string,
+  what: 'seccomp' | 'apparmor',
+  given: {
+    readonly profile: SeccompProfile | AppArmorProfile | undefined;
+    readonly annotation: string | undefined;
+  },
+): FieldError[] {
+  const { profile, annotation } = given;
+  if (profile === undefined || annotation === undefined) return [];
+  const otherType = [forbidden(childPath(path, 'type'), `${what} type in annotation and field must match`)];
+  if (profile.type !== 'Localhost') {
+    const spellings = SPELLINGS.get(`${what} ${profile.type}`);
+    return spellings === undefined || spellings.includes(annotation) ? [] : otherType;
+  }
+  if (!annotation.startsWith(LOCALHOST)) return otherType;
+  if (annotation.slice(LOCALHOST.length) === profile.localhostProfile) return [];
+  return [forbidden(childPath(path, 'localhostProfile'), `${what} profile in annotation and field must match`)];
 }

@@ -4,20 +4,37 @@
  */
 import { own } from '../../../../util/json.js';
 import { byKey } from '../../../../util/order.js';
-import { roundAmounts } from '../../../shared/round-amounts.js';
+import { roundResourceList } from '../../../shared/round-resource-list.js';
 import { claimSpecDefaults } from '../claim-spec-rules.js';
 import type { Container, EphemeralContainer } from './container.js';
-import { imageTag } from './image-name.js';
 import type { PodSpec } from './pod-spec.js';
 import type { Volume } from './volume.js';
+
+/**
+ * How an image is named, as far as its tag decides how often it is pulled.
+ */
+
+const DOMAIN_PART = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+
+const HOST = `(?:${DOMAIN_PART}(?:\\.${DOMAIN_PART})*|\\[(?:[a-fA-F0-9:]+)\\])`;
+
+const PATH_PART = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+
+const NAME = `(?:${HOST}(?::[0-9]+)?/)?${PATH_PART}(?:/${PATH_PART})*`;
+
+const TAG = '[\\w][\\w.-]{0,127}';
+
+const DIGEST = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}';
+
+const REFERENCE = new RegExp(`^${NAME}(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 
 /** For pods and templates alike. Changes the spec. */
 export function podSpecDefaults(spec: PodSpec): void {
   for (const volume of spec.volumes ?? []) volumeDefaults(volume);
   for (const container of allContainers(spec)) containerDefaults(container);
-  roundAmounts(spec.overhead);
-  roundAmounts(spec.resources?.limits);
-  roundAmounts(spec.resources?.requests);
+  roundResourceList(spec.overhead);
+  roundResourceList(spec.resources?.limits);
+  roundResourceList(spec.resources?.requests);
   nameServiceAccount(spec);
 }
 
@@ -50,8 +67,8 @@ export function nameServiceAccount(spec: PodSpec): void {
 
 function containerDefaults(container: Container | EphemeralContainer): void {
   container.imagePullPolicy ??= imageTag(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
-  roundAmounts(container.resources.limits);
-  roundAmounts(container.resources.requests);
+  roundResourceList(container.resources.limits);
+  roundResourceList(container.resources.requests);
 }
 
 function withDefaults(
@@ -77,4 +94,14 @@ export function volumeDefaults(volume: Volume): void {
     // In its place on the wire.
     volume.scaleIO = { gateway, system, secretRef, ...rest };
   }
+}
+
+/** The tag in force: `latest` when neither tag nor digest is given; empty for what is no name of an image. */
+function imageTag(image: string): string {
+  // A bare digest is not taken for a name.
+  if (/^[a-f0-9]{64}$/.test(image)) return '';
+  const match = REFERENCE.exec(image);
+  if (match === null) return '';
+  const [, tag, digest] = match;
+  return tag ?? (digest === undefined ? 'latest' : '');
 }

@@ -4,8 +4,15 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
+import { labelErrors } from '../../../../meta/labels.js';
 import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
+import type { DraftMeta } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { quote } from '../../../../text/go/go-text.js';
+import { annotationErrors } from '../../../shared/annotations.js';
+import type { ClaimSpecContext } from '../claim-spec-rules.js';
+import { claimSpecProblems } from '../claim-spec-rules.js';
+import type { EphemeralVolumeSource } from './volume.js';
 import { descendingPathProblems, noBackstepsProblems, requiredProblems } from './volume-paths.js';
 import type {
   CSIVolumeSource,
@@ -15,6 +22,23 @@ import type {
   ImageVolumeSource,
   PersistentVolumeClaimVolumeSource,
 } from './volume-sources.js';
+
+/** All of metadata but labels and annotations, as messages spell it. */
+const NOT_FOR_TEMPLATES: readonly (readonly [field: keyof DraftMeta, spelling: string])[] = [
+  ['name', 'name'],
+  ['generateName', 'generateName'],
+  ['namespace', 'namespace'],
+  ['selfLink', 'selfLink'],
+  ['uid', 'uID'],
+  ['resourceVersion', 'resourceVersion'],
+  ['generation', 'generation'],
+  ['creationTimestamp', 'creationTimestamp'],
+  ['deletionTimestamp', 'deletionTimestamp'],
+  ['deletionGracePeriodSeconds', 'deletionGracePeriodSeconds'],
+  ['ownerReferences', 'ownerReferences'],
+  ['finalizers', 'finalizers'],
+  ['managedFields', 'managedFields'],
+];
 
 export function emptyDirProblems(path: string, { sizeLimit }: EmptyDirVolumeSource): FieldError[] {
   if (sizeLimit === undefined || Quantity.parse(sizeLimit).sign() >= 0) return [];
@@ -84,4 +108,38 @@ export function imageProblems(
   if (pullPolicy === undefined) found.push(required(at));
   else if (!PULL_POLICIES.includes(pullPolicy)) found.push(notSupported(at, pullPolicy, PULL_POLICIES));
   return found;
+}
+
+export function ephemeralProblems(path: string, source: EphemeralVolumeSource, about: ClaimSpecContext): FieldError[] {
+  const { volumeClaimTemplate: template } = source;
+  const at = childPath(path, 'volumeClaimTemplate');
+  if (template === undefined) return [required(at)];
+  return [
+    ...templateMetaProblems(childPath(at, 'metadata'), template.metadata),
+    ...claimSpecProblems(childPath(at, 'spec'), template.spec, about),
+  ];
+}
+
+/** The name of the claim that is made for a volume. */
+export function claimNameFor(podName: string, volumeName: string): string {
+  return `${podName}-${volumeName}`;
+}
+
+/** The claim's name must be one; what is wrong with it is reported at the name of the volume. */
+export function claimNameProblems(path: string, podName: string, volumeName: string): FieldError[] {
+  if (podName === '' || volumeName === '') return [];
+  const claimName = claimNameFor(podName, volumeName);
+  return dnsSubdomainProblems(claimName).map((why) =>
+    invalid(path, volumeName, `PVC name ${quote(claimName)}: ${why}`),
+  );
+}
+
+function templateMetaProblems(path: string, metadata: DraftMeta): FieldError[] {
+  // An empty creation time is null.
+  const given = NOT_FOR_TEMPLATES.filter(([field]) => (metadata[field] ?? null) !== null);
+  return [
+    ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
+    ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),
+    ...given.map(([, spelling]) => forbidden(childPath(path, spelling), 'cannot be set')),
+  ];
 }

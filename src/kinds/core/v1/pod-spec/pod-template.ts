@@ -8,11 +8,10 @@ import { childPath, forbidden } from '../../../../meta/field-error.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import type { FeatureGates } from '../../../feature-gates.js';
 import { annotationErrors } from '../../../shared/annotations.js';
-import { podAnnotationsProblems } from './annotations.js';
+import { podAnnotationsProblems, profileMatchProblems } from './annotations.js';
 import { podSpecDefaults } from './defaults.js';
 import { dropDisabledPodFields } from './gates.js';
 import type { PodSpec, PodTemplateSpec } from './pod-spec.js';
-import { profileMatchProblems } from './profile-match.js';
 import { type PodRules, podSpecProblems } from './validate.js';
 import { podSpecWarnings } from './warnings.js';
 
@@ -23,8 +22,8 @@ export function podTemplateDefaults(template: PodTemplateSpec): void {
 }
 
 /** Specs from the store in which no rule finds anything; and those of which, without annotations, nothing is to be said. */
-const sound = new WeakSet<PodSpec>();
-const quiet = new WeakSet<PodSpec>();
+const validSpecs = new WeakSet<PodSpec>();
+const specsWithoutWarnings = new WeakSet<PodSpec>();
 
 /** Problems of a template that hold for any workload; kinds add their own, on restart policies and selectors. */
 export function podTemplateProblems(path: string, template: PodTemplateSpec, about: PodRules): FieldError[] {
@@ -50,10 +49,10 @@ export function podTemplateProblems(path: string, template: PodTemplateSpec, abo
 
 /** A template goes into many objects; as long as it is one and the same, one look is enough. */
 function specProblems(path: string, spec: PodSpec, about: PodRules): FieldError[] {
-  if (sound.has(spec)) return [];
+  if (validSpecs.has(spec)) return [];
   const problems = podSpecProblems(path, spec, about);
   // What was there before may excuse some things.
-  if (problems.length === 0 && about.live === undefined && Object.isFrozen(spec)) sound.add(spec);
+  if (problems.length === 0 && about.live === undefined && Object.isFrozen(spec)) validSpecs.add(spec);
   return problems;
 }
 
@@ -75,9 +74,9 @@ export function podTemplateWarnings(
 ): string[] {
   const { spec, metadata } = template;
   const { annotations = NONE } = metadata ?? {};
-  if (annotations === NONE && quiet.has(spec)) return [];
+  if (annotations === NONE && specsWithoutWarnings.has(spec)) return [];
   const warnings = podSpecWarnings(path, spec, { annotations, dialect });
-  if (warnings.length === 0 && annotations === NONE && Object.isFrozen(spec)) quiet.add(spec);
+  if (warnings.length === 0 && annotations === NONE && Object.isFrozen(spec)) specsWithoutWarnings.add(spec);
   return warnings;
 }
 

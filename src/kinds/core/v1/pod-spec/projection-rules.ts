@@ -4,8 +4,14 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
+import type { Verbatim } from '../../../../text/go/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
+import { signerNameProblems, trustBundleNameProblems } from '../../../shared/signer-name.js';
 import { fieldRefProblems, resourceFieldRefProblems, VOLUME_FIELDS } from './field-refs.js';
 import type {
+  ClusterTrustBundleProjection,
   DownwardAPIVolumeFile,
   DownwardAPIVolumeSource,
   ProjectedVolumeSource,
@@ -13,7 +19,6 @@ import type {
   VolumeProjection,
 } from './projected.js';
 import type { KeyToPath } from './selectors.js';
-import { trustBundleProblems } from './trust-bundle-rules.js';
 import { localPathProblems, modeProblems, requiredProblems } from './volume-paths.js';
 import type { ConfigMapVolumeSource, SecretVolumeSource } from './volume-sources.js';
 
@@ -160,4 +165,61 @@ export function tokenVolumesProblems(
       return [forbidden(at, 'must not be specified when serviceAccountName is not set')];
     }),
   );
+}
+
+function trustBundleProblems(path: string, bundle: ClusterTrustBundleProjection): FieldError[] {
+  return [
+    ...choiceProblems(path, bundle),
+    ...requiredProblems(path, { path: bundle.path }),
+    ...localPathProblems(childPath(path, 'path'), bundle.path),
+  ];
+}
+
+function choiceProblems(path: string, bundle: ClusterTrustBundleProjection): FieldError[] {
+  const { name, signerName, labelSelector } = bundle;
+  if (name !== undefined && signerName !== undefined) {
+    return [invalid(path, dumpBundle(bundle), 'only one of name and signerName may be used')];
+  }
+  const selectorPath = childPath(path, 'labelSelector');
+  if (name !== undefined) {
+    const found = nameProblems(childPath(path, 'name'), name);
+    if (labelSelector !== undefined) {
+      found.push(
+        invalid(selectorPath, goSyntaxLabelSelector(labelSelector), 'labelSelector must be unset if name is specified'),
+      );
+    }
+    return found;
+  }
+  if (signerName === undefined) return [required(path, 'either name or signerName must be specified')];
+  const at = childPath(path, 'signerName');
+  return [
+    ...(signerName === '' ? [required(at, 'must be a valid signer name')] : []),
+    ...signerNameProblems(at, signerName),
+    ...(labelSelector === undefined ? [] : labelSelectorObjectErrors(labelSelector, selectorPath)),
+  ];
+}
+
+/** A name with colons begins with that of its signer, whose slash is written as a colon too. */
+function nameProblems(path: string, name: string): FieldError[] {
+  const end = name.lastIndexOf(':');
+  const signerName = end < 0 ? '' : name.slice(0, end).replaceAll(':', '/');
+  return [
+    ...(name === '' ? [required(path, 'must be a valid object name')] : []),
+    ...trustBundleNameProblems(name, signerName).map((why) =>
+      invalid(path, name, `not a valid clustertrustbundlename: ${why}`),
+    ),
+  ];
+}
+
+/** The server prints addresses in its memory for pointers, which differ from time to time. */
+function dumpBundle({ labelSelector, optional, path }: ClusterTrustBundleProjection): Verbatim {
+  const pointer = (type: string, given: boolean) => `(*${type})(${given ? '0xc000000000' : 'nil'})`;
+  const fields = [
+    `Name:${pointer('string', true)}`,
+    `SignerName:${pointer('string', true)}`,
+    `LabelSelector:${pointer('v1.LabelSelector', labelSelector !== undefined)}`,
+    `Optional:${pointer('bool', optional !== undefined)}`,
+    `Path:${quote(path)}`,
+  ];
+  return verbatim(`core.ClusterTrustBundleProjection{${fields.join(', ')}}`);
 }

@@ -14,20 +14,20 @@ import {
 } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
-import { portNumberProblems } from '../../../shared/ports.js';
+import { portNumberProblems } from '../../../shared/number-rules.js';
 import { validateResourceRequirements } from '../../../shared/resources.js';
 import type { Container, ContainerPort, ContainerResizePolicy, EphemeralContainer } from './container.js';
+import type { PodSpecContext } from './context.js';
 import type { PodSpec } from './pod-spec.js';
-import type { PodRules } from './rules.js';
 import { envFromProblems, envProblems } from './validate-env.js';
-import { type HandlerRules, lifecycleProblems, probesProblems } from './validate-handlers.js';
+import { type HandlerContext, lifecycleProblems, probesProblems } from './validate-handlers.js';
 import { containerSecurityProblems } from './validate-security.js';
 import type { VolumeSourceKind } from './validate-volumes.js';
 import { volumeDevicesProblems, volumeMountsProblems } from './validate-volumes.js';
 
 /** What the rules of a container need to know about its pod. */
-export interface ContainerRules extends PodRules, HandlerRules {
-  readonly known: ReadonlyMap<string, VolumeSourceKind>;
+export interface ContainerContext extends PodSpecContext, HandlerContext {
+  readonly volumeSources: ReadonlyMap<string, VolumeSourceKind>;
   readonly podClaimNames: readonly string[];
   readonly restartPolicy: string;
   readonly hostUsers: boolean;
@@ -36,7 +36,7 @@ export interface ContainerRules extends PodRules, HandlerRules {
 /** Whatever can be said of ordinary containers and of the others alike. */
 type AnyContainer = Container | EphemeralContainer;
 
-export function containersProblems(path: string, spec: PodSpec, about: ContainerRules): FieldError[] {
+export function containersProblems(path: string, spec: PodSpec, about: ContainerContext): FieldError[] {
   // Containers that nobody gave are null.
   const containers: readonly Container[] = spec.containers ?? [];
   if (containers.length === 0) return [required(path)];
@@ -56,7 +56,7 @@ export function containersProblems(path: string, spec: PodSpec, about: Container
   return [...problems, ...hostPortConflicts(path, containers)];
 }
 
-export function initContainersProblems(path: string, spec: PodSpec, about: ContainerRules): FieldError[] {
+export function initContainersProblems(path: string, spec: PodSpec, about: ContainerContext): FieldError[] {
   const names = new Set((spec.containers ?? []).map(({ name }) => name));
   return (spec.initContainers ?? []).flatMap((container, index) => {
     const at = keyPath(path, index);
@@ -79,7 +79,7 @@ export function initContainersProblems(path: string, spec: PodSpec, about: Conta
 
 const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
 
-export function ephemeralContainersProblems(path: string, spec: PodSpec, about: ContainerRules): FieldError[] {
+export function ephemeralContainersProblems(path: string, spec: PodSpec, about: ContainerContext): FieldError[] {
   const targets = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name));
   const names = new Set(targets);
   return (spec.ephemeralContainers ?? []).flatMap((container, index) => {
@@ -110,7 +110,7 @@ export function paddedImagesProblems(path: string, containers: readonly Containe
 }
 
 /** On the host's network a port of the container is a port of the host. */
-export function hostNetworkProblems(path: string, spec: PodSpec, { podName }: PodRules): FieldError[] {
+export function hostNetworkProblems(path: string, spec: PodSpec, { podName }: PodSpecContext): FieldError[] {
   if (spec.hostNetwork !== true) return [];
   // Containers that run before the others are not looked at.
   return (spec.containers ?? []).flatMap(({ ports = [] }, index) =>
@@ -127,10 +127,10 @@ export function hostNetworkProblems(path: string, spec: PodSpec, { podName }: Po
 const TERMINATION_POLICIES = ['File', 'FallbackToLogsOnError'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 
-function commonProblems(path: string, container: AnyContainer, about: ContainerRules): FieldError[] {
+function commonProblems(path: string, container: AnyContainer, about: ContainerContext): FieldError[] {
   const { name, image = '', terminationMessagePolicy: policy, volumeMounts, volumeDevices } = container;
   const { imagePullPolicy = '', securityContext, env = [], envFrom = [], ports = [] } = container;
-  const { features, known, hostUsers, restartPolicy } = about;
+  const { features, volumeSources: known, hostUsers, restartPolicy } = about;
   const privileged = securityContext?.privileged === true;
   const mounts = { known, mounts: volumeMounts, devices: volumeDevices, privileged };
   const at = (field: string) => childPath(path, field);

@@ -5,7 +5,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
 import { httpHeaderNameProblems, portNameProblems } from '../../../../meta/names.js';
 import type { FeatureGates } from '../../../feature-gates.js';
-import { portNumberProblems } from '../../../shared/ports.js';
+import { portNumberProblems } from '../../../shared/number-rules.js';
 import type {
   ExecAction,
   GRPCAction,
@@ -36,7 +36,7 @@ const LINUX: readonly string[] = [...NAMED, ...REAL_TIME].map((name) => `SIG${na
 
 const WINDOWS: readonly string[] = ['SIGKILL', 'SIGTERM'];
 
-export interface HandlerRules {
+export interface HandlerContext {
   readonly features: FeatureGates;
   /** Of the pod: no hook may sleep longer. */
   readonly gracePeriod: number;
@@ -51,7 +51,7 @@ export interface Probed {
 }
 
 /** The three probes of the container at `path`. */
-export function probesProblems(path: string, container: Probed, about: HandlerRules): FieldError[] {
+export function probesProblems(path: string, container: Probed, about: HandlerContext): FieldError[] {
   const { livenessProbe, readinessProbe, startupProbe } = container;
   return [
     ...(livenessProbe === undefined
@@ -75,7 +75,7 @@ export function probesProblems(path: string, container: Probed, about: HandlerRu
   ];
 }
 
-export function lifecycleProblems(path: string, lifecycle: Lifecycle | undefined, about: HandlerRules): FieldError[] {
+export function lifecycleProblems(path: string, lifecycle: Lifecycle | undefined, about: HandlerContext): FieldError[] {
   if (lifecycle === undefined) return [];
   const { postStart, preStop, stopSignal } = lifecycle;
   return [
@@ -93,7 +93,7 @@ const NUMBERS = [
   'failureThreshold',
 ] as const;
 
-function probeProblems(path: string, probe: Probe, about: HandlerRules): FieldError[] {
+function probeProblems(path: string, probe: Probe, about: HandlerContext): FieldError[] {
   const { terminationGracePeriodSeconds: grace } = probe;
   return [
     ...handlerProblems(path, probe, about),
@@ -121,7 +121,7 @@ interface Handler extends LifecycleHandler {
 }
 
 /** Exactly one way to handle; of further ones nothing but their presence is reported. */
-function handlerProblems(path: string, handler: Handler, about: HandlerRules): FieldError[] {
+function handlerProblems(path: string, handler: Handler, about: HandlerContext): FieldError[] {
   const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
   const given: [field: string, problems: (at: string) => FieldError[]][] = [];
   if (exec !== undefined) given.push(['exec', (at) => execProblems(at, exec)]);
@@ -163,7 +163,7 @@ function portProblems(path: string, port: number | string): FieldError[] {
   return portNameProblems(port).map((problem) => invalid(path, port, problem));
 }
 
-function sleepProblems(path: string, { seconds }: SleepAction, { gracePeriod, features }: HandlerRules): FieldError[] {
+function sleepProblems(path: string, { seconds }: SleepAction, { gracePeriod, features }: HandlerContext): FieldError[] {
   const zeroAllowed = features.enabled('PodLifecycleSleepActionAllowZero');
   if (seconds <= gracePeriod && (zeroAllowed ? seconds >= 0 : seconds > 0)) return [];
   const detail = zeroAllowed

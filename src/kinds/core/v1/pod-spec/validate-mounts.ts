@@ -20,9 +20,9 @@ import { descendingPathProblems, noBackstepsProblems } from './volume-paths.js';
 export type VolumeSourceKind = Exclude<keyof Volume, 'name'>;
 
 /** What the rules of a container's mounts and devices need to know beside them. */
-export interface MountRules {
+export interface MountContext {
   /** The volumes of the pod, by name. */
-  readonly known: ReadonlyMap<string, VolumeSourceKind>;
+  readonly volumeSources: ReadonlyMap<string, VolumeSourceKind>;
   /** Of the same container. */
   readonly mounts: readonly VolumeMount[] | undefined;
   readonly devices: readonly VolumeDevice[] | undefined;
@@ -37,12 +37,12 @@ const RECURSIVE_MODES: readonly string[] = ['Disabled', 'Enabled', 'IfPossible']
 export function volumeMountsProblems(
   path: string,
   mounts: readonly VolumeMount[] | undefined,
-  about: MountRules,
+  about: MountContext,
 ): FieldError[] {
   const taken = new Set<string>();
   const devices = pathsByName(about.devices ?? [], ({ devicePath }) => devicePath);
   return (mounts ?? []).flatMap((mount, index) => {
-    const found = placeProblems(keyPath(path, index), mount, { taken, devices, known: about.known });
+    const found = placeProblems(keyPath(path, index), mount, { taken, devices, known: about.volumeSources });
     taken.add(mount.mountPath);
     return [
       ...found,
@@ -67,7 +67,7 @@ function placeProblems(
   about: {
     readonly taken: ReadonlySet<string>;
     readonly devices: ReadonlyMap<string, string>;
-    readonly known: MountRules['known'];
+    readonly known: MountContext['volumeSources'];
   },
 ): FieldError[] {
   const namePath = childPath(at, 'name');
@@ -117,21 +117,21 @@ function recursiveProblems(path: string, mount: VolumeMount): FieldError[] {
 export function volumeDevicesProblems(
   path: string,
   devices: readonly VolumeDevice[] | undefined,
-  about: MountRules,
+  about: MountContext,
 ): FieldError[] {
   const seen = { names: new Set<string>(), paths: new Set<string>() };
   const mounts = pathsByName(about.mounts ?? [], ({ mountPath }) => mountPath);
   return (devices ?? []).flatMap((device, index) => {
     const at = keyPath(path, index);
     return [
-      ...deviceNameProblems(childPath(at, 'name'), device.name, seen.names, about.known),
+      ...deviceNameProblems(childPath(at, 'name'), device.name, seen.names, about.volumeSources),
       ...devicePathProblems(childPath(at, 'devicePath'), device.devicePath, seen.paths),
       ...deviceOverlapProblems(at, device, mounts),
     ];
   });
 }
 
-function deviceNameProblems(path: string, name: string, seen: Set<string>, known: MountRules['known']): FieldError[] {
+function deviceNameProblems(path: string, name: string, seen: Set<string>, known: MountContext['volumeSources']): FieldError[] {
   const source = known.get(name);
   const found: FieldError[] = [];
   if (name === '') found.push(required(path));

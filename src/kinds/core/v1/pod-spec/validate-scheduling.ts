@@ -22,9 +22,9 @@ import {
 } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import type { TopologySpreadConstraint } from './affinity.js';
-import { NOWHERE } from './annotations.js';
+import { EMPTY_PATH } from './annotations.js';
+import type { PodSpecContext } from './context.js';
 import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from './pod-spec.js';
-import type { PodRules } from './rules.js';
 
 const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway'];
 const INCLUSION = ['Honor', 'Ignore'];
@@ -95,7 +95,7 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
-export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, about: PodRules): FieldError[] {
+export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, about: PodSpecContext): FieldError[] {
   if (dnsPolicy === 'None') {
     if (dnsConfig === undefined) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
     if ((dnsConfig.nameservers ?? []).length === 0) {
@@ -106,7 +106,7 @@ export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, abo
   return dnsConfig === undefined ? [] : dnsConfigProblems(path, dnsConfig, about);
 }
 
-function dnsConfigProblems(path: string, config: PodDNSConfig, about: PodRules): FieldError[] {
+function dnsConfigProblems(path: string, config: PodDNSConfig, about: PodSpecContext): FieldError[] {
   const { nameservers = [], searches = [], options = [] } = config;
   const [serversAt, searchesAt] = [childPath(path, 'nameservers'), childPath(path, 'searches')];
   const problems: FieldError[] = [];
@@ -172,9 +172,9 @@ function ipProblems(path: string, ip: string): FieldError[] {
 export function resourceClaimsProblems(
   path: string,
   claims: readonly PodResourceClaim[],
-  { isStatic = false }: PodRules,
+  { isStatic = false }: PodSpecContext,
 ): FieldError[] {
-  if (isStatic) return claims.map(() => forbidden(NOWHERE, 'static pods do not support resource claims'));
+  if (isStatic) return claims.map(() => forbidden(EMPTY_PATH, 'static pods do not support resource claims'));
   const names = new Set<string>();
   return claims.flatMap((claim, index) => {
     const at = keyPath(path, index);

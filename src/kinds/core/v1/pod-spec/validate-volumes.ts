@@ -7,11 +7,13 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems } from '../../../../meta/names.js';
 import type { FeatureGates } from '../../../feature-gates.js';
-import { claimNameFor, claimNameProblems, ephemeralProblems } from './ephemeral-rules.js';
 import {
+  claimNameFor,
+  claimNameProblems,
   claimProblems,
   csiProblems,
   emptyDirProblems,
+  ephemeralProblems,
   gitRepoProblems,
   hostPathProblems,
   imageProblems,
@@ -43,14 +45,14 @@ import type { Volume } from './volume.js';
 
 export { tokenVolumesProblems } from './projection-rules.js';
 export {
-  type MountRules,
+  type MountContext as MountRules,
   type VolumeSourceKind,
   volumeDevicesProblems,
   volumeMountsProblems,
 } from './validate-mounts.js';
 
 /** What the rules of volumes need to know beside the volumes. */
-export interface VolumeRules {
+export interface VolumeContext {
   readonly dialect: Dialect;
   readonly features: FeatureGates;
   /** The name of the pod; absent in a template, whose pods are still to be named. */
@@ -61,7 +63,7 @@ export interface VolumeRules {
 export function volumesProblems(
   path: string,
   volumes: readonly Volume[] | undefined,
-  about: VolumeRules,
+  about: VolumeContext,
 ): { problems: FieldError[]; known: ReadonlyMap<string, VolumeSourceKind> } {
   const problems: FieldError[] = [];
   const known = new Map<string, VolumeSourceKind>();
@@ -97,7 +99,7 @@ function nameProblems(path: string, name: string, taken: ReadonlyMap<string, unk
 function sourceProblems(
   at: string,
   volume: Volume,
-  about: VolumeRules,
+  about: VolumeContext,
 ): { readonly source: VolumeSourceKind | undefined; readonly problems: FieldError[] } {
   const given = SOURCES.filter(({ kind }) => volume[kind] !== undefined);
   const [first] = given;
@@ -123,13 +125,13 @@ interface Source {
   readonly kind: VolumeSourceKind;
   /** How the source is called where it is one too many. */
   readonly spelling: string;
-  readonly problems: (at: string, volume: Volume, about: VolumeRules) => FieldError[];
+  readonly problems: (at: string, volume: Volume, about: VolumeContext) => FieldError[];
 }
 
 /** Two sources are spelt differently in messages, and one in the paths of what is wrong inside it. */
 function source<Name extends VolumeSourceKind>(
   kind: Name,
-  problems: (path: string, source: NonNullable<Volume[Name]>, about: VolumeRules) => FieldError[],
+  problems: (path: string, source: NonNullable<Volume[Name]>, about: VolumeContext) => FieldError[],
   { spelling = kind as string, path = kind as string }: { spelling?: string; path?: string } = {},
 ): Source {
   return {

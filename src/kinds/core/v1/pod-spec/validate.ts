@@ -10,10 +10,10 @@ import { own } from '../../../../util/json.js';
 import { validateAffinity } from '../../../shared/node-selector.js';
 import { isHugePages, validateResourceRequirements } from '../../../shared/resources.js';
 import { validateTolerations } from '../../../shared/tolerations.js';
+import type { PodSpecContext } from './context.js';
 import type { PodReadinessGate, PodSpec } from './pod-spec.js';
-import type { PodRules } from './rules.js';
 import {
-  type ContainerRules,
+  type ContainerContext,
   containersProblems,
   ephemeralContainersProblems,
   hostNetworkProblems,
@@ -33,13 +33,13 @@ import { hostProcessProblems, osProblems } from './validate-windows.js';
 
 const SUPPORTED = ['cpu', 'hugepages-', 'memory'];
 
-export type { PodRules } from './rules.js';
+export type { PodSpecContext as PodRules } from './context.js';
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
 /** Problems of the spec at `path`, of a pod or of a template. */
-export function podSpecProblems(path: string, spec: PodSpec, about: PodRules): FieldError[] {
+export function podSpecProblems(path: string, spec: PodSpec, about: PodSpecContext): FieldError[] {
   const at = (field: string) => childPath(path, field);
   const { restartPolicy, dnsPolicy, resourceClaims = [], overhead } = spec;
   const { problems, known } = volumesProblems(at('volumes'), spec.volumes, about);
@@ -89,9 +89,9 @@ function faultsKept(live: PodSpec | undefined): {
   return { allowInvalidNodeValues: true, allowInvalidSelectorValues: true };
 }
 
-function containerRules(spec: PodSpec, known: ContainerRules['known'], about: PodRules): ContainerRules {
+function containerRules(spec: PodSpec, known: ContainerContext['volumeSources'], about: PodSpecContext): ContainerContext {
   return {
-    known,
+    volumeSources: known,
     podClaimNames: (spec.resourceClaims ?? []).map(({ name }) => name),
     gracePeriod: spec.terminationGracePeriodSeconds,
     os: spec.os,
@@ -128,7 +128,7 @@ function preemptionProblems(path: string, policy: string | undefined): FieldErro
 }
 
 /** The rules of `spec.resources`, where pods may have them. */
-function podResourcesProblems(path: string, spec: PodSpec, about: PodRules): FieldError[] {
+function podResourcesProblems(path: string, spec: PodSpec, about: PodSpecContext): FieldError[] {
   const { resources } = spec;
   if (resources === undefined || !about.features.enabled('PodLevelResources')) return [];
   const { claims = [] } = resources;

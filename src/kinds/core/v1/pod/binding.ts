@@ -11,10 +11,10 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, PowerContext } from '../../../kind.js';
-import { failedPrecondition, storageConflict } from '../../../shared/storage-conflict.js';
+import type { Kind, StrategyContext } from '../../../kind.js';
+import { failedPrecondition, storageConflictMessage } from '../../../shared/storage-conflict.js';
 import { objectReference } from '../../../shared/types.js';
-import { conditionSet } from './conditions.js';
+import { setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
 const shape = () => ({ target: objectReference() });
@@ -34,7 +34,7 @@ const PODS = { group: '', resource: 'pods' };
 const BINDING = { group: '', resource: 'pods/binding' };
 
 /** Does what the binding asks for. */
-export function bindPod(body: DraftObject, context: PowerContext): Status {
+export function bindPod(body: DraftObject, context: StrategyContext): Status {
   const { target, metadata } = body as unknown as Binding;
   const name = metadata.name ?? '';
   const asked = context.request.name ?? name;
@@ -56,7 +56,7 @@ export function bindPod(body: DraftObject, context: PowerContext): Status {
     if (context.features.enabled('PodTopologyLabelsAdmission') && metadata.labels !== undefined) {
       draft.metadata.labels = merged(draft.metadata.labels, metadata.labels);
     }
-    conditionSet(pod.status, { type: 'PodScheduled', status: 'True', lastTransitionTime: context.now });
+    setCondition(pod.status, { type: 'PodScheduled', status: 'True', lastTransitionTime: context.now });
   });
   return SUCCESS;
 }
@@ -75,14 +75,14 @@ function targetProblems({ kind = '', name = '' }: Binding['target']): FieldError
   ];
 }
 
-function checkBindable(live: ApiObject, wanted: Binding['metadata'], { dryRun }: PowerContext): void {
+function checkBindable(live: ApiObject, wanted: Binding['metadata'], { dryRun }: StrategyContext): void {
   const { metadata, spec } = live as unknown as Pod;
   const name = metadata.name ?? '';
   const { uid, resourceVersion } = wanted;
   const why = failedPrecondition({ uid: uid || undefined, resourceVersion: resourceVersion || undefined }, metadata);
   if (why !== undefined) {
     const stored = { resource: PODS, namespace: metadata.namespace ?? '', name, dryRun };
-    throw errors.conflict(PODS, name, storageConflict(stored, why));
+    throw errors.conflict(PODS, name, storageConflictMessage(stored, why));
   }
   const refuse = (why: string) => errors.conflict(BINDING, name, why);
   if (metadata.deletionTimestamp) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);

@@ -6,7 +6,7 @@ import { timeToMs } from '../../../../text/time/time.js';
 import { own } from '../../../../util/json.js';
 import type { CellContext, Column, RowCondition } from '../../../columns.js';
 import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/common-columns.js';
-import { conditionOf } from './conditions.js';
+import { findCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 import type { ContainerState, ContainerStatus } from './status.js';
 
@@ -36,7 +36,7 @@ export const podColumns: readonly Column[] = [
     'How many of its gates are open, out of all.',
     ({ spec: { readinessGates = [] }, status }) => {
       if (readinessGates.length === 0) return undefined;
-      const met = readinessGates.filter(({ conditionType }) => conditionOf(status, conditionType)?.status === 'True');
+      const met = readinessGates.filter(({ conditionType }) => findCondition(status, conditionType)?.status === 'True');
       return `${met.length}/${readinessGates.length}`;
     },
   ),
@@ -77,10 +77,10 @@ function summaryOf(pod: Pod): Summary {
     restarts: 0,
     lastRestart: undefined,
   };
-  if (conditionOf(status, 'PodScheduled')?.reason === 'SchedulingGated') summary.reason = 'SchedulingGated';
+  if (findCondition(status, 'PodScheduled')?.reason === 'SchedulingGated') summary.reason = 'SchedulingGated';
   const ofLasting = { restarts: 0, lastRestart: undefined as string | undefined };
   const initializing = countInit(pod, lasting, { summary, ofLasting });
-  if (!initializing || conditionOf(status, 'Initialized')?.status === 'True') {
+  if (!initializing || findCondition(status, 'Initialized')?.status === 'True') {
     Object.assign(summary, ofLasting);
     countContainers(pod, summary);
   }
@@ -148,5 +148,5 @@ function countContainers({ status }: Pod, summary: Summary): void {
     }
   }
   if (summary.reason !== 'Completed' || !running) return;
-  summary.reason = conditionOf(status, 'Ready')?.status === 'True' ? 'Running' : 'NotReady';
+  summary.reason = findCondition(status, 'Ready')?.status === 'True' ? 'Running' : 'NotReady';
 }

@@ -3,17 +3,17 @@
  */
 import type { PodCondition, PodStatus } from './status.js';
 
-export function conditionOf(status: PodStatus, type: string): PodCondition | undefined {
+export function findCondition(status: PodStatus, type: string): PodCondition | undefined {
   return (status.conditions ?? []).find((condition) => condition.type === type);
 }
 
 export function isReady(status: PodStatus): boolean {
-  return conditionOf(status, 'Ready')?.status === 'True';
+  return findCondition(status, 'Ready')?.status === 'True';
 }
 
 /** Changes the status. The time of transition stays that of the last change from one status to another. */
-export function conditionSet(status: PodStatus, condition: PodCondition): void {
-  const before = conditionOf(status, condition.type);
+export function setCondition(status: PodStatus, condition: PodCondition): void {
+  const before = findCondition(status, condition.type);
   const next = before !== undefined && before.status === condition.status ? keepTime(condition, before) : condition;
   // On the wire there is always a time of probing, if only to say that there was none.
   const whole: PodCondition = { lastProbeTime: null, ...next };

@@ -13,11 +13,11 @@ import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, PowerContext } from '../../../kind.js';
+import type { Kind, StrategyContext } from '../../../kind.js';
 import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
 import { checkDeleteOptions } from '../../../shared/deletion-options.js';
 import { failedPrecondition } from '../../../shared/storage-conflict.js';
-import { conditionSet, isReady } from './conditions.js';
+import { setCondition, isReady } from './conditions.js';
 import type { Pod } from './pod.js';
 
 const preconditionsShape = () => ({ uid: pointer(namedString('types.UID')), resourceVersion: pointer(z.string()) });
@@ -59,7 +59,7 @@ const PODS = { group: '', resource: 'pods' };
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' };
 
 /** Does what the eviction asks for. */
-export function evictPod(body: DraftObject, context: PowerContext): MaybePromise<Status> {
+export function evictPod(body: DraftObject, context: StrategyContext): MaybePromise<Status> {
   const { metadata, deleteOptions: options = {} } = body as unknown as Eviction;
   const name = context.request.name ?? '';
   if (metadata.name !== name) throw errors.badRequest('name in URL does not match name in Eviction object');
@@ -87,7 +87,7 @@ function refuseUnread(
 }
 
 /** The request and the options may both ask for a dry run, and must agree. */
-function checkedDryRun({ dryRun: inBody = [] }: EvictionDeleteOptions, { request, dryRun }: PowerContext): boolean {
+function checkedDryRun({ dryRun: inBody = [] }: EvictionDeleteOptions, { request, dryRun }: StrategyContext): boolean {
   const inRequest = request.options.dryRun ?? [];
   if (inBody.length > 0 && inRequest.length > 0 && inBody.join() !== inRequest.join()) {
     const list = (all: readonly string[]) => `[${all.join(' ')}]`;
@@ -102,7 +102,7 @@ function isBeyondBudgets({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(status.phase ?? '');
 }
 
-function budgetOf(pod: Pod, { objects, namespace }: PowerContext): PodDisruptionBudget | undefined {
+function budgetOf(pod: Pod, { objects, namespace }: StrategyContext): PodDisruptionBudget | undefined {
   const all = objects.list(BUDGETS, namespace) as unknown as readonly PodDisruptionBudget[];
   // Without a selector a budget is for no pod, with an empty one for all of them.
   const mine = all.filter(({ spec }) => selectsLabels(spec.selector, pod.metadata.labels));
@@ -126,7 +126,7 @@ const RETRY_SECONDS = 10;
 function spend(
   pod: Pod,
   budget: PodDisruptionBudget,
-  { context, dryRun }: { readonly context: PowerContext; readonly dryRun: boolean },
+  { context, dryRun }: { readonly context: StrategyContext; readonly dryRun: boolean },
 ): void {
   const { metadata, status } = budget;
   const name = metadata.name ?? '';
@@ -187,7 +187,7 @@ function noteExhausted(status: PodDisruptionBudget['status'], now: string): void
 function deletePod(
   name: string,
   options: EvictionDeleteOptions,
-  { context, dryRun }: { readonly context: PowerContext; readonly dryRun: boolean },
+  { context, dryRun }: { readonly context: StrategyContext; readonly dryRun: boolean },
 ): MaybePromise<void> {
   const address = { ...PODS, namespace: context.namespace, name };
   const live = context.objects.get(address);
@@ -202,8 +202,8 @@ function deletePod(
   return context.objects.delete(address, { ...deletion, preconditions: uid === undefined ? {} : { uid } });
 }
 
-function noteEviction(draft: DraftObject, { now }: PowerContext): void {
-  conditionSet((draft as unknown as Pod).status, {
+function noteEviction(draft: DraftObject, { now }: StrategyContext): void {
+  setCondition((draft as unknown as Pod).status, {
     type: 'DisruptionTarget',
     status: 'True',
     lastTransitionTime: now,

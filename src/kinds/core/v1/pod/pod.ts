@@ -12,28 +12,26 @@ import { copyJson, deepEqual } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
-import { podConnections } from '../connections.js';
-import { mirrorKey, NOWHERE } from '../pod-spec/annotations.js';
+import { podConnections } from '../connect-subresources.js';
+import { mirrorKey, EMPTY_PATH } from '../pod-spec/annotations.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { podSpec } from '../pod-spec/pod-spec.js';
 import { Binding, bindPod } from './binding.js';
 import { podColumns, podRowConditions } from './columns.js';
-import { diffText } from './diff/index.js';
+import { diffText } from './diff/diff.js';
 import { Eviction, evictPod } from './eviction.js';
-import { keepAllBut } from './keep-live.js';
-import { resizeSubresource } from './resize.js';
+import { keepLiveExceptSpec, resizeSubresource } from './spec-subresources.js';
 import { podStatus } from './status.js';
 import { podStatusSubresource } from './status-rules.js';
 import { podStrategy } from './strategy.js';
-import { podProblems } from './validate-pod.js';
-import { annotationsUpdateProblems, restore } from './validate-update.js';
+import { annotationsUpdateProblems, podProblems, restore } from './validate.js';
 
 const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
   tables: false,
-  prepareForUpdate,
-  validateUpdate,
+  prepare: prepareForUpdate,
+  validate: validateUpdate,
 });
 
 const shape = () => ({ spec: always(podSpec()), status: always(podStatus()) });
@@ -54,7 +52,7 @@ export const Pod: Kind<
   strategy: podStrategy,
   columns: podColumns,
   rowConditions: podRowConditions,
-  connections: podConnections,
+  connectSubresources: podConnections,
   subresources: {
     binding: { type: 'action', verbs: ['create'], kind: Binding, run: bindPod },
     ephemeralcontainers: ephemeralContainersSubresource,
@@ -68,14 +66,14 @@ function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: Wri
   const asked = draft['spec'] as PodSpec;
   const spec = copyJson(live['spec']) as PodSpec;
   restore(spec, asked, 'ephemeralContainers');
-  keepAllBut(draft, live, spec);
+  keepLiveExceptSpec(draft, live, spec);
   dropDisabledPodFields(spec, live['spec'] as PodSpec, features);
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
   if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
-    return [forbidden(NOWHERE, 'static pods do not support ephemeral containers')];
+    return [forbidden(EMPTY_PATH, 'static pods do not support ephemeral containers')];
   }
   const path = 'spec.ephemeralContainers';
   const now = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));

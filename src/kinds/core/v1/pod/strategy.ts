@@ -1,31 +1,37 @@
 /**
  * How pods depart from the ordinary: what a new one gets, what it is judged by, how it goes.
  */
+
+import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { forbidden } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Strategy, WriteContext } from '../../../kind.js';
+import { deepEqual, own, setOwn } from '../../../../util/json.js';
+import { sortedRecord } from '../../../../util/order.js';
+import type { Strategy, StrategyDefinition, WriteContext } from '../../../kind.js';
 import { withLabelKeys } from '../../../shared/node-selector.js';
-import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
-import { roundAmounts } from '../../../shared/round-amounts.js';
-import { keepLive, specGeneration } from '../../../shared/strategies.js';
+import { roundResourceList } from '../../../shared/round-resource-list.js';
+import { keepLive, podNameWarnings, specGeneration } from '../../../shared/strategies.js';
 import type { PodAffinityTerm } from '../pod-spec/affinity.js';
-import { podOnlyDefaults, podSpecDefaults } from '../pod-spec/defaults.js';
+import { appArmorPrefix, profileMatchProblems } from '../pod-spec/annotations.js';
+import { allContainers, podOnlyDefaults, podSpecDefaults } from '../pod-spec/defaults.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
-import { profileMatchProblems } from '../pod-spec/profile-match.js';
-import { podSpecWarnings } from '../pod-spec/warnings.js';
-import { appArmorSyncWarnings, syncAppArmor } from './app-armor.js';
-import { conditionSet } from './conditions.js';
+import type { AppArmorProfile } from '../pod-spec/security-context.js';
+import { appArmorProblems } from '../pod-spec/validate-security.js';
+import { appArmorWarning, podSpecWarnings } from '../pod-spec/warnings.js';
+import { setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 import { qosClassOf } from './qos.js';
 import type { PodStatus } from './status.js';
-import { podProblems } from './validate-pod.js';
-import { podUpdateProblems } from './validate-update.js';
+import { podProblems, podUpdateProblems } from './validate.js';
+
+/** What to tell who made the pod. Afterwards nobody can see whether a field was there before its annotation. */
+const told = new WeakMap<object, readonly string[]>();
 
 const of = (read: (pod: Pod) => string | undefined) => (object: ApiObject) => read(object as unknown as Pod) ?? '';
 
-const podSelectableFields: Strategy['selectableFields'] = {
+const podSelectableFields: Strategy['read']['selectableFields'] = {
   'spec.nodeName': of(({ spec }) => spec.nodeName),
   // An old name of the same.
   'spec.host': of(({ spec }) => spec.nodeName),
@@ -40,20 +46,13 @@ const podSelectableFields: Strategy['selectableFields'] = {
   'status.nominatedNodeName': of(({ status }) => status.nominatedNodeName),
 };
 
-export const podStrategy: Partial<Strategy> = {
-  claimable: { except: ['status'] },
-  deleteReturnsObject: true,
-  generation: specGeneration,
-  defaults,
-  prepareForCreate,
-  prepareForUpdate,
-  validate,
-  validateUpdate: podUpdateProblems,
-  preparationWarnings: appArmorSyncWarnings,
-  warnings: podWarnings,
-  selectableFields: podSelectableFields,
-  unknownFieldLabel: (field) => `field label not supported: ${field}`,
-  gracePeriod,
+export const podStrategy: StrategyDefinition = {
+  write: { ownableFields: { except: ['status'] }, generation: specGeneration, warnings: podWarnings },
+  delete: { returnsObject: true, gracePeriod },
+  decode: { defaults },
+  create: { prepare: prepareForCreate, validate, warnings: appArmorSyncWarnings },
+  update: { prepare: prepareForUpdate, validate: podUpdateProblems },
+  read: { selectableFields: podSelectableFields, unknownFieldLabel: (field) => `field label not supported: ${field}` },
 };
 
 function defaults(draft: DraftObject): void {
@@ -72,9 +71,9 @@ function defaults(draft: DraftObject): void {
 function roundReported({ initContainerStatuses, containerStatuses, ephemeralContainerStatuses }: PodStatus): void {
   for (const list of [initContainerStatuses, containerStatuses, ephemeralContainerStatuses]) {
     for (const { allocatedResources, resources } of list ?? []) {
-      roundAmounts(allocatedResources);
-      roundAmounts(resources?.limits);
-      roundAmounts(resources?.requests);
+      roundResourceList(allocatedResources);
+      roundResourceList(resources?.limits);
+      roundResourceList(resources?.requests);
     }
   }
 }
@@ -93,7 +92,7 @@ function prepareForCreate(draft: DraftObject, { dialect, features, now }: WriteC
   pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec, features) };
   dropDisabledPodFields(pod.spec, undefined, features);
   if ((pod.spec.schedulingGates ?? []).length > 0) {
-    conditionSet(pod.status, {
+    setCondition(pod.status, {
       type: 'PodScheduled',
       status: 'False',
       lastTransitionTime: now,
@@ -157,4 +156,60 @@ function podWarnings(object: ApiObject, live: ApiObject | undefined, { dialect }
     ...podNameWarnings(object, live, "the Pod's hostname"),
     ...podSpecWarnings('', spec, { annotations: metadata.annotations ?? {}, dialect }),
   ];
+}
+
+/** Warnings about the pod since it was last looked over by {@link syncAppArmor}. */
+function appArmorSyncWarnings(pod: object): readonly string[] {
+  return told.get(pod) ?? [];
+}
+
+/** Changes the pod. */
+function syncAppArmor(pod: Pod, dialect: Dialect): void {
+  if (pod.spec.os?.name === 'windows') return;
+  const warnings: string[] = [];
+  const ofPod = pod.spec.securityContext.appArmorProfile;
+  for (const container of allContainers(pod.spec)) {
+    const key = `${appArmorPrefix(dialect)}${container.name}`;
+    const annotation = own(pod.metadata.annotations ?? {}, key);
+    const profile = container.securityContext?.appArmorProfile;
+    if (annotation === undefined) {
+      const text = annotationFor(profile ?? ofPod);
+      if (text !== '') annotate(pod, key, text);
+    } else if (profile === undefined) {
+      const derived = profileFor(annotation);
+      if (deepEqual(derived, ofPod) && derived !== undefined) continue;
+      warnings.push(appArmorWarning('metadata.annotations', key));
+      if (derived === undefined) continue;
+      container.securityContext = { ...container.securityContext, appArmorProfile: derived };
+    }
+  }
+  told.set(pod, warnings);
+}
+
+function annotate(pod: Pod, key: string, text: string): void {
+  const annotations = { ...pod.metadata.annotations };
+  setOwn(annotations, key, text);
+  const sorted = sortedRecord(Object.entries(annotations));
+  (pod.metadata as { annotations?: Record<string, string> }).annotations = sorted;
+}
+
+function annotationFor(profile: AppArmorProfile | undefined): string {
+  switch (profile?.type) {
+    case 'Unconfined':
+      return 'unconfined';
+    case 'RuntimeDefault':
+      return 'runtime/default';
+    case 'Localhost':
+      return profile.localhostProfile === undefined ? '' : `localhost/${profile.localhostProfile}`;
+    default:
+      return '';
+  }
+}
+
+function profileFor(annotation: string): AppArmorProfile | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' };
+  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
+  if (!annotation.startsWith('localhost/')) return undefined;
+  const derived: AppArmorProfile = { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) };
+  return appArmorProblems('', derived).length === 0 ? derived : undefined;
 }

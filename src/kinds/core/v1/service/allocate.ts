@@ -10,17 +10,17 @@ import { invalid } from '../../../../meta/field-error.js';
 import type { GroupResource } from '../../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { StorageError } from '../../../../storage/types.js';
-import type { Allocation, PowerContext } from '../../../kind.js';
-import { addressesOf, type ClusterIPs, clusterIPs } from './cluster-ips.js';
+import type { Allocation, StrategyContext } from '../../../kind.js';
+import { addressesOf, type ClusterIPAllocator, clusterIPAllocator } from './cluster-ips.js';
 import { initFamilies, sameItems } from './families.js';
 import { isHeadless, needsClusterIP, needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
-import { allocateNodePorts, NodePorts } from './node-ports.js';
+import { allocateNodePorts, NodePortAllocator } from './node-ports.js';
 import type { ServiceSpec } from './schema.js';
 
 export function allocateService(
   draft: DraftObject,
   liveObject: ApiObject | undefined,
-  context: PowerContext,
+  context: StrategyContext,
 ): Allocation | undefined {
   const spec = draft['spec'] as ServiceSpec;
   const live = liveObject?.['spec'] as ServiceSpec | undefined;
@@ -29,15 +29,15 @@ export function allocateService(
   else completeChanged(spec, live);
   refuse(initFamilies(spec, live));
   const addresses = allocateAddresses(spec, live, { context, refuse });
-  const ports = new NodePorts(context);
+  const ports = new NodePortAllocator(context);
   refuse(allocateNodePorts(spec, live, ports));
   return {
     commit(stored) {
-      const pool = clusterIPs(context);
+      const pool = clusterIPAllocator(context);
       // Nothing is taken before everything is known to be free.
       checkAgain({ addresses, ports, pool }, stored);
-      for (const { address } of addresses.taken) pool.take(address, stored.metadata);
-      for (const address of addresses.released) pool.giveBack(address);
+      for (const { address } of addresses.taken) pool.allocate(address, stored.metadata);
+      for (const address of addresses.released) pool.release(address);
     },
   };
 }
@@ -53,14 +53,14 @@ function refuserOf(name = ''): Refuse {
 }
 
 /** Endpoints of its name go with it, so that no Service to come is led to them. */
-export function releaseService(gone: ApiObject, context: PowerContext): void {
+export function releaseService(gone: ApiObject, context: StrategyContext): void {
   const { namespace = '', name } = gone.metadata;
   const endpoints = { ...ENDPOINTS, namespace, name };
   if (context.objects.get(endpoints) !== undefined) void context.objects.delete(endpoints, { preconditions: {} });
   const addresses = addressesOf(gone['spec'] as ServiceSpec);
   if (addresses.length === 0) return;
-  const pool = clusterIPs(context);
-  for (const address of addresses) pool.giveBack(address);
+  const pool = clusterIPAllocator(context);
+  for (const address of addresses) pool.release(address);
 }
 
 /** The list follows the one address that older clients know. */
@@ -120,21 +120,21 @@ const NOTHING: Addresses = { taken: [], released: [] };
 function allocateAddresses(
   spec: ServiceSpec,
   live: ServiceSpec | undefined,
-  about: { readonly context: PowerContext; readonly refuse: Refuse },
+  about: { readonly context: StrategyContext; readonly refuse: Refuse },
 ): Addresses {
   if (live !== undefined && live.type !== 'ExternalName') {
     // Addresses of a service that has them stay what they are, until it needs none.
     return spec.type === 'ExternalName' ? { taken: [], released: addressesOf(live) } : NOTHING;
   }
   if (spec.type === 'ExternalName' || isHeadless(spec)) return NOTHING;
-  const pool = clusterIPs(about.context);
+  const pool = clusterIPAllocator(about.context);
   const wanted = (spec.ipFamilies ?? []).map((_, index) => spec.clusterIPs?.[index] ?? '');
   const taken = wanted.map((address): GivenAddress => {
     if (address !== '') {
       about.refuse(refusalOf(spec, address, pool.refusal(address)));
       return { address, named: true };
     }
-    const next = pool.next();
+    const next = pool.findFree();
     if (next === undefined) throw errors.internal('failed to allocate a serviceIP: range is full');
     return { address: next, named: false };
   });
@@ -154,7 +154,7 @@ function refusalOf(spec: ServiceSpec, address: string, refusal: string | undefin
  * again and picks another.
  */
 function checkAgain(
-  { addresses, ports, pool }: { readonly addresses: Addresses; readonly ports: NodePorts; readonly pool: ClusterIPs },
+  { addresses, ports, pool }: { readonly addresses: Addresses; readonly ports: NodePortAllocator; readonly pool: ClusterIPAllocator },
   stored: ApiObject,
 ): void {
   const refuse = refuserOf(stored.metadata.name);
@@ -165,7 +165,7 @@ function checkAgain(
     if (named) refuse(refusalOf(spec, address, refusal));
     else picksAreGone ||= refusal !== undefined;
   }
-  const lost = ports.lost();
+  const lost = ports.conflicts();
   refuse(lost.named);
   if (picksAreGone || lost.picked) throw new StorageError('stale');
 }

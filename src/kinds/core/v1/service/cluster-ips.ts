@@ -18,10 +18,9 @@ import {
   printIp,
 } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { PowerContext } from '../../../kind.js';
+import type { StrategyContext } from '../../../kind.js';
 import type { ObjectAddress, Objects } from '../../../objects.js';
 import { DEFAULT_SERVICE_CIDR } from '../../../shared/service-cidr.js';
-import { anyFree } from './any-free.js';
 import { HEADLESS } from './needs.js';
 import type { ServiceSpec } from './schema.js';
 
@@ -33,22 +32,22 @@ const SERVICE_CIDRS: GroupResource = { group: serviceGroup('networking'), resour
 export type Refusal = string;
 
 /** The addresses of one moment. It changes nothing until `take` or `giveBack` is called. */
-export interface ClusterIPs {
+export interface ClusterIPAllocator {
   /** Why this address cannot be had; undefined when it can. */
   refusal(address: string): Refusal | undefined;
   /** A free address, in the text it is stored in; undefined when there is none. */
-  next(): string | undefined;
+  findFree(): string | undefined;
   /** Makes it the Service's. */
-  take(address: string, owner: { readonly namespace?: string | undefined; readonly name: string }): void;
-  giveBack(address: string): void;
+  allocate(address: string, owner: { readonly namespace?: string | undefined; readonly name: string }): void;
+  release(address: string): void;
 }
 
-export function clusterIPs(context: PowerContext): ClusterIPs {
+export function clusterIPAllocator(context: StrategyContext): ClusterIPAllocator {
   return context.dryRun ? triedIPs(context) : realIPs(context);
 }
 
 /** A dry run takes nothing and looks for nothing: it asks one range alone, and shows the address of the network itself. */
-function triedIPs(context: PowerContext): ClusterIPs {
+function triedIPs(context: StrategyContext): ClusterIPAllocator {
   const [range] = rangesOf(context);
   return {
     refusal(address) {
@@ -56,9 +55,9 @@ function triedIPs(context: PowerContext): ClusterIPs {
       if (ip === undefined || range === undefined) return NO_RANGE;
       return isUsable(range, ip) ? undefined : outOfRange(range, ip);
     },
-    next: () => (range === undefined ? undefined : printIp(range.network)),
-    take: () => undefined,
-    giveBack: () => undefined,
+    findFree: () => (range === undefined ? undefined : printIp(range.network)),
+    allocate: () => undefined,
+    release: () => undefined,
   };
 }
 
@@ -69,7 +68,7 @@ function outOfRange(range: Cidr, ip: Ip): Refusal {
   return `the provided IP (${shown}) is not in the valid range. The range of valid IPs is ${printCidr(range)}`;
 }
 
-function realIPs(context: PowerContext): ClusterIPs {
+function realIPs(context: StrategyContext): ClusterIPAllocator {
   const { objects, dialect } = context;
   const hasObjects = objects.serves(IP_ADDRESSES);
   const isTaken = takenIn(objects);
@@ -82,14 +81,14 @@ function realIPs(context: PowerContext): ClusterIPs {
       if (!isUsable(range, ip)) return outOfRange(range, ip);
       return isTaken(Number(ip.value)) ? 'provided IP is already allocated' : undefined;
     },
-    next() {
+    findFree() {
       for (const range of ranges) {
         const found = freeIn(range, isTaken, context);
         if (found !== undefined) return printIp({ family: 'IPv4', value: BigInt(found), mapped: false });
       }
       return undefined;
     },
-    take(address, owner) {
+    allocate(address, owner) {
       if (!hasObjects) return;
       const draft = {
         metadata: {
@@ -102,7 +101,7 @@ function realIPs(context: PowerContext): ClusterIPs {
       };
       objects.create(objectOf(address), draft as unknown as DraftObject);
     },
-    giveBack(address) {
+    release(address) {
       if (hasObjects) objects.remove(objectOf(address));
     },
   };
@@ -143,7 +142,7 @@ interface Range {
 }
 
 /** The one from the beginning first. A range that is leaving, or said not to be ready, gives no addresses. */
-function rangesOf({ objects }: PowerContext): Cidr[] {
+function rangesOf({ objects }: StrategyContext): Cidr[] {
   const texts = new Set([DEFAULT_SERVICE_CIDR]);
   for (const object of objects.list(SERVICE_CIDRS)) {
     const { spec, status } = object as unknown as Range;
@@ -165,14 +164,14 @@ function isUsable(range: Cidr, ip: Ip): boolean {
  * Addresses are given from the upper part of a range in random order of beginning, so that those at its start stay
  * free for people who name one; when the upper part is full, from the lower one.
  */
-function freeIn(range: Cidr, isTaken: IsTaken, { random }: PowerContext): number | undefined {
+function freeIn(range: Cidr, isTaken: IsTaken, { random }: StrategyContext): number | undefined {
   const usable = Number(cidrSize(range)) - 2;
   const reserved = reservedOf(usable);
   // The first address is the network's own.
   const first = Number(range.network.value) + 1;
   return (
-    anyFree({ first: first + reserved, size: usable - reserved }, isTaken, random) ??
-    anyFree({ first, size: reserved }, isTaken, random)
+    findFreeNumber({ first: first + reserved, size: usable - reserved }, isTaken, random) ??
+    findFreeNumber({ first, size: reserved }, isTaken, random)
   );
 }
 
@@ -180,4 +179,46 @@ function freeIn(range: Cidr, isTaken: IsTaken, { random }: PowerContext): number
 function reservedOf(usable: number): number {
   if (usable <= 16) return 0;
   return Math.min(Math.max(16, Math.floor(usable / 16)), 256);
+}
+
+/**
+ * A free number of a range: addresses and ports are picked alike.
+ */
+
+interface NumberRange {
+  readonly first: number;
+  /** None when it is not above zero. */
+  readonly size: number;
+}
+
+/**
+ * Begins anywhere and tries every number once, so that the last free one is found as well; undefined when there is none.
+ * It goes on by strides that come to all numbers of the range. By ones it would lengthen every run of taken numbers
+ * that it comes across, and cross it again the next time.
+ */
+export function findFreeNumber(
+  { first, size }: NumberRange,
+  isTaken: (value: number) => boolean,
+  random: () => number,
+): number | undefined {
+  if (size <= 0) return undefined;
+  let place = Math.floor(random() * size);
+  if (!isTaken(first + place)) return first + place;
+  const stride = strideOf(size, random);
+  for (let tried = 1; tried < size; tried++) {
+    place = (place + stride) % size;
+    if (!isTaken(first + place)) return first + place;
+  }
+  return undefined;
+}
+
+/** Any stride without a common divisor with the size: it comes back to where it began only after all others. */
+function strideOf(size: number, random: () => number): number {
+  let stride = 1 + Math.floor(random() * (size - 1));
+  while (divisorOf(stride, size) !== 1) stride = (stride % size) + 1;
+  return stride;
+}
+
+function divisorOf(left: number, right: number): number {
+  return right === 0 ? left : divisorOf(right, left % right);
 }

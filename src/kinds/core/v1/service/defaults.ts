@@ -40,7 +40,7 @@ function defaultAffinity(spec: ServiceSpec): void {
  * A change of type takes away what the old type needed and the new one does not, unless the client changed it too: then
  * the client meant something, and validation says what is wrong with it.
  */
-export function dropWhatIsNotNeeded(draft: DraftObject, live: ServiceSpec): void {
+export function dropTypeDependentFields(draft: DraftObject, live: ServiceSpec): void {
   const spec = draft['spec'] as ServiceSpec;
   const drop = (field: 'clusterIPs' | 'ipFamilies' | 'ipFamilyPolicy') => {
     if (deepEqual(spec[field], live[field])) delete spec[field];
@@ -66,7 +66,7 @@ export function dropWhatIsNotNeeded(draft: DraftObject, live: ServiceSpec): void
 }
 
 /** Names lead to no endpoints of ours, so how traffic is led to them is not shown; who said it owns it all the same. */
-export function dropUnshown(draft: DraftObject): void {
+export function dropInternalTrafficPolicy(draft: DraftObject): void {
   const spec = draft['spec'] as ServiceSpec;
   if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
 }

@@ -5,9 +5,8 @@ import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import type { PowerContext } from '../../../kind.js';
-import { anyFree } from './any-free.js';
-import { SERVICES } from './cluster-ips.js';
+import type { StrategyContext } from '../../../kind.js';
+import { findFreeNumber, SERVICES } from './cluster-ips.js';
 import { needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
 import type { ServicePort, ServiceSpec } from './schema.js';
 
@@ -20,12 +19,12 @@ const ALLOCATED = 'provided port is already allocated';
 const HEALTH_CHECK_PATH = 'spec.healthCheckNodePort';
 
 /** The ports of one write: those it has been given, beside those that others have. */
-export class NodePorts {
-  readonly #context: PowerContext;
+export class NodePortAllocator {
+  readonly #context: StrategyContext;
   /** Each with the field in which the client named it; without one when it was picked. */
   readonly #given = new Map<number, string | undefined>();
 
-  constructor(context: PowerContext) {
+  constructor(context: StrategyContext) {
     this.#context = context;
   }
 
@@ -35,7 +34,7 @@ export class NodePorts {
   }
 
   /** Why the port that a field names cannot be had; undefined when it was given. */
-  take(port: number, field: string): string | undefined {
+  allocate(port: number, field: string): string | undefined {
     // Where nothing is taken nobody looks at the range.
     if (!this.#context.dryRun && (port < FIRST || port > LAST)) {
       return `provided port is not in the valid range. The range of valid ports is ${FIRST}-${LAST}`;
@@ -46,7 +45,7 @@ export class NodePorts {
   }
 
   /** Any port; undefined when all are taken. */
-  takeAny(): number | undefined {
+  allocateAny(): number | undefined {
     const port = this.#context.dryRun ? this.#made() : this.#anyFree();
     if (port !== undefined) this.#given.set(port, undefined);
     return port;
@@ -57,8 +56,8 @@ export class NodePorts {
     const stored = takenPorts(this.#context);
     const isTaken = (port: number) => this.#given.has(port) || stored.has(port);
     return (
-      anyFree({ first: FIRST + RESERVED, size: LAST - FIRST + 1 - RESERVED }, isTaken, random) ??
-      anyFree({ first: FIRST, size: RESERVED }, isTaken, random)
+      findFreeNumber({ first: FIRST + RESERVED, size: LAST - FIRST + 1 - RESERVED }, isTaken, random) ??
+      findFreeNumber({ first: FIRST, size: RESERVED }, isTaken, random)
     );
   }
 
@@ -68,7 +67,7 @@ export class NodePorts {
   }
 
   /** Which of them others have come by since. */
-  lost(): LostPorts {
+  conflicts(): NodePortConflicts {
     const stored = takenPorts(this.#context);
     const lost = [...this.#given].filter(([port]) => stored.has(port));
     return {
@@ -78,14 +77,14 @@ export class NodePorts {
   }
 }
 
-export interface LostPorts {
+export interface NodePortConflicts {
   /** What is said about those that the client named. */
   readonly named: readonly FieldError[];
   /** Whether there are any for which another would do. */
   readonly picked: boolean;
 }
 
-function takenPorts({ objects }: PowerContext) {
+function takenPorts({ objects }: StrategyContext) {
   return objects.index(SERVICES, portsOf);
 }
 
@@ -98,7 +97,7 @@ function portsOf(service: ApiObject): number[] {
 }
 
 /** Gives a Service the ports it needs. Returns what is wrong with those it named; throws when none are left. */
-export function allocateNodePorts(spec: ServiceSpec, live: ServiceSpec | undefined, ports: NodePorts): FieldError[] {
+export function allocateNodePorts(spec: ServiceSpec, live: ServiceSpec | undefined, ports: NodePortAllocator): FieldError[] {
   if (needsNodePorts(spec)) {
     const problems = live === undefined ? newPorts(spec, ports) : changedPorts(spec, live, ports);
     if (problems.length > 0) return problems;
@@ -107,7 +106,7 @@ export function allocateNodePorts(spec: ServiceSpec, live: ServiceSpec | undefin
   return [];
 }
 
-function newPorts(spec: ServiceSpec, ports: NodePorts): FieldError[] {
+function newPorts(spec: ServiceSpec, ports: NodePortAllocator): FieldError[] {
   // Ports of one number that differ in protocol share their port on the nodes.
   const shared = new Map<number, number>();
   const named = namedByPort(spec);
@@ -137,7 +136,7 @@ function namedByPort({ ports = [] }: ServiceSpec): ReadonlyMap<number, number> {
   return named;
 }
 
-function changedPorts(spec: ServiceSpec, live: ServiceSpec, ports: NodePorts): FieldError[] {
+function changedPorts(spec: ServiceSpec, live: ServiceSpec, ports: NodePortAllocator): FieldError[] {
   const before = new Set(nodePortsOf(live));
   const seen = new Set<string>();
   for (const [index, entry] of (spec.ports ?? []).entries()) {
@@ -159,27 +158,27 @@ function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): b
   return type === 'NodePort' || allocateLoadBalancerNodePorts !== false;
 }
 
-function takeNamed(port: NonNullable<ServicePort['nodePort']>, index: number, ports: NodePorts): FieldError[] {
+function takeNamed(port: NonNullable<ServicePort['nodePort']>, index: number, ports: NodePortAllocator): FieldError[] {
   const field = `spec.ports[${index}].nodePort`;
-  const refusal = ports.take(port, field);
+  const refusal = ports.allocate(port, field);
   return refusal === undefined ? [] : refusedPort(field, port, refusal);
 }
 
-function anyPort(ports: NodePorts): number {
-  const port = ports.takeAny();
+function anyPort(ports: NodePortAllocator): number {
+  const port = ports.allocateAny();
   if (port === undefined) throw errors.internal('failed to allocate a nodePort: range is full');
   return port;
 }
 
-function allocateHealthCheck(spec: ServiceSpec, ports: NodePorts): void {
+function allocateHealthCheck(spec: ServiceSpec, ports: NodePortAllocator): void {
   const { healthCheckNodePort: named } = spec;
   if (!named) {
-    const port = ports.takeAny();
+    const port = ports.allocateAny();
     if (port === undefined) throw errors.internal('failed to allocate a HealthCheck NodePort 0: range is full');
     spec.healthCheckNodePort = port;
     return;
   }
-  const refusal = ports.take(named, HEALTH_CHECK_PATH);
+  const refusal = ports.allocate(named, HEALTH_CHECK_PATH);
   if (refusal !== undefined) refusedPort(HEALTH_CHECK_PATH, named, refusal);
 }
 

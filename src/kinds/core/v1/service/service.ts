@@ -12,10 +12,10 @@ import { own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
-import { serviceConnections } from '../connections.js';
+import { serviceConnections } from '../connect-subresources.js';
 import { allocateService, releaseService } from './allocate.js';
 import { serviceColumns } from './columns.js';
-import { defaultService, dropUnshown, dropWhatIsNotNeeded } from './defaults.js';
+import { defaultService, dropInternalTrafficPolicy, dropTypeDependentFields } from './defaults.js';
 import { isHeadless } from './needs.js';
 import { type ServiceStatus, serviceSpec, serviceStatus } from './schema.js';
 import { serviceProblems, serviceStatusProblems, serviceUpdateProblems, topologyKeys } from './validate.js';
@@ -36,28 +36,34 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   names: { shortNames: ['svc'], categories: ['all'] },
   body: shape,
   strategy: {
-    nameRule: hostName,
-    createOnUpdate: true,
-    updateSteps: ['metadata', 'change', 'whole'],
-    deleteReturnsObject: true,
-    statusApart: true,
-    defaults: defaultService,
-    allocate: allocateService,
-    release: releaseService,
-    prepareForUpdate: (draft, live) => dropWhatIsNotNeeded(draft, specOf(live)),
-    validate: serviceProblems,
-    validateUpdate: (next, live) => serviceUpdateProblems(specOf(next), specOf(live)),
-    warnings,
-    canonicalize: dropUnshown,
-    selectableFields: {
-      'spec.clusterIP': (object) => specOf(object).clusterIP ?? '',
-      'spec.type': (object) => specOf(object).type,
+    name: { validate: hostName },
+    update: {
+      createsAbsent: true,
+      steps: ['metadata', 'change', 'whole'],
+      prepare: (draft, live) => dropTypeDependentFields(draft, specOf(live)),
+      validate: (next, live) => serviceUpdateProblems(specOf(next), specOf(live)),
     },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    delete: { returnsObject: true },
+    write: {
+      separateStatus: true,
+      allocate: allocateService,
+      release: releaseService,
+      warnings,
+      canonicalize: dropInternalTrafficPolicy,
+    },
+    decode: { defaults: defaultService },
+    create: { validate: serviceProblems },
+    read: {
+      selectableFields: {
+        'spec.clusterIP': (object) => specOf(object).clusterIP ?? '',
+        'spec.type': (object) => specOf(object).type,
+      },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
   },
-  subresources: { status: statusSubresource({ validateUpdate: serviceStatusProblems, warnings: statusWarnings }) },
+  subresources: { status: statusSubresource({ validate: serviceStatusProblems, warnings: statusWarnings }) },
   columns: serviceColumns,
-  connections: serviceConnections,
+  connectSubresources: serviceConnections,
 });
 
 function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {

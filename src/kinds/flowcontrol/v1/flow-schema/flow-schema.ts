@@ -7,9 +7,9 @@ import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Input, Output } from '../../../../schema/type.js';
-import type { Attendant, AttendedServer } from '../../../attendant.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
+import type { ReconcilerHost, ServerReconciler } from '../../../reconciler.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects, CONSUMER, danglingCondition } from '../bootstrap.js';
 import { flowSchemaColumns, flowSchemaOrder } from '../columns.js';
@@ -38,27 +38,26 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
       spec,
       status: { conditions: [danglingCondition(spec.priorityLevelConfiguration.name, true, now)] },
     })),
-  attend: (server) => {
+  reconciler: (server) => {
     const dangling = attendFlowSchemas(server);
     const upkeep = keepUp(server, {
       resource: FLOW_SCHEMAS,
       specs: (dialect) => bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)),
     });
     return {
-      settle() {
-        upkeep.settle();
-        dangling.settle();
+      reconcile() {
+        upkeep.reconcile();
+        dangling.reconcile();
       },
     };
   },
   body: flowSchemaShape,
   strategy: {
-    generation: specGeneration,
-    statusApart: true,
-    updateSteps: ['change', 'whole'],
-    validate,
+    write: { generation: specGeneration, separateStatus: true },
+    update: { steps: ['change', 'whole'] },
+    create: { validate },
   },
-  subresources: { status: statusSubresource({ metadata: 'whole', validateUpdate: validateStatus }) },
+  subresources: { status: statusSubresource({ metadata: 'whole', validate: validateStatus }) },
 });
 
 function ownedSpec({ distinguisherMethod }: FlowSchemaSpec): FieldSet {
@@ -82,21 +81,21 @@ function validateStatus(object: ApiObject): FieldError[] {
   return validateConditions((object as unknown as FlowSchema).status.conditions);
 }
 
-export function attendFlowSchemas(server: AttendedServer): Attendant {
+export function attendFlowSchemas(server: ReconcilerHost): ServerReconciler {
   let schemasSeen = -1;
   let levelsSeen = -1;
   return {
-    settle() {
-      if (server.changes(FLOW_SCHEMAS) === schemasSeen && server.changes(PRIORITY_LEVELS) === levelsSeen) return;
+    reconcile() {
+      if (server.writeCount(FLOW_SCHEMAS) === schemasSeen && server.writeCount(PRIORITY_LEVELS) === levelsSeen) return;
       for (const object of server.objects.list(FLOW_SCHEMAS)) attend(object, server);
       // What was written just now needs no second look.
-      schemasSeen = server.changes(FLOW_SCHEMAS);
-      levelsSeen = server.changes(PRIORITY_LEVELS);
+      schemasSeen = server.writeCount(FLOW_SCHEMAS);
+      levelsSeen = server.writeCount(PRIORITY_LEVELS);
     },
   };
 }
 
-function attend(object: ApiObject, server: AttendedServer): void {
+function attend(object: ApiObject, server: ReconcilerHost): void {
   const { spec, status } = object as unknown as FlowSchema;
   const { name } = spec.priorityLevelConfiguration;
   const exists = server.objects.get({ ...PRIORITY_LEVELS, namespace: '', name }) !== undefined;

@@ -27,16 +27,18 @@ export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defi
   names: { shortNames: ['ing'] },
   body: shape,
   strategy: {
-    statusApart: true,
-    generation: specGeneration,
-    validate: (object, context) => [...ingressSpecProblems(specOf(object)), ...classProblems(object, context)],
-    // The annotation may disagree with the class later on; only a new object must be consistent.
-    validateUpdate: (next, _live, _context, metadata) => [...metadata.asNew(), ...ingressSpecProblems(specOf(next))],
-    warnings,
+    write: { separateStatus: true, generation: specGeneration, warnings },
+    create: {
+      validate: (object, context) => [...ingressSpecProblems(specOf(object)), ...classProblems(object, context)],
+    },
+    update: {
+      // The annotation may disagree with the class later on; only a new object must be consistent.
+      validate: (next, _live, _context, metadata) => [...metadata.forCreate(), ...ingressSpecProblems(specOf(next))],
+    },
   },
   subresources: {
     status: statusSubresource({
-      validateUpdate: (next) => ingressStatusProblems((next as unknown as Ingress).status.loadBalancer),
+      validate: (next) => ingressStatusProblems((next as unknown as Ingress).status.loadBalancer),
     }),
   },
   columns: ingressColumns,

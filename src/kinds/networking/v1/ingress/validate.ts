@@ -11,7 +11,7 @@ import {
   wildcardSubdomainProblems,
 } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
-import { portNumberProblems } from '../../../shared/ports.js';
+import { portNumberProblems } from '../../../shared/number-rules.js';
 import { groupKindNameProblems } from '../../reference.js';
 import type {
   HTTPIngressPath,

@@ -26,16 +26,17 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
   names: { shortNames: ['netpol'] },
   body: shape,
   strategy: {
-    generation: specGeneration,
-    ownMetadata: { update: 'placed' },
-    defaults: defaultPolicyTypes,
-    validate: (object) => networkPolicyProblems(specOf(object)),
-    // An update is judged as an object and once more as a change.
-    validateUpdate: (next, _live, _context, metadata) => {
-      const problems = networkPolicyProblems(specOf(next));
-      return [...metadata.asNew(), ...problems, ...metadata.asChange(), ...problems];
+    write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(specOf(object)) },
+    update: {
+      metadata: 'placed',
+      // An update is judged as an object and once more as a change.
+      validate: (next, _live, _context, metadata) => {
+        const problems = networkPolicyProblems(specOf(next));
+        return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
+      },
     },
-    warnings: (object) => networkPolicyWarnings(specOf(object)),
+    decode: { defaults: defaultPolicyTypes },
+    create: { validate: (object) => networkPolicyProblems(specOf(object)) },
   },
   columns: [
     nameColumn,

@@ -4,14 +4,14 @@
  */
 
 /** What a comparison of two items found, in numbers of leaves. */
-export interface Likeness {
+export interface LeafCounts {
   readonly same: number;
   readonly different: number;
 }
 
 export type Edit = 'identity' | 'modified' | 'removed' | 'inserted';
 
-export type Compare = (left: number, right: number) => Likeness;
+export type Compare = (left: number, right: number) => LeafCounts;
 
 interface Point {
   x: number;
@@ -121,7 +121,7 @@ class Search {
 }
 
 /** Items that are more alike than not count as one that has changed. */
-function pairing({ same, different }: Likeness): Edit | undefined {
+function pairing({ same, different }: LeafCounts): Edit | undefined {
   if (different === 0) return 'identity';
   return same + 1 >= different ? 'modified' : undefined;
 }

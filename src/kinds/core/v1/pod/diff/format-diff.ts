@@ -1,15 +1,30 @@
 /**
  * A tree of differences as text: what differs with its surroundings, and dots for what is the same.
  */
+
+import { byteLength } from '../../../../../meta/names.js';
 import type { DiffNode, DiffRecord } from './compare.js';
-import { type FormatOptions, formatValue, itemLimit, levelOf, lower, mapKey, withType } from './format-value.js';
+import { type Edit, editScript } from './edit-script.js';
+import {
+  type FormatOptions,
+  formatValue,
+  itemLimit,
+  levelOf,
+  oneLevelDown,
+  mapKey,
+  quoted,
+  withType,
+} from './format-value.js';
 import { isZero } from './go-value.js';
-import { braces, dots, NIL, printText, record, type TextNode, type TextRecord, wrap } from './text.js';
-import { canChunk, formatChunks } from './text-chunks.js';
+import { braces, dots, line, NIL, printText, record, type TextNode, type TextRecord, wrap } from './text.js';
+
+const LEAST_LENGTH = 32;
+
+const CHUNK_CONTEXT = 2;
 
 /** The difference as the reference server prints it, with a newline at its end. */
 export function printDiff(node: DiffNode): string {
-  return printText(formatDiff(node, { side: 'both', types: 'auto', verbosity: 0, inside: false }));
+  return printText(formatDiff(node, { side: 'both', types: 'auto', verbosity: 0, avoidStringer: false }));
 }
 
 const LEAST_VERBOSITY = 3;
@@ -40,7 +55,7 @@ function formatLeaf(node: DiffNode, options: FormatOptions): TextNode {
 function formatRecords(node: DiffNode, given: FormatOptions): TextNode {
   const { type, records = [] } = node;
   const limit = given.side === 'identical' ? itemLimit(given) : (1 << levelOf(given.verbosity)) << 1;
-  const options: FormatOptions = { ...lower(given), types: type.kind === 'struct' ? 'auto' : 'elide' };
+  const options: FormatOptions = { ...oneLevelDown(given), types: type.kind === 'struct' ? 'auto' : 'elide' };
   const keyOf = ({ key }: DiffRecord) => (type.kind === 'map' ? mapKey(key, type.namedKeys) : key);
   if (given.side !== 'both') return oneSide(records, { options, limit, keyOf, sparse: type.kind === 'struct' });
   const name = type.kind === 'struct' ? 'field' : type.kind === 'map' ? 'entry' : 'element';
@@ -146,7 +161,7 @@ function formatUnequal(node: DiffNode, key: string, options: FormatOptions): Tex
   // Anything that branches shows its own differences.
   if (node.descendants !== node.depth) return [record(key, formatDiff(node, options))];
   const show = (side: 'removed' | 'inserted', verbosity: number, inside: boolean) =>
-    formatDiff(node, { ...options, side, verbosity, inside });
+    formatDiff(node, { ...options, side, verbosity, avoidStringer: inside });
   const base = levelOf(options.verbosity);
   let [removed, inserted] = [show('removed', options.verbosity, false), show('inserted', options.verbosity, false)];
   const whole = node.left !== undefined && node.right !== undefined;
@@ -175,4 +190,125 @@ function countText(records: readonly DiffRecord[], name: string): string {
   const listed =
     parts.length <= 2 ? parts.join(' and ') : `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1) ?? ''}`;
   return `${listed} ${plural}`;
+}
+
+/** True when pieces say more than the two values side by side. */
+function canChunk(node: DiffNode, { side }: FormatOptions): boolean {
+  const { type, left, right } = node;
+  if (side !== 'both' || node.different === 0 || left === undefined || right === undefined) return false;
+  if (type.kind === 'string' && typeof left.scalar === 'string' && typeof right.scalar === 'string') {
+    return byteLength(left.scalar) >= LEAST_LENGTH && byteLength(right.scalar) >= LEAST_LENGTH;
+  }
+  if (type.kind !== 'slice' || type.of.kind !== 'int' || !left.items?.length || !right.items?.length) return false;
+  if (node.different > node.same) return true;
+  return left.items.length >= LEAST_LENGTH && right.items.length >= LEAST_LENGTH;
+}
+
+function formatChunks({ type, left, right }: DiffNode, options: FormatOptions): TextNode {
+  if (type.kind === 'string') {
+    const texts = [[...String(left?.scalar)], [...String(right?.scalar)]] as const;
+    const show = (part: readonly string[]) => quoted(part.join(''));
+    const list: TextNode = { type: 'list', records: pieces(texts, { size: 64, name: 'byte', show, options }) };
+    return wrap('strings.Join(', wrap('{', list, '}'), ', "")');
+  }
+  const texts = [
+    (left?.items ?? []).map(({ scalar }) => String(scalar)),
+    (right?.items ?? []).map(({ scalar }) => String(scalar)),
+  ] as const;
+  const show = (part: readonly string[]) => part.join(', ');
+  const records = pieces(texts, { size: 8, name: elementName(type), show, options });
+  return withType(type, wrap('{', { type: 'list', records }, '}'), options);
+}
+
+function elementName(type: DiffNode['type']): string {
+  return type.kind === 'slice' && type.of.kind === 'int' ? type.of.name : 'element';
+}
+
+interface Run {
+  same: number;
+  removed: number;
+  inserted: number;
+}
+
+function pieces(
+  [left, right]: readonly [readonly string[], readonly string[]],
+  about: {
+    readonly size: number;
+    readonly name: string;
+    readonly show: (part: readonly string[]) => string;
+    readonly options: FormatOptions;
+  },
+): TextRecord[] {
+  const { size, name, show, options } = about;
+  const different = { same: 0, different: 2 };
+  const edits = editScript(left.length, right.length, (x, y) =>
+    left[x] === right[y] ? { same: 1, different: 0 } : different,
+  );
+  const runs = merged(runsOf(edits), Math.floor(size / 4));
+  const limit = (1 << levelOf(options.verbosity)) << 2;
+  const out: TextRecord[] = [];
+  const put = (part: readonly string[], mark: '' | '-' | '+') => {
+    for (let start = 0; start < part.length; start += size) {
+      out.push(record('', line(show(part.slice(start, start + size))), mark));
+    }
+  };
+  let [x, y, differences] = [0, 0, 0];
+  for (const [index, run] of runs.entries()) {
+    if (differences >= limit) {
+      out.push(dots(`${runs.slice(index).reduce((sum, one) => sum + one.same, 0)} identical ${name}s`));
+      break;
+    }
+    if (run.removed === 0 && run.inserted === 0) {
+      const leading = index === 0 ? 0 : Math.min(size * CHUNK_CONTEXT, run.same);
+      let trailing = index === runs.length - 1 ? 0 : Math.min(size * CHUNK_CONTEXT, run.same - leading);
+      if (run.same - leading - trailing <= size) trailing = run.same - leading;
+      const hidden = run.same - leading - trailing;
+      put(left.slice(x, x + leading), '');
+      if (hidden > 0) out.push(dots(`${hidden} identical ${name}${hidden > 1 ? 's' : ''}`));
+      put(left.slice(x + run.same - trailing, x + run.same), '');
+      x += run.same;
+      y += run.same;
+      continue;
+    }
+    const [gone, come] = [run.same + run.removed, run.same + run.inserted];
+    put(left.slice(x, x + gone), '-');
+    put(right.slice(y, y + come), '+');
+    x += gone;
+    y += come;
+    differences += gone + come;
+  }
+  return out;
+}
+
+function runsOf(edits: readonly Edit[]): Run[] {
+  const runs: Run[] = [];
+  let equal: boolean | undefined;
+  for (const edit of edits) {
+    const isEqual = edit === 'identity';
+    if (isEqual !== equal) runs.push({ same: 0, removed: 0, inserted: 0 });
+    equal = isEqual;
+    const run = runs.at(-1);
+    if (run === undefined) continue;
+    if (isEqual) run.same++;
+    if (edit === 'removed' || edit === 'modified') run.removed++;
+    if (edit === 'inserted' || edit === 'modified') run.inserted++;
+  }
+  return runs;
+}
+
+/** Equal stretches too short to be worth a line join the differences around them. */
+function merged(runs: readonly Run[], shortest: number): Run[] {
+  const out: Run[] = [];
+  for (const [index, run] of runs.entries()) {
+    const differs = run.removed > 0 || run.inserted > 0;
+    const last = out.at(-1);
+    const lastDiffers = last !== undefined && (last.removed > 0 || last.inserted > 0);
+    const short = !differs && run.same <= shortest && lastDiffers && index < runs.length - 1;
+    if (last !== undefined && lastDiffers && (short || differs)) {
+      last.same += run.same;
+      last.removed += run.removed;
+      last.inserted += run.inserted;
+    } else out.push({ ...run });
+  }
+  return out;
 }

@@ -5,7 +5,7 @@
 import { byteLength } from '../../../../../meta/names.js';
 import { isPrintable, quote } from '../../../../../text/go/go-text.js';
 import type { GoType } from './go-types.js';
-import { type GoValue, insideQuantity, isZero } from './go-value.js';
+import { type GoValue, quantityStruct, isZero } from './go-value.js';
 import { braces, DOTS, dots, line, NIL, record, type TextNode, type TextRecord, wrap } from './text.js';
 
 export interface FormatOptions {
@@ -16,10 +16,10 @@ export interface FormatOptions {
   /** How much is printed; each level down prints less. */
   readonly verbosity: number;
   /** Print what is inside a name instead of the name. */
-  readonly inside: boolean;
+  readonly avoidStringer: boolean;
 }
 
-export function lower(options: FormatOptions): FormatOptions {
+export function oneLevelDown(options: FormatOptions): FormatOptions {
   return { ...options, verbosity: options.verbosity - 1 };
 }
 
@@ -34,13 +34,13 @@ export function levelOf(verbosity: number): number {
 
 export function formatValue(value: GoValue, options: FormatOptions): TextNode {
   const { type } = value;
-  const text = options.inside ? undefined : ownText(value);
+  const text = options.avoidStringer ? undefined : ownText(value);
   if (text !== undefined) return formatText('s', text, options);
   switch (type.kind) {
     case 'pointer':
       return value.target ? wrap('&', formatValue(value.target, options)) : NIL;
     case 'quantity':
-      return formatValue(insideQuantity(value), options);
+      return formatValue(quantityStruct(value), options);
     case 'string':
       return withType(type, formatText('', String(value.scalar), options), options);
     case 'int':
@@ -84,7 +84,7 @@ function selectorText({ items }: GoValue): string {
 
 function formatStruct({ type, items }: GoValue, options: FormatOptions): TextNode {
   const fields = type.kind === 'struct' ? type.fields : [];
-  const below: FormatOptions = { ...lower(options), types: 'auto' };
+  const below: FormatOptions = { ...oneLevelDown(options), types: 'auto' };
   const records: TextRecord[] = [];
   for (const [index, item] of (items ?? []).entries()) {
     if (isZero(item)) continue;
@@ -98,14 +98,14 @@ function formatStruct({ type, items }: GoValue, options: FormatOptions): TextNod
 }
 
 function formatItems(items: readonly GoValue[], options: FormatOptions): TextNode {
-  const below: FormatOptions = { ...lower(options), types: 'elide' };
+  const below: FormatOptions = { ...oneLevelDown(options), types: 'elide' };
   const limit = itemLimit(options);
   const records = items.slice(0, limit).map((item) => record('', formatValue(item, below)));
   return braces(items.length > limit ? [...records, dots()] : records);
 }
 
 function formatEntries(entries: ReadonlyMap<string, GoValue>, namedKeys: boolean, options: FormatOptions): TextNode {
-  const below: FormatOptions = { ...lower(options), types: 'elide' };
+  const below: FormatOptions = { ...oneLevelDown(options), types: 'elide' };
   const limit = itemLimit(options);
   const all = [...entries];
   const records = all.slice(0, limit).map(([key, value]) => record(mapKey(key, namedKeys), formatValue(value, below)));

@@ -3,7 +3,7 @@
  */
 import { Quantity } from '../../../../../meta/quantity.js';
 import { isRecord, own } from '../../../../../util/json.js';
-import { quantityDump } from '../../../../shared/resources.js';
+import { goSyntaxQuantity } from '../../../../shared/resources.js';
 import { type GoType, goType } from './go-types.js';
 
 export interface GoValue {
@@ -97,9 +97,9 @@ const QUANTITY_TYPE: GoType = {
 };
 
 /** What is inside a quantity; the numbers are shown, not the text. */
-export function insideQuantity({ scalar }: GoValue): GoValue {
+export function quantityStruct({ scalar }: GoValue): GoValue {
   if (scalar === '') return goValue(QUANTITY_TYPE, {});
-  const { verbatim } = quantityDump(String(scalar));
+  const { verbatim } = goSyntaxQuantity(String(scalar));
   const [, value = '0', scale = '0', s = '', format = ''] =
     /value:(-?\d+), scale:(-?\d+).* s:"([^"]*)", Format:"([^"]*)"/.exec(verbatim) ?? [];
   return goValue(QUANTITY_TYPE, { i: { value: BigInt(value), scale: Number(scale) }, s, format });

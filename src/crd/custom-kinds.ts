@@ -1,0 +1,187 @@
+/**
+ * Builds the served kinds of a CustomResourceDefinition: one per version, all for the same objects. spec:
+ * CustomResourceDefinition
+ */
+
+import * as z from 'zod';
+import { storedEnvironment } from '../cel/index.js';
+import { buildKind, mergeStrategies } from '../kinds/build-kind.js';
+import { STATUS_SUBRESOURCE, sameOutside, wholeObject } from '../kinds/define-kind.js';
+import type { Kind, Scope, Strategy, StrategyDefinition } from '../kinds/kind.js';
+import type { ReconcilerHost } from '../kinds/reconciler.js';
+import { unqualifiedFinalizerWarnings } from '../kinds/shared/finalizers.js';
+import type { AnySubresource } from '../kinds/subresource.js';
+import { status } from '../kinds/subresources/status.js';
+import { compareVersions } from '../meta/api-version.js';
+import type { ApiObject, DeepReadonly } from '../meta/object.js';
+import type { JSONSchemaProps } from '../schema/json-schema.js';
+import type { ObjectNode } from '../schema/structural.js';
+import { once } from '../schema/type.js';
+import { parseJsonPath } from '../text/json-path/json-path.js';
+import { isRecord } from '../util/json.js';
+import { converterFor } from './conversion.js';
+import type { CustomResourceDefinitionVersion } from './definition/types.js';
+import { type Definition, isTerminating } from './lifecycle/conditions.js';
+import { customColumns } from './printer-columns.js';
+import { compileRules, type RuleNode } from './rules/compile.js';
+import { customScale } from './scale.js';
+import type { SchemaView } from './schema-view.js';
+import { schemaView } from './schema-view.js';
+import { structuralOf } from './structural.js';
+import { type Family, VersionForm } from './version-handler.js';
+
+type Version = DeepReadonly<CustomResourceDefinitionVersion>;
+
+export interface CustomVersions {
+  /** The served versions. */
+  readonly versions: readonly Kind[];
+  /** The storage version, served or not. */
+  readonly stored: Kind;
+}
+
+export function customVersions(definition: Definition, server: ReconcilerHost): CustomVersions {
+  const { metadata, spec } = definition;
+  const { dialect } = server;
+  const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
+  const family: Family = {
+    dialect,
+    converter: converterFor(
+      {
+        definition: metadata.name,
+        strategy: spec.conversion?.strategy ?? 'None',
+        ...(spec.conversion?.webhook === undefined ? {} : { webhook: spec.conversion.webhook }),
+      },
+      server,
+    ),
+    isTerminating: isTerminating(definition),
+    versions: new Map(),
+    storage: `${spec.group}/${storage.name}`,
+  };
+  const stored = versionKind(definition, storage, family, undefined, server);
+  const all = spec.versions.map((version) =>
+    version === storage ? stored : versionKind(definition, version, family, stored, server),
+  );
+  return { versions: all.filter((_, index) => spec.versions[index]?.served === true), stored };
+}
+
+function versionKind(
+  { spec, status: { acceptedNames } }: Definition,
+  version: Version,
+  family: Family,
+  stored: Kind | undefined,
+  { dialect }: ReconcilerHost,
+): Kind {
+  const apiVersion = `${spec.group}/${version.name}`;
+  const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
+  const view = schemaView(raw, dialect);
+  const { subresources } = version;
+  const schema = once(() => wholeObject(structuralOf(view), acceptedNames.kind));
+  const form = new VersionForm(
+    {
+      apiVersion,
+      schema: view,
+      envelope: envelopeOf(acceptedNames.kind),
+      rules: once(() => compileStoredRules(view)),
+      scale: subresources?.scale,
+    },
+    family,
+  );
+  family.versions.set(apiVersion, form);
+  const columns = customColumns(version.additionalPrinterColumns);
+  const { plural, singular = '', kind, listKind = `${acceptedNames.kind}List`, shortNames, categories } = acceptedNames;
+  const hasStatus = subresources?.status !== undefined;
+  const warning = deprecationOf(version, spec.versions, `${spec.group}/`, kind);
+  return buildKind(
+    {
+      apiVersion,
+      kind,
+      scope: spec.scope as Scope,
+      names: { plural, singular, listKind, shortNames: shortNames ?? [], categories: categories ?? [] },
+      subresources: subresourcesOf(version),
+      custom: form,
+      ...(stored === undefined ? {} : { storageVersion: { kind: stored } }),
+      ...(columns === undefined ? {} : { columns }),
+      ...(warning === undefined ? {} : { deprecation: () => warning }),
+    },
+    { representation: 'document', body: ANY_BODY, schema },
+    strategyOf(version, hasStatus),
+  );
+}
+
+/** The handler validates the values; the body schema accepts every object. */
+const ANY_BODY = once(() => z.looseObject({}) as unknown as z.ZodObject);
+
+const envelopes = new Map<string, ObjectNode>();
+
+/** A schema that decodes `metadata` like that of any object and leaves all other fields as they are. */
+function envelopeOf(kind: string): ObjectNode {
+  let envelope = envelopes.get(kind);
+  if (envelope === undefined) {
+    const body: ObjectNode = {
+      type: 'object',
+      representation: 'document',
+      goType: kind,
+      goName: kind,
+      fields: new Map(),
+      preserveUnknown: true,
+      atomic: false,
+      checked: false,
+    };
+    envelope = wholeObject(body, kind);
+    envelopes.set(kind, envelope);
+  }
+  return envelope;
+}
+
+function subresourcesOf({ subresources }: Version): Record<string, AnySubresource> {
+  return {
+    ...(subresources?.status === undefined ? {} : { status }),
+    ...(subresources?.scale === undefined ? {} : { scale: customScale(subresources.scale) }),
+  };
+}
+
+function strategyOf(version: Version, hasStatus: boolean): StrategyDefinition {
+  const strategy: StrategyDefinition = {
+    update: { unconditional: false },
+    read: {
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+      selectableFields: selectableFieldsOf(version),
+    },
+    write: {
+      warnings: unqualifiedFinalizerWarnings,
+      generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
+    },
+  };
+  return hasStatus ? mergeStrategies(strategy, STATUS_SUBRESOURCE) : strategy;
+}
+
+type SelectableFields = Strategy['read']['selectableFields'];
+
+function selectableFieldsOf({ selectableFields }: Version): SelectableFields {
+  const fields: Record<string, (object: ApiObject) => string> = {};
+  for (const { jsonPath } of selectableFields ?? []) {
+    const find = parseJsonPath(jsonPath);
+    fields[jsonPath.replace(/^\./, '')] = (object) => textOf(find(object)?.[0]);
+  }
+  return fields;
+}
+
+function textOf(value: unknown): string {
+  return value === undefined || value === null || isRecord(value) ? '' : String(value);
+}
+
+/** The warning header text for requests that use a deprecated version. */
+function deprecationOf(version: Version, all: readonly Version[], prefix: string, kind: string): string | undefined {
+  if (version.deprecated !== true) return undefined;
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning;
+  const text = `${prefix}${version.name} ${kind} is deprecated`;
+  const better = all
+    .filter(({ served, deprecated, name }) => served && deprecated !== true && compareVersions(name, version.name) < 0)
+    .sort((left, right) => compareVersions(left.name, right.name));
+  return better[0] === undefined ? text : `${text}; use ${prefix}${better[0].name} ${kind}`;
+}
+
+/** Compiles the validation rules of a whole resource. Undefined if it has no rules. */
+export function compileStoredRules(schema: SchemaView): RuleNode | undefined {
+  return compileRules(schema, true, { rule: storedEnvironment, message: storedEnvironment });
+}

@@ -1,0 +1,260 @@
+/**
+ * Validates every node of a CRD schema, structural or not: unsupported keywords, where defaults are allowed, and
+ * combinations of extensions. Validation rules are checked here except for their compilation.
+ */
+
+import { listReporter } from '../../kinds/shared/list-reporter.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
+import type { ValidationRule } from '../../schema/json-schema.js';
+import { stringSlice } from '../../text/go/go-text.js';
+import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { findField } from './field-path.js';
+import { itemListDump } from './go-syntax.js';
+import type { ExtensionSpelling } from './validate-structure.js';
+
+/** The position of a node and what it inherits from the nodes above. */
+interface Place {
+  readonly path: string;
+  readonly spell: ExtensionSpelling;
+  readonly sound: Set<SchemaView>;
+  readonly isRoot: boolean;
+  /** Inside `metadata`, `apiVersion` or `kind` of a resource. */
+  readonly insideMeta: boolean;
+  /** The reason why no default is allowed here. */
+  readonly noDefaults?: string;
+}
+
+/**
+ * Validates all nodes of a schema. Nodes without errors at or below them are added to `sound`: only their validation
+ * rules can be compiled.
+ */
+export function schemaErrors(
+  root: SchemaView,
+  path: string,
+  { spell, sound }: Pick<Place, 'spell' | 'sound'>,
+): FieldError[] {
+  return nodeErrors(root, { path, spell, sound, isRoot: true, insideMeta: false });
+}
+
+const META_FIELDS = ['metadata', 'kind', 'apiVersion'];
+
+function nodeErrors(node: SchemaView, place: Place): FieldError[] {
+  const { path } = place;
+  const { raw } = node;
+  const found = keywordErrors(node, place);
+  const inside = (schema: SchemaView | undefined, at: string, more: Partial<Place> = {}) => {
+    if (schema !== undefined) found.push(...nodeErrors(schema, { ...place, isRoot: false, ...more, path: at }));
+  };
+  const insideEach = (schemas: readonly SchemaView[], at: string) => {
+    for (const [index, schema] of schemas.entries()) inside(schema, keyPath(at, index));
+  };
+  if (raw.uniqueItems === true) {
+    const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
+    found.push(forbidden(`${path}.uniqueItems`, detail));
+  }
+  if (node.additionalProperties !== undefined) {
+    const at = `${path}.additionalProperties`;
+    if (node.properties.size > 0 && node.additionalProperties !== true) {
+      found.push(forbidden(at, 'additionalProperties and properties are mutual exclusive'));
+    }
+    const noDefaults = 'inside additionalProperties applying to object metadata';
+    inside(additionalSchema(node), at, place.insideMeta ? { noDefaults } : {});
+  }
+  for (const [name, property] of node.properties) {
+    const isMeta = (place.isRoot || node.embeddedResource) && META_FIELDS.includes(name);
+    inside(property, keyPath(`${path}.properties`, name), {
+      ...(isMeta ? { insideMeta: true } : {}),
+      ...(isMeta && place.isRoot ? { noDefaults: `in top-level ${name}` } : {}),
+    });
+  }
+  inside(node.not, `${path}.not`);
+  insideEach(node.allOf, `${path}.allOf`);
+  insideEach(node.oneOf, `${path}.oneOf`);
+  insideEach(node.anyOf, `${path}.anyOf`);
+  for (const [name, schema] of node.definitions) inside(schema, keyPath(`${path}.definitions`, name));
+  inside(node.items, `${path}.items`);
+  insideEach(node.itemList, `${path}.items`);
+  found.push(...extensionErrors(node, place), ...ruleErrors(node, place));
+  if (found.length === 0) place.sound.add(node);
+  return found;
+}
+
+const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+
+function keywordErrors(node: SchemaView, { path, spell, insideMeta, noDefaults }: Place): FieldError[] {
+  const { raw, type } = node;
+  const found: FieldError[] = [];
+  if (type !== '' && !TYPES.includes(type)) found.push(notSupported(`${path}.type`, type, TYPES));
+  if (raw.default !== undefined && noDefaults !== undefined) {
+    found.push(forbidden(`${path}.default`, `must not be set ${noDefaults}`));
+  }
+  const refused: [string, boolean][] = [
+    ['id', Boolean(raw.id)],
+    ['additionalItems', raw.additionalItems !== undefined],
+    ['patternProperties', raw.patternProperties !== undefined],
+    ['definitions', raw.definitions !== undefined],
+    ['dependencies', raw.dependencies !== undefined],
+    ['$ref', raw.$ref !== undefined],
+  ];
+  for (const [name, given] of refused) if (given) found.push(forbidden(`${path}.${name}`, `${name} is not supported`));
+  if (type === 'null') {
+    found.push(forbidden(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'));
+  }
+  if (node.itemList.length > 0) {
+    found.push(forbidden(`${path}.items`, 'items must be a schema object and not an array'));
+  }
+  if (insideMeta && node.embeddedResource) {
+    found.push(forbidden(`${path}.${spell('embedded-resource')}`, 'must not be used inside of resource meta'));
+  }
+  return found;
+}
+
+const MAP_TYPES = ['atomic', 'granular'];
+const LIST_TYPES = ['atomic', 'set', 'map'];
+
+function extensionErrors(node: SchemaView, { path, spell }: Place): FieldError[] {
+  const { mapType, listType, listMapKeys, type } = node;
+  const found: FieldError[] = [];
+  const wantType = (wanted: string, name: string) => {
+    const detail = `must be ${wanted} if ${spell(name)} is specified`;
+    found.push(type === '' ? required(`${path}.type`, detail) : invalid(`${path}.type`, type, detail));
+  };
+  if (node.preserveUnknownFields === false) {
+    found.push(invalid(`${path}.${spell('preserve-unknown-fields')}`, false, 'must be true or undefined'));
+  }
+  if (mapType !== undefined && type !== 'object') wantType('object', 'map-type');
+  if (mapType !== undefined && !MAP_TYPES.includes(mapType)) {
+    found.push(notSupported(`${path}.${spell('map-type')}`, mapType, MAP_TYPES));
+  }
+  if (listType !== undefined && type !== 'array') wantType('array', 'list-type');
+  else if (listType === 'set') found.push(...setItemErrors(node, path, spell));
+  const listTypePath = `${path}.${spell('list-type')}`;
+  if (listType !== undefined && !LIST_TYPES.includes(listType)) {
+    found.push(notSupported(listTypePath, listType, LIST_TYPES));
+  }
+  if (listMapKeys.length > 0 && listType !== 'map') {
+    const detail = `must be map if ${spell('list-map-keys')} is non-empty`;
+    found.push(listType === undefined ? required(listTypePath, detail) : invalid(listTypePath, listType, detail));
+  }
+  if (listType === 'map') found.push(...mapListErrors(node, path, spell));
+  return [...found, ...mergeableItemErrors(node, path, spell)];
+}
+
+/** Items of a set are compared as a whole, so apply must not merge them. */
+function setItemErrors({ items }: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
+  const detail = `must be atomic as item of a list with ${spell('list-type')}=set`;
+  if (items?.type === 'array' && items.listType !== undefined && items.listType !== 'atomic') {
+    return [invalid(`${path}.items.${spell('list-type')}`, items.listType, detail)];
+  }
+  if (items?.type === 'object' && items.mapType !== 'atomic') {
+    // The reference server reports the list type here.
+    return [invalid(`${path}.items.${spell('map-type')}`, items.listType, detail)];
+  }
+  return [];
+}
+
+function mapListErrors(node: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
+  const { items, listMapKeys: keys } = node;
+  const isMap = `${spell('list-type')} is map`;
+  const keysPath = `${path}.${spell('list-map-keys')}`;
+  const found: FieldError[] = keys.length === 0 ? [required(keysPath, `must not be empty if ${isMap}`)] : [];
+  if (items === undefined) {
+    const [at, { itemList }] = [`${path}.items`, node];
+    found.push(
+      itemList.length === 0
+        ? required(at, `must have a schema if ${isMap}`)
+        : invalid(at, itemListDump(itemList), `must only have a single schema if ${isMap}`),
+    );
+    return found;
+  }
+  if (items.type !== 'object') {
+    found.push(invalid(`${path}.items.type`, items.type, `must be object if parent array's ${isMap}`));
+    return found;
+  }
+  const report = listReporter(keysPath, () => stringSlice(keys));
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const property = items.properties.get(key);
+    if (property === undefined) {
+      found.push(...report('entries must all be names of item properties'));
+    } else if (property.type === 'array' || property.type === 'object') {
+      const at = `${keyPath(`${path}.items.properties`, key)}.type`;
+      // The reference server reports the type of the items, not of the key.
+      found.push(invalid(at, items.type, `must be a scalar type if parent array's ${isMap}`));
+    }
+    if (seen.has(key)) found.push(...report('must not contain duplicate entries'));
+    seen.add(key);
+  }
+  return found;
+}
+
+/** Items of sets and maps must not be null, and map keys must always have a value. */
+function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
+  const { items, listType, listMapKeys } = node;
+  if (items === undefined || (listType !== 'set' && listType !== 'map')) return [];
+  const found: FieldError[] = [];
+  if (items.raw.nullable === true) {
+    const detail = `cannot be nullable when ${spell('list-type')} is ${listType}`;
+    found.push(forbidden(`${path}.items.nullable`, detail));
+  }
+  const always = new Set(items.raw.required);
+  for (const key of listType === 'map' ? listMapKeys : []) {
+    const property = items.properties.get(key);
+    if (property === undefined) continue;
+    const at = keyPath(`${path}.items.properties`, key);
+    const because = `this property is in ${spell('list-map-keys')}, so it`;
+    if (!always.has(key) && property.raw.default === undefined) {
+      found.push(required(`${at}.default`, `${because} must have a default or be a required property`));
+    }
+    if (property.raw.nullable === true) found.push(forbidden(`${at}.nullable`, `${because} cannot be nullable`));
+  }
+  return found;
+}
+
+/** The values of `reason` in a validation rule. */
+export const REASONS: readonly string[] = [
+  'FieldValueDuplicate',
+  'FieldValueForbidden',
+  'FieldValueInvalid',
+  'FieldValueRequired',
+];
+
+function ruleErrors(node: SchemaView, { path, spell }: Place): FieldError[] {
+  const list = `${path}.${spell('validations')}`;
+  return node.validations.flatMap((rule, index) => oneRuleErrors(node, rule, keyPath(list, index)));
+}
+
+function oneRuleErrors(node: SchemaView, given: ValidationRule, path: string): FieldError[] {
+  const { rule, message = '', messageExpression = '', reason, fieldPath = '' } = given;
+  const found = ruleTextErrors(rule.trim(), message, path);
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    found.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'));
+  }
+  if (reason !== undefined && !REASONS.includes(reason)) found.push(notSupported(`${path}.reason`, reason, REASONS));
+  const at = `${path}.fieldPath`;
+  if (fieldPath !== '' && fieldPath.trim() === '') {
+    found.push(invalid(at, fieldPath, 'fieldPath must be non-empty if specified'));
+  }
+  if (hasLineBreak(fieldPath)) found.push(invalid(at, fieldPath, 'fieldPath must not contain line breaks'));
+  if (fieldPath !== '' && typeof findField(node, fieldPath, { brackets: true }) === 'string') {
+    found.push(invalid(at, fieldPath, 'fieldPath must be a valid path'));
+  }
+  return found;
+}
+
+function ruleTextErrors(rule: string, message: string, path: string): FieldError[] {
+  if (rule === '') return [required(`${path}.rule`, 'rule is not specified')];
+  const at = `${path}.message`;
+  const text = message.trim();
+  if (message !== '' && text === '') return [invalid(at, message, 'message must be non-empty if specified')];
+  if (hasLineBreak(text)) return [invalid(at, message, 'message must not contain line breaks')];
+  if (hasLineBreak(rule) && text === '') {
+    return [required(at, 'message must be specified if rule contains line breaks')];
+  }
+  return [];
+}
+
+function hasLineBreak(text: string): boolean {
+  return /[\n\r]/.test(text);
+}

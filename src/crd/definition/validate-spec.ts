@@ -1,0 +1,266 @@
+/**
+ * Validates the spec of a CRD. Like the reference server's internal version, parts that all versions share are
+ * validated once.
+ */
+
+import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
+import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
+import { isPrintable } from '../../text/go/go-text.js';
+import { deepEqual } from '../../util/json.js';
+import { RuleHistory } from '../rules/history.js';
+import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
+import { bundleErrors, bundleProblem } from './ca-bundle.js';
+import { versionsDump } from './go-syntax.js';
+import { columnErrors, selectableFieldErrors, subresourceErrors } from './validate-version-parts.js';
+import { rootSchemaErrors } from './validate-schema.js';
+import type {
+  CustomResourceConversion,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from './types.js';
+
+/** The parts of a version that move to the top level if all versions have the same. */
+type Shared = Partial<
+  Pick<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>
+>;
+const SHARED = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
+
+/** The CRD before an update. */
+export interface DefinitionBefore {
+  readonly spec: CustomResourceDefinitionSpec;
+  readonly isEstablished: boolean;
+}
+
+/** Validates a CRD spec; `before` is given for updates. */
+export function specErrors(
+  spec: CustomResourceDefinitionSpec,
+  dialect: Dialect,
+  before?: DefinitionBefore,
+): FieldError[] {
+  const all: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
+  const history = new RuleHistory(before?.spec.versions ?? [], dialect);
+  const schemaContext = (version: CustomResourceDefinitionVersion | undefined, hasStatus: boolean) => {
+    const isUnchanged = version !== undefined && history.isUnchanged(version);
+    return { dialect, hasStatus, history, isUnchanged };
+  };
+  const { common, versions } = normalForm(all);
+  const statusOf = (version: Shared) => (version.subresources ?? common.subresources)?.status !== undefined;
+  return [
+    ...groupErrors(spec.group),
+    ...scopeErrors(spec.scope),
+    ...missingSchemaErrors(common, versions),
+    ...keptDefaultErrors(spec, all, dialect),
+    ...versions.flatMap((version, index) => {
+      const path = keyPath('spec.versions', index);
+      return [
+        ...strictLabelErrors(version.name, `${path}.name`),
+        ...deprecationErrors(version, `${path}.deprecationWarning`),
+        ...rootSchemaErrors(version.schema, `${path}.schema`, schemaContext(all[index], statusOf(version))),
+        ...partErrors(version, path, dialect),
+      ];
+    }),
+    ...versionSetErrors(spec.versions === null ? undefined : versions),
+    ...requiredNameErrors(spec.names, 'spec.names'),
+    ...nameErrors(spec.names, 'spec.names'),
+    ...rootSchemaErrors(common.schema, 'spec.validation', schemaContext(all[0], all.some(statusOf))),
+    ...partErrors(common, 'spec', dialect),
+    ...conversionErrors(spec.conversion, spec.preserveUnknownFields === true, before),
+  ];
+}
+
+interface NormalForm {
+  readonly common: Shared;
+  readonly versions: readonly CustomResourceDefinitionVersion[];
+}
+
+function normalForm(versions: readonly CustomResourceDefinitionVersion[]): NormalForm {
+  const [first, ...others] = versions;
+  if (first === undefined) return { common: {}, versions };
+  const same = SHARED.filter((part) => others.every((version) => deepEqual(version[part], first[part])));
+  const pick = (keep: boolean, version: CustomResourceDefinitionVersion) =>
+    Object.fromEntries(
+      Object.entries(version).filter(([field]) => (same as readonly string[]).includes(field) === keep),
+    );
+  return {
+    common: pick(true, first) as Shared,
+    versions: versions.map((version) => pick(false, version) as unknown as CustomResourceDefinitionVersion),
+  };
+}
+
+function groupErrors(group: string): FieldError[] {
+  if (group === '') return [required('spec.group')];
+  const problems = dnsSubdomainProblems(group);
+  if (problems.length > 0) return [invalid('spec.group', group, problems.join(','))];
+  return group.includes('.') ? [] : [invalid('spec.group', group, 'should be a domain with at least one dot')];
+}
+
+const SCOPES = ['Cluster', 'Namespaced'];
+
+function scopeErrors(scope: string): FieldError[] {
+  if (scope === '') return [required('spec.scope')];
+  return SCOPES.includes(scope) ? [] : [notSupported('spec.scope', scope, SCOPES)];
+}
+
+function missingSchemaErrors(common: Shared, versions: readonly Shared[]): FieldError[] {
+  if (common.schema?.openAPIV3Schema !== undefined) return [];
+  return versions.flatMap((version, index) =>
+    version.schema?.openAPIV3Schema === undefined
+      ? [required(`${keyPath('spec.versions', index)}.schema.openAPIV3Schema`, 'schemas are required')]
+      : [],
+  );
+}
+
+/** Defaults require pruning: they are invalid with `preserveUnknownFields`. */
+function keptDefaultErrors(
+  { preserveUnknownFields }: CustomResourceDefinitionSpec,
+  versions: readonly Shared[],
+  dialect: Dialect,
+): FieldError[] {
+  if (preserveUnknownFields !== true) return [];
+  const schemas = versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? []);
+  if (!schemas.some((schema) => hasDefaultsInside(schemaView(schema, dialect)))) return [];
+  return [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')];
+}
+
+function hasDefaultsInside(node: SchemaView): boolean {
+  const { items, itemList, properties, definitions, allOf, anyOf, oneOf, not } = node;
+  const inner = [...itemList, ...properties.values(), ...definitions.values(), ...allOf, ...anyOf, ...oneOf];
+  const single = [items, additionalSchema(node), not].filter((schema) => schema !== undefined);
+  return node.raw.default !== undefined || [...inner, ...single].some(hasDefaultsInside);
+}
+
+function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | undefined): FieldError[] {
+  const versions = given ?? [];
+  const names = versions.map(({ name }) => name);
+  const shown = versionsDump(given);
+  const found: FieldError[] = [];
+  if (new Set(names).size < names.length) {
+    found.push(invalid('spec.versions', shown, 'must contain unique version names'));
+  }
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    found.push(invalid('spec.versions', shown, 'must have exactly one version marked as storage version'));
+  }
+  // The reference server also validates `spec.version`, a field for the first version that dates from single-version
+  // CRDs.
+  const [first = ''] = names;
+  return first === '' ? found : [...found, ...strictLabelErrors(first, 'spec.version')];
+}
+
+const MAX_WARNING_LENGTH = 256;
+
+function deprecationErrors(version: CustomResourceDefinitionVersion, path: string): FieldError[] {
+  const { deprecated = false, deprecationWarning: warning } = version;
+  if (warning === undefined) return [];
+  if (!deprecated) return [invalid(path, warning, 'can only be set for deprecated versions')];
+  const problems: string[] = [];
+  if (byteLength(warning) > MAX_WARNING_LENGTH) problems.push(`must be <= ${MAX_WARNING_LENGTH} characters long`);
+  if (warning === '') problems.push('must not be an empty string');
+  const odd = [...warning].findIndex((character) => !isPrintable(character));
+  if (odd >= 0) {
+    const index = byteLength([...warning].slice(0, odd).join(''));
+    const rule = 'must only contain printable UTF-8 characters';
+    problems.push(`${rule}; non-printable character found at index ${index}`);
+  }
+  return problems.map((detail) => invalid(path, warning, detail));
+}
+
+/** Validates subresources, columns and selectable fields of one version, or those that all versions share. */
+function partErrors(part: Shared, path: string, dialect: Dialect): FieldError[] {
+  const columns = part.additionalPrinterColumns ?? [];
+  return [
+    ...(part.subresources === undefined ? [] : subresourceErrors(part.subresources, `${path}.subresources`)),
+    ...columns.flatMap((column, index) => columnErrors(column, keyPath(`${path}.additionalPrinterColumns`, index))),
+    ...selectableFieldErrors(part, path, dialect),
+  ];
+}
+
+const STRATEGIES = ['None', 'Webhook'];
+
+function conversionErrors(
+  conversion: CustomResourceConversion,
+  preservesUnknown: boolean,
+  before: DefinitionBefore | undefined,
+): FieldError[] {
+  const { webhook } = conversion;
+  const strategy: string = conversion.strategy;
+  const [clientPath, versionsPath] = [
+    'spec.conversion.webhookClientConfig',
+    'spec.conversion.conversionReviewVersions',
+  ];
+  const found: FieldError[] = [];
+  if (strategy !== 'None' && preservesUnknown) {
+    const detail = 'must be None if spec.preserveUnknownFields is true';
+    found.push(invalid('spec.conversion.strategy', strategy, detail));
+  }
+  if (strategy === '') found.push(required('spec.conversion.strategy'));
+  else if (!STRATEGIES.includes(strategy)) {
+    found.push(notSupported('spec.conversion.strategy', strategy, STRATEGIES));
+  }
+  const versions = webhook?.conversionReviewVersions ?? [];
+  if (strategy !== 'Webhook') {
+    const detail = 'should not be set when strategy is not set to Webhook';
+    const given = [webhook?.clientConfig === undefined ? '' : clientPath, versions.length === 0 ? '' : versionsPath];
+    return [...found, ...given.filter(Boolean).map((field) => forbidden(field, detail))];
+  }
+  if (webhook?.clientConfig === undefined) found.push(required(clientPath, 'required when strategy is set to Webhook'));
+  else {
+    found.push(...webhookClientErrors(webhook.clientConfig, clientPath));
+    const { caBundle } = webhook.clientConfig;
+    // A CRD with a bad bundle can be created but is not established. An update may replace one bad bundle by another.
+    const isFree = before?.isEstablished !== true || bundleProblem(bundleOf(before.spec)) !== undefined;
+    if (!isFree) found.push(...bundleErrors(caBundle, `${clientPath}.caBundle`));
+  }
+  return [
+    ...found,
+    ...(versions.length === 0 ? [required(versionsPath)] : reviewVersionErrors(versions, versionsPath)),
+  ];
+}
+
+function bundleOf({ conversion }: CustomResourceDefinitionSpec): string | undefined {
+  return conversion?.webhook?.clientConfig?.caBundle;
+}
+
+/** Validates that the required names are present (after defaulting). */
+function requiredNameErrors(names: CustomResourceDefinitionNames, path: string): FieldError[] {
+  const fields = ['plural', 'singular', 'kind', 'listKind'] as const;
+  return fields.filter((field) => (names[field] ?? '') === '').map((field) => required(`${path}.${field}`));
+}
+
+/** Validates the syntax of the names that are present. */
+export function nameErrors(names: CustomResourceDefinitionNames, path: string): FieldError[] {
+  const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = names;
+  const found = [
+    ...labelErrors(plural, `${path}.plural`),
+    ...labelErrors(singular, `${path}.singular`),
+    ...mixedCaseErrors(kind, `${path}.kind`),
+    ...mixedCaseErrors(listKind, `${path}.listKind`),
+    ...shortNames.flatMap((name, index) => strictLabelErrors(name, keyPath(`${path}.shortNames`, index))),
+  ];
+  if (kind !== '' && kind === listKind) {
+    found.push(invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same'));
+  }
+  return [
+    ...found,
+    ...categories.flatMap((name, index) => strictLabelErrors(name, keyPath(`${path}.categories`, index))),
+  ];
+}
+
+function labelErrors(name: string, path: string): FieldError[] {
+  return name === '' ? [] : strictLabelErrors(name, path);
+}
+
+/** Validates a version name or a short name as a DNS label. All problems form one message. */
+function strictLabelErrors(name: string, path: string): FieldError[] {
+  const problems = dns1035LabelProblems(name);
+  return problems.length === 0 ? [] : [invalid(path, name, problems.join(','))];
+}
+
+function mixedCaseErrors(name: string, path: string): FieldError[] {
+  const problems = name === '' ? [] : dns1035LabelProblems(name.toLowerCase());
+  if (problems.length === 0) return [];
+  return [invalid(path, name, `may have mixed case, but should otherwise match: ${problems.join(',')}`)];
+}

@@ -1,0 +1,109 @@
+/**
+ * Validates the parts of a CRD version beside its schema: subresources, printer columns and selectable fields.
+ */
+import type { Dialect } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { duplicate, invalid, keyPath, required, tooMany } from '../../meta/field-error.js';
+import { schemaView } from '../schema-view.js';
+import { findField } from './field-path.js';
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceSubresources,
+  CustomResourceValidation,
+  SelectableField,
+} from './types.js';
+import { unsupportedKeyword } from './validate-structure.js';
+
+export function subresourceErrors({ scale }: CustomResourceSubresources, path: string): FieldError[] {
+  if (scale === undefined) return [];
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath = '' } = scale;
+  return [
+    ...replicasPathErrors(specReplicasPath, `${path}.scale.specReplicasPath`, 'spec'),
+    ...replicasPathErrors(statusReplicasPath, `${path}.scale.statusReplicasPath`, 'status'),
+    ...(labelSelectorPath === '' ? [] : selectorPathErrors(labelSelectorPath, `${path}.scale.labelSelectorPath`)),
+  ];
+}
+
+function replicasPathErrors(jsonPath: string, at: string, part: 'spec' | 'status'): FieldError[] {
+  if (jsonPath === '') return [required(at)];
+  const found = simplePathErrors(jsonPath, at);
+  if (found.length > 0 || jsonPath.startsWith(`.${part}.`)) return found;
+  return [invalid(at, jsonPath, `should be a json path under .${part}`)];
+}
+
+function selectorPathErrors(jsonPath: string, at: string): FieldError[] {
+  const found = simplePathErrors(jsonPath, at);
+  if (found.length > 0 || /^\.(spec|status)\./.test(jsonPath)) return found;
+  return [invalid(at, jsonPath, 'should be a json path under either .spec or .status')];
+}
+
+function simplePathErrors(jsonPath: string, at: string): FieldError[] {
+  return jsonPath.startsWith('.') ? [] : [invalid(at, jsonPath, 'must be a simple json path starting with .')];
+}
+
+const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+
+export function columnErrors(column: CustomResourceColumnDefinition, path: string): FieldError[] {
+  const { name, type, format = '', jsonPath } = column;
+  const found: FieldError[] = name === '' ? [required(`${path}.name`)] : [];
+  const types = `must be one of ${COLUMN_TYPES.join(',')}`;
+  if (type === '') found.push(required(`${path}.type`, types));
+  else if (!COLUMN_TYPES.includes(type)) found.push(invalid(`${path}.type`, type, types));
+  if (format !== '' && !COLUMN_FORMATS.includes(format)) {
+    found.push(invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
+  }
+  // The reference server uses the Go field name here.
+  const at = `${path}.JSONPath`;
+  return [...found, ...(jsonPath === '' ? [required(at)] : simplePathErrors(jsonPath, at))];
+}
+
+const MAX_SELECTABLE_FIELDS = 8;
+const SELECTABLE_TYPES = ['string', 'boolean', 'integer'];
+
+/**
+ * Validates the selectable fields of one version, or of all versions if they share them. Then the schema is shared too.
+ */
+export function selectableFieldErrors(
+  part: { readonly selectableFields?: readonly SelectableField[]; readonly schema?: CustomResourceValidation },
+  path: string,
+  dialect: Dialect,
+): FieldError[] {
+  const { selectableFields: fields = [], schema } = part;
+  const at = `${path}.selectableFields`;
+  if (fields.length === 0) return [];
+  const isCommon = path === 'spec';
+  if (schema?.openAPIV3Schema === undefined) {
+    const detail = isCommon
+      ? 'selectableFields may only be set when validations.schema is included'
+      : 'selectableFields may only be set when version.schema.openAPIV3Schema is not included';
+    return [invalid(at, '', detail)];
+  }
+  const root = schemaView(schema.openAPIV3Schema, dialect);
+  const unsupported = unsupportedKeyword(root, dialect.extension);
+  const found: FieldError[] = [];
+  if (unsupported !== undefined) found.push(invalid(`${path}.schema.openAPIV3Schema`, '', unsupported));
+  const seen = new Set<string>();
+  for (const [index, { jsonPath }] of fields.entries()) {
+    const fieldPath = `${keyPath(at, index)}.jsonPath`;
+    if (jsonPath === '') {
+      found.push(required(fieldPath));
+      continue;
+    }
+    const field = findField(root, jsonPath, { brackets: false });
+    if (typeof field === 'string') {
+      found.push(invalid(fieldPath, jsonPath, `is an invalid path: ${field}`));
+      continue;
+    }
+    if (field.names[0] === 'metadata') found.push(invalid(fieldPath, jsonPath, 'must not point to fields in metadata'));
+    if (!SELECTABLE_TYPES.includes(field.schema.type)) {
+      const detail =
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+      found.push(invalid(fieldPath, jsonPath, detail));
+    }
+    const key = field.names.join('.');
+    if (seen.has(key)) found.push(duplicate(fieldPath, jsonPath));
+    seen.add(key);
+  }
+  return seen.size > MAX_SELECTABLE_FIELDS ? [...found, tooMany(at, seen.size, MAX_SELECTABLE_FIELDS)] : found;
+}

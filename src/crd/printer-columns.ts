@@ -1,0 +1,89 @@
+/**
+ * Printer columns of custom resources: the name, and the columns that the CRD declares by JSONPath.
+ */
+
+import type { CellContext, Column } from '../kinds/columns.js';
+import { nameColumn } from '../kinds/shared/common-columns.js';
+import type { DeepReadonly } from '../meta/object.js';
+import { printGoValue } from '../text/go/go-value.js';
+import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
+import { humanDuration, parseTime, timeToMs } from '../text/time/time.js';
+import { encodeSorted, escapeForPages } from '../util/json.js';
+import type { CustomResourceColumnDefinition } from './definition/types.js';
+
+type Definition = DeepReadonly<CustomResourceColumnDefinition>;
+
+/** Returns undefined if the CRD declares no columns; the default columns then apply. */
+export function customColumns(definitions: readonly Definition[] | undefined): readonly Column[] | undefined {
+  if (definitions === undefined || definitions.length === 0) return undefined;
+  const columns: Column[] = [];
+  for (const definition of definitions) {
+    const find = pathOf(definition);
+    // An invalid path ends the list; the columns before it are used.
+    if (find === undefined) break;
+    columns.push(column(definition, find));
+  }
+  return [nameColumn, ...columns];
+}
+
+function pathOf({ jsonPath }: Definition): JsonPath | undefined {
+  try {
+    return parseJsonPath(jsonPath);
+  } catch (error) {
+    if (error instanceof JsonPathError) return undefined;
+    throw error;
+  }
+}
+
+function column({ name, type, format, description, priority, jsonPath }: Definition, find: JsonPath): Column {
+  return {
+    name,
+    type: type as Column['type'],
+    ...(format === undefined ? {} : { format }),
+    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    ...(priority === undefined ? {} : { priority }),
+    cell(object, context) {
+      const found = find(object);
+      const [value] = found ?? [];
+      return found === undefined || found.length === 0 ? null : cellOf(type, value, context);
+    },
+  };
+}
+
+/** The value of a cell. A value of another type than the column's results in null. */
+function cellOf(type: string, value: unknown, context: CellContext): unknown {
+  switch (type) {
+    case 'string':
+      return textOf(value);
+    case 'integer':
+      return typeof value === 'number' ? wholeOf(value) : typeof value === 'bigint' ? value : null;
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? ageOf(value, context) : null;
+    default:
+      return null;
+  }
+}
+
+/** Numbers outside of the int64 range convert to the minimum, as on the reference server's processor (amd64). */
+function wholeOf(value: number): number | bigint {
+  return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2n ** 63n);
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '<no value>';
+  return typeof value === 'object' ? escapeForPages(encodeSorted(value)) : printGoValue(value);
+}
+
+function ageOf(time: string, { nowMs }: CellContext): string {
+  if (time === '' || time === 'null') return '<unknown>';
+  try {
+    return humanDuration(nowMs - timeToMs(parseTime(time)));
+  } catch {
+    // Any other parse error means that the value is not a time, which the table shows.
+    return '<invalid>';
+  }
+}

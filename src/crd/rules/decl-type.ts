@@ -1,0 +1,283 @@
+/**
+ * The CEL type of a schema with the size limits that cost estimation uses (upstream: DeclType). Nodes without a type
+ * are not visible to expressions: they are omitted from objects, and lists and maps of them are omitted as a whole.
+ *
+ * Sizes are in bytes of JSON, because the size of a request is limited in bytes.
+ */
+
+import type { Sizes } from '../../cel/index.js';
+import {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  objectType,
+  type SimpleType,
+  STRING,
+  TIMESTAMP,
+  type TypeProvider,
+} from '../../cel/index.js';
+import { byteLength } from '../../meta/names.js';
+import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { escapeName } from './escape.js';
+
+const SELF = 'selfType1';
+
+/**
+ * Type names that the reference server resolves when it checks an expression, although they have no value when it is
+ * evaluated. See {@link undefinedType}.
+ */
+const HOLLOW_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
+  ['timestamp', TIMESTAMP],
+  ['duration', DURATION],
+]);
+
+export type Shape = ScalarShape | ListShape | MapShape | ObjectShape;
+
+interface Sized {
+  /** The maximum number of elements (of a string: bytes); 0 for types without a size. */
+  readonly maxElements: number;
+  /** The size of the shortest JSON representation. */
+  readonly minSize: number;
+}
+
+export interface ScalarShape extends Sized {
+  readonly kind: 'scalar';
+  readonly type: SimpleType;
+}
+
+export interface ListShape extends Sized {
+  readonly kind: 'list';
+  readonly element: Shape;
+}
+
+export interface MapShape extends Sized {
+  readonly kind: 'map';
+  readonly element: Shape;
+}
+
+export interface ObjectShape extends Sized {
+  readonly kind: 'object';
+  /** By escaped name. */
+  readonly fields: ReadonlyMap<string, Shape>;
+}
+
+/** The maximum size of a request body. */
+export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
+
+/** Without quotes, brackets or braces. */
+const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES - 2;
+
+/**
+ * Returns undefined for a schema that is not visible to expressions. `isRoot` is true for whole resources, which always
+ * have names.
+ */
+export function shapeOf(schema: SchemaView, isRoot: boolean): Shape | undefined {
+  if (schema.intOrString) return scalar(DYN, { maxElements: MAX_CONTENT_BYTES, minSize: 1 });
+  switch (schema.type) {
+    case 'array':
+      return listShape(schema);
+    case 'object':
+      return additionalSchema(schema) === undefined ? objectShape(schema, isRoot) : mapShape(schema);
+    case 'string':
+      return textShape(schema);
+    case 'boolean':
+      return BOOLEAN;
+    case 'number':
+      return NUMBER;
+    case 'integer':
+      return INTEGER;
+    default:
+      return undefined;
+  }
+}
+
+const scalar = (type: SimpleType, sized: Sized): ScalarShape => ({ kind: 'scalar', type, ...sized });
+
+// The shortest values are `true`, `0` and `""`.
+const BOOLEAN = scalar(BOOL, { maxElements: 0, minSize: 4 });
+const NUMBER = scalar(DOUBLE, { maxElements: 0, minSize: 1 });
+const INTEGER = scalar(INT, { maxElements: 0, minSize: 1 });
+const NAME = scalar(STRING, { maxElements: MAX_CONTENT_BYTES, minSize: 2 });
+
+const object = (fields: Readonly<Record<string, Shape>>): ObjectShape => ({
+  kind: 'object',
+  fields: new Map(Object.entries(fields)),
+  maxElements: 0,
+  minSize: 2,
+});
+
+/** The fields of every resource, which replace those that its schema may specify. */
+const RESOURCE_FIELDS: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ['kind', NAME],
+  ['apiVersion', NAME],
+  ['metadata', object({ name: NAME, generateName: NAME })],
+]);
+
+function listShape(schema: SchemaView): ListShape | undefined {
+  const { items } = schema;
+  const element = items && shapeOf(items, items.embeddedResource);
+  if (element === undefined) return undefined;
+  const { maxItems } = schema.raw;
+  const maxElements =
+    maxItems === undefined ? Math.floor(MAX_CONTENT_BYTES / (element.minSize + 1)) : atLeast0(maxItems);
+  return { kind: 'list', element, maxElements, minSize: 2 };
+}
+
+function mapShape(schema: SchemaView): MapShape | undefined {
+  const values = additionalSchema(schema);
+  const element = values && shapeOf(values, values.embeddedResource);
+  if (element === undefined) return undefined;
+  const { maxProperties } = schema.raw;
+  // A key of at least two bytes, its quotes, the colon and the comma.
+  const most = Math.floor(MAX_CONTENT_BYTES / (element.minSize + 6));
+  const maxElements = maxProperties === undefined ? most : atLeast0(maxProperties);
+  return { kind: 'map', element, maxElements, minSize: 2 };
+}
+
+function objectShape(schema: SchemaView, isRoot: boolean): ObjectShape {
+  const always = new Set(schema.raw.required);
+  const standsIn = isRoot && !describesResource(schema);
+  const names = new Set([...schema.properties.keys(), ...(standsIn ? RESOURCE_FIELDS.keys() : [])]);
+  const fields = new Map<string, Shape>();
+  let minSize = 2;
+  for (const name of names) {
+    const property = schema.properties.get(name);
+    const given = standsIn ? RESOURCE_FIELDS.get(name) : undefined;
+    const shape = given ?? (property && shapeOf(property, property.embeddedResource));
+    if (shape === undefined) continue;
+    const escaped = escapeName(name);
+    if (escaped !== undefined) fields.set(escaped, shape);
+    // A field with a default need not be sent.
+    const hasDefault = given === undefined && property?.raw.default !== undefined && property.raw.default !== null;
+    if (always.has(name) && !hasDefault) minSize += byteLength(name) + shape.minSize + 4;
+  }
+  return { kind: 'object', fields, maxElements: 0, minSize };
+}
+
+/** True if a schema itself specifies all fields of a resource that expressions may see; it is then used as it is. */
+export function describesResource({ properties }: SchemaView): boolean {
+  const metadata = properties.get('metadata');
+  const isText = (schema: SchemaView | undefined) => schema?.type === 'string';
+  return (
+    isText(properties.get('kind')) &&
+    isText(properties.get('apiVersion')) &&
+    metadata?.type === 'object' &&
+    isText(metadata.properties.get('name')) &&
+    isText(metadata.properties.get('generateName'))
+  );
+}
+
+function textShape({ raw }: SchemaView): ScalarShape {
+  const { maxLength } = raw;
+  switch (raw.format) {
+    case 'byte':
+      return scalar(BYTES, {
+        maxElements: maxLength === undefined ? MAX_CONTENT_BYTES : atLeast0(maxLength),
+        minSize: 2,
+      });
+    case 'duration':
+      return scalar(DURATION, { maxElements: 32, minSize: 3 });
+    case 'date':
+      return scalar(TIMESTAMP, { maxElements: 12, minSize: 12 });
+    case 'date-time':
+      return scalar(TIMESTAMP, { maxElements: 32, minSize: 21 });
+    default:
+      return scalar(STRING, { maxElements: longestText(raw), minSize: 2 });
+  }
+}
+
+function longestText({ maxLength, enum: values = [] }: SchemaView['raw']): number {
+  // A length is in characters of up to four bytes.
+  if (maxLength !== undefined) return atLeast0(maxLength) * 4;
+  if (values.length === 0) return MAX_CONTENT_BYTES;
+  return Math.max(0, ...values.map((value) => (typeof value === 'string' ? byteLength(value) : 0)));
+}
+
+function atLeast0(limit: number): number {
+  return Math.max(0, Number(limit));
+}
+
+/** The sizes of values reachable from `self` or `oldSelf` are those of the schema; other sizes are unknown. */
+export function sizesOf(root: Shape): Sizes {
+  return {
+    estimateSize({ path }) {
+      if (path.length === 0) return undefined;
+      let max = root.maxElements;
+      let shape: Shape | undefined = root;
+      for (const step of path.slice(1)) {
+        if (shape === undefined) return undefined;
+        if (step === '@keys') {
+          if (shape.kind !== 'map') return undefined;
+          // The size of keys is unbounded; the reference server counts them as empty.
+          [shape, max] = [undefined, 0];
+          continue;
+        }
+        shape = stepInto(shape, step);
+        if (shape === undefined) return undefined;
+        max = shape.maxElements;
+      }
+      return { min: 0, max };
+    },
+  };
+}
+
+function stepInto(shape: Shape, step: string): Shape | undefined {
+  if (shape.kind === 'object') return shape.fields.get(step);
+  const isElement = step === '@items' || step === '@values';
+  return isElement && shape.kind !== 'scalar' ? shape.element : undefined;
+}
+
+/** How often a value of this type fits into one request, with a comma after each. */
+export function mostInRequest({ minSize }: Shape): number {
+  return Math.floor(MAX_REQUEST_BYTES / (minSize + 1));
+}
+
+export interface SelfType {
+  readonly type: CelType;
+  readonly provider: TypeProvider;
+}
+
+/**
+ * The type of `self` for a node, and a type provider for the fields below it. Types are named lazily, because a rule
+ * uses little of a large schema. `name` is the type name, if it is not that of `self`.
+ */
+export function selfTypeOf(shape: Shape, name = SELF): SelfType {
+  const objects = new Map<string, ObjectShape>();
+  return {
+    type: typeNamed(shape, name, objects),
+    provider: {
+      hasType: (name) => objects.has(name),
+      namedType: (name) => HOLLOW_TYPES.get(name),
+      fieldType(typeName, field) {
+        const inner = objects.get(typeName)?.fields.get(field);
+        return inner && typeNamed(inner, `${typeName}.${field}`, objects);
+      },
+      fieldNames: (typeName) => [...(objects.get(typeName)?.fields.keys() ?? [])],
+    },
+  };
+}
+
+/** Returns the name of a type that can be checked but not evaluated: no program can be created for it. */
+export function undefinedType(name: string): string | undefined {
+  return HOLLOW_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`) ? name : undefined;
+}
+
+function typeNamed(shape: Shape, name: string, objects: Map<string, ObjectShape>): CelType {
+  switch (shape.kind) {
+    case 'scalar':
+      return shape.type;
+    case 'object':
+      objects.set(name, shape);
+      return objectType(name);
+    case 'list':
+      return listOf(typeNamed(shape.element, `${name}.@idx`, objects));
+    case 'map':
+      return mapOf(STRING, typeNamed(shape.element, `${name}.@elem`, objects));
+  }
+}

@@ -1,0 +1,304 @@
+/**
+ * Converts JSON to CEL values by a schema. Readers are created once per schema; lists and objects are views that
+ * convert their content on access.
+ */
+import { CelBytes, CelDuration, CelError, CelTimestamp, type CelValue } from '../../cel/index.js';
+import { DurationError, parseDuration } from '../../text/time/duration.js';
+import { parseTime, TimeError } from '../../text/time/time.js';
+import { Base64Error, canonicalBase64 } from '../../util/base64.js';
+import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { escapeName } from './escape.js';
+import {
+  KeyedListView,
+  ListView,
+  MapView,
+  ObjectFields,
+  ObjectView,
+  PreservedValue,
+  type Reader,
+  SetView,
+} from './json-views.js';
+import { Foreign, isPlainRecord, plainTypeName } from './plain-values.js';
+import { describesResource } from './decl-type.js';
+
+const READERS: ReadonlyMap<string, (text: string) => TextValue> = new Map<string, (text: string) => TextValue>([
+  ['duration', readDuration],
+  ['date', readDate],
+  ['date-time', readDateTime],
+  ['byte', readBytes],
+]);
+
+/** Unit names. The last name of each row is a prefix (`mins`, `hours`). */
+const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
+  [1n, 'ns', 'nano'],
+  [1_000n, 'us', '\u00b5s', 'micro'],
+  [1_000_000n, 'ms', 'milli'],
+  [1_000_000_000n, 's', 'sec'],
+  [60_000_000_000n, 'm', 'min'],
+  [3_600_000_000_000n, 'h', 'hr', 'hour'],
+  [86_400_000_000_000n, 'd', 'day'],
+  [604_800_000_000_000n, 'w', 'wk', 'week'],
+];
+
+const MIDNIGHT = 'T00:00:00Z';
+
+/**
+ * Returns the reader for values of a schema. `isRoot` is true for whole resources, whose names are always accessible.
+ */
+export function readerOf(schema: SchemaView, isRoot: boolean): Reader {
+  const isResource = isRoot || schema.embeddedResource;
+  const known = isResource ? RESOURCES : VALUES;
+  let reader = known.get(schema);
+  if (reader === undefined) {
+    reader = orNull(contentReader(schema, isResource), schema.raw.nullable === true);
+    known.set(schema, reader);
+  }
+  return reader;
+}
+
+const VALUES = new WeakMap<SchemaView, Reader>();
+const RESOURCES = new WeakMap<SchemaView, Reader>();
+
+function orNull(read: Reader, nullable: boolean): Reader {
+  return (plain) => {
+    if (plain !== null && plain !== undefined) return read(plain);
+    if (nullable) return null;
+    throw new CelError('invalid data, got null for schema with nullable=false');
+  };
+}
+
+function contentReader(schema: SchemaView, isResource: boolean): Reader {
+  if (schema.intOrString) return readIntOrString;
+  switch (schema.type) {
+    case 'object':
+      return objectReader(schema, isResource);
+    case 'array':
+      return listReader(schema);
+    case 'string':
+      return stringReader(schema.raw.format);
+    case 'number':
+      return readNumber;
+    case 'integer':
+      return readInteger;
+    case 'boolean':
+      return readBoolean;
+    default:
+      // Only a node that preserves unknown fields may have no type.
+      return (plain) => new PreservedValue(plain);
+  }
+}
+
+function objectReader(schema: SchemaView, isResource: boolean): Reader {
+  const values = additionalSchema(schema);
+  const isMap = values !== undefined && !isResource && schema.properties.size === 0;
+  const view = isMap ? mapView(values) : objectView(schema, isResource);
+  return (plain) => {
+    if (isPlainRecord(plain)) return view(plain);
+    throw new CelError('invalid data, expected a map for the provided schema with type=object');
+  };
+}
+
+function mapView(values: SchemaView): (raw: Record<string, unknown>) => CelValue {
+  let read: Reader | undefined;
+  return (raw) => {
+    read ??= readerOf(values, false);
+    return new MapView(raw, read);
+  };
+}
+
+/** The fields are prepared when the first object is read: most parts of a schema are not used by any rule. */
+function objectView(schema: SchemaView, isResource: boolean): (raw: Record<string, unknown>) => CelValue {
+  let fields: ObjectFields | undefined;
+  return (raw) => {
+    fields ??= new ObjectFields(fieldReaders(schema, isResource));
+    return new ObjectView(raw, fields);
+  };
+}
+
+function* fieldReaders(schema: SchemaView, isResource: boolean): Iterable<readonly [string, Reader]> {
+  const standsIn = isResource && !describesResource(schema);
+  for (const [name, property] of schema.properties) yield [name, readerOf(property, false)];
+  // The fields of every resource replace those that its schema may specify.
+  if (standsIn) yield* RESOURCE_READERS;
+}
+
+function listReader(schema: SchemaView): Reader {
+  const { items } = schema;
+  if (items === undefined) {
+    return () => {
+      throw new CelError('invalid array type, expected Items with a non-empty Schema');
+    };
+  }
+  const keyNames = schema.listMapKeys.map((name) => escapeName(name) ?? name);
+  let read: Reader | undefined;
+  return (plain) => {
+    if (!Array.isArray(plain)) {
+      throw new CelError('invalid data, expected an array for the provided schema with type=array');
+    }
+    read ??= readerOf(items, false);
+    if (schema.listType === 'map') return new KeyedListView(plain, read, keyNames);
+    return schema.listType === 'set' ? new SetView(plain, read) : new ListView(plain, read);
+  };
+}
+
+function stringReader(format: string | undefined): Reader {
+  const readText = textReader(format);
+  return (plain) => {
+    if (typeof plain !== 'string') throw unexpected('string', plain);
+    return readText === undefined ? plain : readText(plain);
+  };
+}
+
+const readText = stringReader(undefined);
+
+const RESOURCE_READERS: readonly (readonly [string, Reader])[] = [
+  ['kind', orNull(readText, false)],
+  ['apiVersion', orNull(readText, false)],
+  ['metadata', metadataReader()],
+];
+
+function metadataReader(): Reader {
+  const name = orNull(readText, false);
+  const fields = new ObjectFields([
+    ['name', name],
+    ['generateName', name],
+  ]);
+  return orNull((plain) => {
+    if (isPlainRecord(plain)) return new ObjectView(plain, fields);
+    throw new CelError('invalid data, expected a map for the provided schema with type=object');
+  }, false);
+}
+
+function readNumber(plain: unknown): CelValue {
+  if (typeof plain === 'number') return plain;
+  if (typeof plain === 'bigint') return Number(plain);
+  if (plain instanceof Foreign && typeof plain.value === 'number') return plain.value;
+  throw unexpected('float', plain);
+}
+
+function readInteger(plain: unknown): CelValue {
+  return integerOf(plain) ?? raise(unexpected('int', plain));
+}
+
+function readIntOrString(plain: unknown): CelValue {
+  if (typeof plain === 'string') return plain;
+  return (
+    integerOf(plain) ??
+    raise(new CelError('invalid data, expected XIntOrString value to be either a string or integer'))
+  );
+}
+
+function integerOf(plain: unknown): bigint | undefined {
+  if (typeof plain === 'number') return Number.isSafeInteger(plain) ? BigInt(plain) : undefined;
+  return typeof plain === 'bigint' && BigInt.asIntN(64, plain) === plain ? plain : undefined;
+}
+
+function readBoolean(plain: unknown): CelValue {
+  if (typeof plain === 'boolean') return plain;
+  throw unexpected('bool', plain);
+}
+
+function unexpected(wanted: string, plain: unknown): CelError {
+  return new CelError(`invalid data, expected ${wanted}, got ${plainTypeName(plain)}`);
+}
+
+function raise(error: CelError): never {
+  throw error;
+}
+
+type TextValue = CelBytes | CelDuration | CelTimestamp | string;
+
+/** Returns the reader for a format; undefined if values of the format stay strings. */
+function textReader(format: string | undefined): ((text: string) => TextValue) | undefined {
+  return format === undefined ? undefined : READERS.get(format);
+}
+
+/** A Go duration (`1h30m`), otherwise the sum of all amounts with a unit in the text: `3 days`, `P1D`. */
+function readDuration(text: string): CelDuration {
+  const plain = plainDuration(text);
+  if (plain !== undefined) return new CelDuration(plain);
+  let total: bigint | undefined;
+  for (const [, digits = '', word = ''] of text.matchAll(/(\d+)\s*([A-Za-z\u00b5]+)/g)) {
+    const count = BigInt(digits);
+    if (count >= 2n ** 63n) {
+      throw new CelError(`Invalid duration ${text}: strconv.Atoi: parsing "${digits}": value out of range`);
+    }
+    const unit = unitNamed(word.toLowerCase());
+    if (unit !== undefined) total = BigInt.asIntN(64, (total ?? 0n) + count * unit);
+  }
+  if (total === undefined) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
+  return new CelDuration(total);
+}
+
+function plainDuration(text: string): bigint | undefined {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (error instanceof DurationError) return undefined;
+    throw error;
+  }
+}
+
+function unitNamed(word: string): bigint | undefined {
+  const row = UNITS.find(([, ...names]) => names.includes(word) || word.startsWith(names.at(-1) ?? word));
+  return row?.[0];
+}
+
+function readDate(text: string): CelTimestamp {
+  try {
+    return new CelTimestamp(nanosOf(parseTime(`${text}${MIDNIGHT}`)));
+  } catch (error) {
+    if (!(error instanceof TimeError)) throw error;
+    const message = error.message.replaceAll(`${MIDNIGHT}"`, '"').replace('T15:04:05Z07:00": ', '": ');
+    throw new CelError(`Invalid date formatted string ${text}: ${withoutRest(message, 'T')}`);
+  }
+}
+
+/** A time with a zone, or without one: then it is in UTC. */
+function readDateTime(text: string): CelTimestamp {
+  if (text === '') return new CelTimestamp(0n);
+  const [, fraction = ''] = /[.,](\d+)/.exec(text) ?? [];
+  const nanos = BigInt(fraction.slice(0, 9).padEnd(9, '0'));
+  const [zone = ''] = /([zZ]|[-+]\d{2}:\d{2})$/.exec(text) ?? [];
+  try {
+    return new CelTimestamp(nanosOf(parseTime(zone === '' ? `${text}Z` : text)) + nanos, secondsEast(zone));
+  } catch (error) {
+    if (!(error instanceof TimeError)) throw error;
+    // The reference server tries several layouts and reports the error of the last one, which has no zone.
+    const own = zone === '' ? error.message.replaceAll('Z"', '"') : error.message;
+    const message = withoutRest(own, 'Z07:00').replace('05Z07:00": ', '05": ');
+    throw new CelError(`Invalid date-time formatted string ${text}: ${message}`);
+  }
+}
+
+/** For a layout that ends before `element`, the error is extra text instead of a missing element. */
+function withoutRest(message: string, element: string): string {
+  const [, time, rest, missing] = /^(parsing time .*) as .*: cannot parse (".*") as "(.*)"$/s.exec(message) ?? [];
+  return missing === element ? `${time}: extra text: ${rest}` : message;
+}
+
+/** The offset of a zone such as `+02:00`. */
+function secondsEast(zone: string): number {
+  const [hours, minutes] = zone.slice(1).split(':');
+  if (hours === undefined || minutes === undefined) return 0;
+  return (Number(hours) * 3600 + Number(minutes) * 60) * (zone.startsWith('-') ? -1 : 1);
+}
+
+function nanosOf(canonical: string): bigint {
+  return BigInt(Date.parse(canonical)) * 1_000_000n;
+}
+
+/**
+ * In the base64url alphabet (`-` and `_`), although the format is validated in the standard alphabet: as in the
+ * reference server.
+ */
+function readBytes(text: string): CelBytes {
+  const inStandard = text.replace(/[-_+/]/g, (symbol) => ({ '-': '+', _: '/' })[symbol] ?? '!');
+  try {
+    const characters = atob(canonicalBase64(inStandard));
+    return new CelBytes(Uint8Array.from(characters, (character) => character.charCodeAt(0)));
+  } catch (error) {
+    if (error instanceof Base64Error) throw new CelError(`Invalid byte formatted string ${text}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Validates the rules of a CRD schema: whether they compile, what they may cost, and whether transition rules are at
+ * correlatable nodes. Called for schemas that are otherwise valid.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import { fieldError, forbidden, invalid, keyPath } from '../../meta/field-error.js';
+import type { ValidationRule } from '../../schema/json-schema.js';
+import type { Verbatim } from '../../text/go/go-text.js';
+import { quote, verbatim } from '../../text/go/go-text.js';
+import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { type CompiledRule, compileNodeRules, type Environments } from './compile.js';
+import { escapeName } from './escape.js';
+import { mostInRequest, type Shape, shapeOf } from './decl-type.js';
+
+/** The limit for one rule, all its evaluations included. */
+const RULE_COST_LIMIT = 10_000_000;
+
+/** The limit for all rules of a schema. */
+const SCHEMA_COST_LIMIT = 100_000_000;
+
+/** Costs saturate here. */
+const MAX_COST = 2 ** 64;
+
+/** Adds up the estimated costs of all expressions of a schema. */
+class TotalCost {
+  #total = 0;
+  /** At most four, the most expensive first. */
+  #largest: RuleCost[] = [];
+
+  add(path: string, cost: number): void {
+    this.#total = Math.min(MAX_COST, this.#total + cost);
+    if (cost < SCHEMA_COST_LIMIT / 100) return;
+    this.#largest = [...this.#largest, { path, cost }].sort((left, right) => right.cost - left.cost).slice(0, 4);
+  }
+
+  /** `path` is that of the schema; `extension` is the name of the rules extension in it. */
+  errors(path: string, extension: string): FieldError[] {
+    const what = `${extension} estimated rule cost total for entire OpenAPIv3 schema`;
+    const problem = costProblem(what, this.#total, SCHEMA_COST_LIMIT);
+    if (problem === undefined) return [];
+    const share = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
+    return [...this.#largest.map((rule) => forbidden(rule.path, share)), forbidden(path, problem)];
+  }
+}
+
+export interface DefinitionOptions {
+  readonly environments: Environments;
+  /** Returns the name of `validations` in the cluster's dialect. */
+  readonly spell: (extension: 'validations') => string;
+  /** False for nodes with other errors at or below them; their rules are skipped. */
+  readonly isSound: (node: SchemaView) => boolean;
+  /** False for an unchanged schema: its rules were accepted and stay valid whatever they cost. */
+  readonly limitsCost: boolean;
+  /** False where sizes are not bounded by the schema; the total cost is then not limited. */
+  readonly limitsTotal?: boolean;
+}
+
+/** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
+export function definedRuleErrors(root: SchemaView, path: string, options: DefinitionOptions): FieldError[] {
+  const check = new Check(options);
+  check.node(new Place({ schema: root, path }), 1);
+  const ofAll = options.limitsTotal !== false ? check.total.errors(path, options.spell('validations')) : [];
+  return [...check.errors, ...ofAll];
+}
+
+interface Location {
+  readonly schema: SchemaView;
+  readonly path: string;
+  readonly parent?: Place;
+  /** The property name, if it is a property. */
+  readonly name?: string;
+  /** The path of the nearest list above that prevents correlation with old values. */
+  readonly lostAt?: string | undefined;
+}
+
+/** A schema node with its ancestors. */
+class Place {
+  /** True if there are rules at or above the node. */
+  readonly isInScope: boolean;
+  #shape: Shape | undefined;
+
+  constructor(readonly at: Location) {
+    this.isInScope = at.schema.validations.length > 0 || at.parent?.isInScope === true;
+  }
+
+  /**
+   * The CEL type of the node. Below a node with rules it is the type as seen from there: expressions see less of a
+   * resource's metadata than its schema may specify.
+   */
+  get shape(): Shape | undefined {
+    const { schema, parent } = this.at;
+    // A node inside of something that expressions cannot see is not visible either.
+    if (parent?.isInScope === true && parent.shape === undefined) return undefined;
+    this.#shape ??= this.#fromAbove() ?? shapeOf(schema, parent === undefined || schema.embeddedResource);
+    return this.#shape;
+  }
+
+  #fromAbove(): Shape | undefined {
+    const { parent, name } = this.at;
+    const above = parent?.isInScope === true ? parent.shape : undefined;
+    if (above === undefined || above.kind === 'scalar') return undefined;
+    if (above.kind !== 'object') return above.element;
+    const escaped = name === undefined ? undefined : escapeName(name);
+    return escaped === undefined ? undefined : above.fields.get(escaped);
+  }
+}
+
+class Check {
+  readonly errors: FieldError[] = [];
+  readonly total = new TotalCost();
+
+  constructor(readonly options: DefinitionOptions) {}
+
+  node(place: Place, places: number | undefined): void {
+    const { schema, path, lostAt } = place.at;
+    const within = placesInside(schema, places);
+    const inside = (inner: SchemaView, at: Omit<Location, 'schema' | 'parent'>) =>
+      this.node(new Place({ lostAt, ...at, schema: inner, parent: place }), within);
+    const values = additionalSchema(schema);
+    if (values !== undefined) inside(values, { path: `${path}.additionalProperties` });
+    for (const [name, property] of schema.properties) {
+      inside(property, { path: keyPath(`${path}.properties`, name), name });
+    }
+    if (schema.items !== undefined) {
+      const lost = lostAt ?? (schema.listType === 'map' ? undefined : path);
+      inside(schema.items, { path: `${path}.items`, lostAt: lost });
+    }
+    if (schema.validations.length > 0 && this.options.isSound(schema)) this.#rules(place, places);
+  }
+
+  #rules(place: Place, places: number | undefined): void {
+    const { shape } = place;
+    const { schema, path, lostAt } = place.at;
+    const extension = this.options.spell('validations');
+    const list = `${path}.${extension}`;
+    if (shape === undefined) {
+      const why = 'unable to convert structural schema to CEL declarations';
+      const detail = `internal error: failed to construct type information for ${extension} rules: ${why}`;
+      this.errors.push(fieldError('internal', list, { detail }));
+      return;
+    }
+    const times = places ?? mostInRequest(shape);
+    for (const [index, rule] of compileNodeRules(schema, shape, this.options.environments).entries()) {
+      this.#rule(rule, { path: keyPath(list, index), times, lostAt });
+    }
+  }
+
+  #rule(compiled: CompiledRule, at: { path: string; times: number; lostAt: string | undefined }): void {
+    const { rule, usesOldSelf } = compiled;
+    const path = `${at.path}.rule`;
+    this.#cost(path, 'estimated rule cost', times(compiled.maxCost, at.times));
+    if (compiled.error !== undefined) this.errors.push(invalid(path, ruleDump(rule), compiled.error));
+    const messagePath = `${at.path}.messageExpression`;
+    if (compiled.messageError !== undefined) {
+      this.errors.push(invalid(messagePath, ruleDump(rule), compiled.messageError));
+    } else if (compiled.message !== undefined) {
+      // The message is evaluated at most once: the first failure ends the request.
+      this.#cost(messagePath, 'estimated messageExpression cost', compiled.messageMaxCost);
+    }
+    if (usesOldSelf && at.lostAt !== undefined) {
+      const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${at.lostAt}`;
+      this.errors.push(invalid(path, rule.rule, detail));
+    } else if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
+      const detail = 'may not be set if oldSelf is not used in rule';
+      this.errors.push(invalid(`${at.path}.optionalOldSelf`, rule.optionalOldSelf, detail));
+    }
+  }
+
+  #cost(path: string, what: string, cost: number): void {
+    const problem = this.options.limitsCost ? costProblem(what, cost) : undefined;
+    if (problem !== undefined) this.errors.push(forbidden(path, problem));
+    this.total.add(path, cost);
+  }
+}
+
+function ruleDump(rule: ValidationRule): Verbatim {
+  const text = (value: string | undefined) => quote(value ?? '');
+  // Pointers print as addresses, which differ between responses; here all have the same address.
+  const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
+  const fields = [
+    `Rule:${text(rule.rule)}`,
+    `Message:${text(rule.message)}`,
+    `MessageExpression:${text(rule.messageExpression)}`,
+    `Reason:${pointer('apiextensions.FieldValueErrorReason', rule.reason)}`,
+    `FieldPath:${text(rule.fieldPath)}`,
+    `OptionalOldSelf:${pointer('bool', rule.optionalOldSelf)}`,
+  ];
+  return verbatim(`apiextensions.ValidationRule{${fields.join(', ')}}`);
+}
+
+/**
+ * The maximum number of values inside a node, given the maximum number of values of the node. Undefined if it is
+ * unbounded.
+ */
+function placesInside(schema: SchemaView, places: number | undefined): number | undefined {
+  if (places === undefined) return undefined;
+  const { maxItems, maxProperties } = schema.raw;
+  const isMap = schema.type === 'object' && schema.additionalProperties !== undefined;
+  if (!isMap && schema.type !== 'array') return places;
+  const limit = isMap ? maxProperties : maxItems;
+  return limit === undefined ? undefined : times(places, Math.max(0, Number(limit)));
+}
+
+function times(cost: number, places: number): number {
+  return cost === 0 ? 0 : Math.min(MAX_COST, cost * places);
+}
+
+/** Returns a message if the cost exceeds the limit. */
+function costProblem(what: string, cost: number, limit = RULE_COST_LIMIT): string | undefined {
+  if (cost <= limit) return undefined;
+  const hint =
+    'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';
+  return `${what} exceeds budget by factor of ${factorText(cost / limit)} (${hint})`;
+}
+
+/** Prints small factors exactly and large ones only as `more than 100x`. */
+function factorText(factor: number): string {
+  if (factor > 100) return 'more than 100x';
+  return `${toFixedEven(factor, factor < 1.5 ? 6 : 1)}x`;
+}
+
+/** Formats like Go's %f: ties round to even. */
+function toFixedEven(value: number, digits: number): string {
+  const rounded = value.toFixed(digits);
+  // 60 digits are all that a double of this size can have.
+  const exact = value.toFixed(60);
+  const isTie = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + digits));
+  const below = exact.slice(0, exact.indexOf('.') + 1 + digits);
+  return isTie && /[02468]$/.test(below) ? below : rounded;
+}
+
+interface RuleCost {
+  readonly path: string;
+  readonly cost: number;
+}

@@ -1,0 +1,301 @@
+/**
+ * Embedded resources (`x-kubernetes-embedded-resource`) in custom resources. Their metadata are decoded like those of
+ * any object: unknown fields are pruned, and values of the wrong type are rejected, or dropped if the object comes from
+ * storage. Then the metadata are validated.
+ */
+
+import { annotationErrors } from '../../kinds/shared/annotations.js';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
+import { objectMetaNode } from '../../kinds/shared/object-meta.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { childPath, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
+import { parseApiVersion, printGvk } from '../../meta/gvk.js';
+import { labelErrors } from '../../meta/labels.js';
+import {
+  byteLength,
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  pathSegmentPrefixProblems,
+  pathSegmentProblems,
+  qualifiedNameProblems,
+} from '../../meta/names.js';
+import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
+import { decode } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-scalar.js';
+import { isPrintable, quote, stringSlice, verbatim } from '../../text/go/go-text.js';
+import { byBytes } from '../../text/go/go-value.js';
+import type { MutableRecord } from '../../util/json.js';
+import { isRecord, setOwn } from '../../util/json.js';
+import type { SchemaView } from '../schema-view.js';
+import { additionalSchema } from '../schema-view.js';
+import { shownValue } from './json-kind.js';
+import { inWireOrder } from './wire-order.js';
+
+const MAX_QUARRELS = 5;
+
+const MAX_MANAGER_BYTES = 128;
+
+const MAX_SUBRESOURCE_BYTES = 256;
+
+export interface EmbeddedOptions {
+  /** The path of the value; `''` for a whole object. */
+  readonly base?: string;
+  /** The value itself is a resource, whatever its schema says. */
+  readonly isResource?: boolean;
+}
+
+export interface CoerceOptions extends EmbeddedOptions {
+  /** Drop malformed values instead of reporting an error. */
+  readonly dropMalformed?: boolean;
+}
+
+export interface Coerced {
+  /** The sorted paths of unknown metadata fields. */
+  readonly unknown: readonly string[];
+  /** The first value that cannot be decoded; the draft is then unusable. */
+  readonly error?: FieldError;
+}
+
+/** Decodes the metadata of embedded resources in place. */
+export function coerceEmbedded(schema: SchemaView, draft: unknown, options: CoerceOptions = {}): Coerced {
+  if (!options.isResource && !hasEmbedded(schema)) return NOTHING_UNKNOWN;
+  const unknown: string[] = [];
+  const drop = options.dropMalformed === true;
+  let error: FieldError | undefined;
+  visitEmbedded(schema, draft, options, (resource, path) => {
+    error ??= coerceResource(resource, path, { drop, unknown });
+  });
+  return { unknown: unknown.sort(byBytes), ...(error === undefined ? {} : { error }) };
+}
+
+const NOTHING_UNKNOWN: Coerced = Object.freeze({ unknown: Object.freeze([]) });
+
+/** Validates embedded resources. */
+export function embeddedErrors(schema: SchemaView, value: unknown, options: EmbeddedOptions = {}): FieldError[] {
+  if (!options.isResource && !hasEmbedded(schema)) return [];
+  const found: FieldError[] = [];
+  visitEmbedded(schema, value, options, (resource, path) => found.push(...resourceErrors(resource, path)));
+  return found;
+}
+
+const embedding = new WeakMap<SchemaView, boolean>();
+
+/** True if a schema has an embedded resource at or below it. Objects of other schemas are not walked. */
+export function hasEmbedded(schema: SchemaView): boolean {
+  let has = embedding.get(schema);
+  if (has === undefined) {
+    const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
+    has = schema.embeddedResource || inner.some((one) => one !== undefined && hasEmbedded(one));
+    embedding.set(schema, has);
+  }
+  return has;
+}
+
+type Visitor = (resource: MutableRecord, path: string) => void;
+
+/** Visits an outer resource before those inside it, and fields in the order of their names. */
+function visitEmbedded(schema: SchemaView, value: unknown, options: EmbeddedOptions, visit: Visitor): void {
+  const { base = '', isResource = false } = options;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items === undefined || !hasEmbedded(items)) return;
+    for (const [index, item] of value.entries()) visitEmbedded(items, item, { base: keyPath(base, index) }, visit);
+    return;
+  }
+  if (!isRecord(value)) return;
+  if (isResource || schema.embeddedResource) visit(value, base);
+  const additional = additionalSchema(schema);
+  for (const key of Object.keys(value).sort(byBytes)) {
+    const property = schema.properties.get(key);
+    const inner = property ?? additional;
+    if (inner === undefined || !hasEmbedded(inner)) continue;
+    const path = property === undefined ? keyPath(base, key) : childPath(base, key);
+    visitEmbedded(inner, value[key], { base: path }, visit);
+  }
+}
+
+function coerceResource(
+  resource: MutableRecord,
+  path: string,
+  { drop, unknown }: { readonly drop: boolean; readonly unknown: string[] },
+): FieldError | undefined {
+  for (const name of ['apiVersion', 'kind']) {
+    const value = resource[name];
+    if (!Object.hasOwn(resource, name) || typeof value === 'string') continue;
+    if (!drop) return invalid(childPath(path, name), shownValue(value), 'must be a string');
+    delete resource[name];
+  }
+  if (!Object.hasOwn(resource, 'metadata')) return undefined;
+  const at = childPath(path, 'metadata');
+  const read = readMetadata(resource['metadata'], drop);
+  if (typeof read === 'string') {
+    return drop ? undefined : invalid(at, shownValue(resource['metadata']), read);
+  }
+  for (const field of read.unknown) unknown.push(`${at}.${field}`);
+  resource['metadata'] = read.metadata;
+  return undefined;
+}
+
+interface ReadMetadata {
+  readonly metadata: MutableRecord;
+  readonly unknown: readonly string[];
+}
+
+/** Decodes metadata as for any object, or returns the error message. */
+function readMetadata(value: unknown, drop: boolean): ReadMetadata | string {
+  const read = decodeMetadata(value ?? {});
+  if (typeof read !== 'string' || !isRecord(value)) return read;
+  // On an error decode field by field, in the order of their names: report the first malformed field, or drop all of
+  // them.
+  const metadata: MutableRecord = {};
+  const unknown: string[] = [];
+  for (const key of Object.keys(value).sort(byBytes)) {
+    const one = decodeMetadata({ [key]: value[key] });
+    if (typeof one === 'string') {
+      if (drop) continue;
+      return one;
+    }
+    unknown.push(...one.unknown);
+    for (const name of Object.keys(one.metadata)) setOwn(metadata, name, one.metadata[name]);
+  }
+  return { metadata: inWireOrder(metadata), unknown };
+}
+
+const UNKNOWN_FIELD = 'unknown field "';
+
+function decodeMetadata(value: unknown): ReadMetadata | string {
+  try {
+    const { value: metadata, findings } = decode(objectMetaNode(), { value });
+    // A null creationTimestamp is the zero time, which means absent.
+    if (metadata['creationTimestamp'] === null) delete metadata['creationTimestamp'];
+    const unknown = findings
+      .filter((text) => text.startsWith(UNKNOWN_FIELD))
+      .map((text) => text.slice(UNKNOWN_FIELD.length, -1));
+    return { metadata: inWireOrder(metadata), unknown };
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
+}
+
+function resourceErrors(resource: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+  const found = ['apiVersion', 'kind']
+    .filter((name) => !Object.hasOwn(resource, name))
+    .map((name) => required(childPath(path, name), 'must not be empty'));
+  found.push(...textErrors(resource, 'apiVersion', path, apiVersionProblem));
+  found.push(...textErrors(resource, 'kind', path, kindProblem));
+  if (!Object.hasOwn(resource, 'metadata')) return found;
+  const at = childPath(path, 'metadata');
+  const read = readMetadata(resource['metadata'], false);
+  if (typeof read === 'string') return [...found, invalid(at, shownValue(resource['metadata']), read)];
+  return [...found, ...objectMetaErrors(read.metadata, at)];
+}
+
+function textErrors(
+  resource: Readonly<Record<string, unknown>>,
+  name: string,
+  path: string,
+  problem: (text: string) => string,
+): FieldError[] {
+  if (!Object.hasOwn(resource, name)) return [];
+  const value = resource[name];
+  const at = childPath(path, name);
+  if (typeof value !== 'string') return [invalid(at, shownValue(value), 'must be a string')];
+  const detail = value === '' ? 'must not be empty' : problem(value);
+  return detail === '' ? [] : [invalid(at, value, detail)];
+}
+
+function apiVersionProblem(text: string): string {
+  return parseApiVersion(text) === undefined ? `unexpected GroupVersion string: ${text}` : '';
+}
+
+function kindProblem(text: string): string {
+  const problems = dns1035LabelProblems(text.toLowerCase());
+  return problems.length === 0 ? '' : `may have mixed case, but should otherwise match: ${problems.join(',')}`;
+}
+
+type Meta = DeepReadonly<Partial<ObjectMeta>>;
+
+function objectMetaErrors(metadata: Meta, path: string): FieldError[] {
+  const { name = '', generateName = '', namespace = '', generation = 0 } = metadata;
+  const each = (field: string, value: string, problems: readonly string[]) =>
+    problems.map((detail) => invalid(`${path}.${field}`, value, detail));
+  return [
+    ...each('generateName', generateName, generateName === '' ? [] : pathSegmentPrefixProblems(generateName)),
+    ...each('name', name, name === '' ? [] : pathSegmentProblems(name)),
+    ...each('namespace', namespace, namespace === '' ? [] : dnsLabelProblems(namespace)),
+    ...(generation < 0 ? [invalid(`${path}.generation`, generation, 'must be greater than or equal to 0')] : []),
+    ...labelErrors(metadata.labels ?? {}, `${path}.labels`),
+    ...annotationErrors(metadata.annotations ?? {}, `${path}.annotations`),
+    ...ownerErrors(metadata.ownerReferences ?? [], `${path}.ownerReferences`),
+    ...finalizerErrors(metadata.finalizers ?? [], `${path}.finalizers`),
+    ...managerErrors(metadata.managedFields ?? [], `${path}.managedFields`),
+  ];
+}
+
+type Owner = DeepReadonly<OwnerReference>;
+
+function ownerErrors(owners: readonly Owner[], path: string): FieldError[] {
+  const found: FieldError[] = [];
+  let controller: Owner | undefined;
+  let quarrels = 0;
+  for (const owner of owners) {
+    const slash = owner.apiVersion.indexOf('/');
+    if (owner.apiVersion.slice(slash + 1) === '') {
+      found.push(invalid(`${path}.apiVersion`, owner.apiVersion, 'version must not be empty'));
+    }
+    for (const part of ['kind', 'name', 'uid'] as const) {
+      if (owner[part] === '') found.push(invalid(`${path}.${part}`, '', `${part} must not be empty`));
+    }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+      const gvk = printGvk({ group: '', version: 'v1', kind: 'Event' });
+      found.push(invalid(path, verbatim(ownerDump(owner)), `${gvk} is disallowed from being an owner`));
+    }
+    if (owner.controller !== true) continue;
+    // Each of these errors prints all owners, so their number is bounded to limit the size of the response.
+    if (controller !== undefined && quarrels++ < MAX_QUARRELS) {
+      const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
+      found.push(invalid(path, verbatim(`[]v1.OwnerReference{${owners.map(ownerDump).join(', ')}}`), detail));
+    }
+    controller ??= owner;
+  }
+  return found;
+}
+
+function ownerDump({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: Owner): string {
+  const flag = (value: boolean | undefined) => (value === undefined ? '(*bool)(nil)' : String(value));
+  const texts = Object.entries({ APIVersion: apiVersion, Kind: kind, Name: name, UID: uid });
+  const flags = `Controller:${flag(controller)}, BlockOwnerDeletion:${flag(blockOwnerDeletion)}`;
+  return `v1.OwnerReference{${texts.map(([field, text]) => `${field}:${quote(text)}`).join(', ')}, ${flags}}`;
+}
+
+function finalizerErrors(finalizers: readonly string[], path: string): FieldError[] {
+  const found = finalizers.flatMap((name) => qualifiedNameProblems(name).map((detail) => invalid(path, name, detail)));
+  if (!finalizers.includes(ORPHAN_FINALIZER) || !finalizers.includes(FOREGROUND_FINALIZER)) return found;
+  const detail = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
+  return [...found, invalid(path, stringSlice(finalizers), detail)];
+}
+
+function managerErrors(entries: NonNullable<Meta['managedFields']>, path: string): FieldError[] {
+  return entries.flatMap(({ operation, fieldsType = '', manager = '', subresource = '' }, index) => {
+    const at = keyPath(path, index);
+    const found: FieldError[] = [];
+    if (operation !== 'Apply' && operation !== 'Update') {
+      found.push(invalid(`${at}.operation`, operation ?? '', 'must be `Apply` or `Update`'));
+    }
+    if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
+      found.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
+    }
+    if (byteLength(manager) > MAX_MANAGER_BYTES) found.push(tooLong(`${at}.manager`, MAX_MANAGER_BYTES));
+    for (const [position, character] of [...manager].slice(0, MAX_MANAGER_BYTES).entries()) {
+      if (isPrintable(character)) continue;
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      found.push(invalid(`${at}.manager`, manager, `invalid character U+${code} (at position ${position})`));
+    }
+    if (byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
+      found.push(tooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
+    }
+    return found;
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * The state of one validation: the current path and the findings. Paths are printed only for findings, which are rare.
+ */
+
+import type { FieldError } from '../../meta/field-error.js';
+import { childPath, fieldError, invalid, notSupported, required, tooLong, tooMany } from '../../meta/field-error.js';
+import { shownValue } from './json-kind.js';
+import type { Twin } from './correlated-object.js';
+
+/** The path of a whole value in messages. */
+const WHOLE = '<nil>';
+
+/** The list of allowed values is printed at most this often; later errors omit it to bound the size of the response. */
+const MAX_LISTS = 100;
+
+/**
+ * Validates a value. Findings are added to the run. The result is the number of satisfied rules, which selects the
+ * alternative whose findings are reported when no alternative of a junctor is valid. `correlated` is given while
+ * unchanged parts of an update are ratcheted.
+ */
+export type Check = (value: unknown, run: Run, twin: Twin | undefined) => number;
+
+export class Run {
+  readonly findings: Finding[] = [];
+  readonly #path: (string | number)[] = [];
+
+  /** Enters a property of the schema, or a list item. */
+  enter(step: string | number): void {
+    this.#path.push(step);
+  }
+
+  /** Enters an additional property. At the top its name keeps a leading dot, as in the reference server. */
+  enterAdditional(key: string): void {
+    this.#path.push(this.#path.length === 0 ? `.${key}` : key);
+  }
+
+  leave(): void {
+    this.#path.pop();
+  }
+
+  /** `spec.list[0].name`; empty at the top. */
+  get name(): string {
+    let name = '';
+    for (const step of this.#path) {
+      if (typeof step === 'number') name += `[${step}]`;
+      else name = name === '' ? step : `${name}.${step}`;
+    }
+    return name;
+  }
+
+  get isAtTop(): boolean {
+    return this.#path.length === 0;
+  }
+
+  /** The message of a violation at the current path. */
+  worded(text: string, name = this.name): string {
+    return `${name} in body ${text}`;
+  }
+
+  add(finding: Finding): void {
+    this.findings.push(finding);
+  }
+
+  /** `subject` is the path that the text names, if it is not the current path. */
+  refuse(value: unknown, text: string, about = this.name): void {
+    this.add({ rule: 'other', name: this.name, value, text: this.worded(text, about) });
+  }
+
+  /** Removes and returns the findings after the first `count`. */
+  takeSince(count: number): Finding[] {
+    return this.findings.splice(count);
+  }
+}
+
+/** Validates a part of a value, and drops its findings if the part is unchanged (ratcheting). */
+export function checkTwin(check: Check, value: unknown, run: Run, twin: Twin | undefined): number {
+  const before = run.findings.length;
+  const kept = check(value, run, twin);
+  if (twin !== undefined && run.findings.length > before && twin.isUnchanged) run.takeSince(before);
+  return kept;
+}
+
+export type Finding =
+  | { readonly rule: 'required'; readonly name: string; readonly text: string }
+  | { readonly rule: 'type' | 'other'; readonly name: string; readonly text: string; readonly value: unknown }
+  | {
+      readonly rule: 'enum';
+      readonly name: string;
+      readonly text: string;
+      readonly value: unknown;
+      shown: AllowedValues;
+    }
+  | { readonly rule: 'length'; readonly name: string; readonly text: string; readonly max: number }
+  | { readonly rule: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
+
+/** The values of an enum as listed in messages. */
+export type AllowedValues = readonly string[];
+
+/** Converts findings to field errors below a path (`''` for a whole object), without duplicates. */
+export function fieldErrors(findings: readonly Finding[], base: string): FieldError[] {
+  const seen = new Set<string>();
+  const lists = new Map<AllowedValues, number>();
+  return findings
+    .filter(({ text }) => !seen.has(text) && seen.add(text))
+    .map((finding) => {
+      if (finding.rule !== 'enum') return asFieldError(finding, base);
+      const times = (lists.get(finding.shown) ?? 0) + 1;
+      lists.set(finding.shown, times);
+      return asFieldError(times > MAX_LISTS ? { ...finding, shown: [] } : finding, base);
+    });
+}
+
+function asFieldError(finding: Finding, base: string): FieldError {
+  const name = finding.name.startsWith('.') ? finding.name.slice(1) : finding.name;
+  const field = (name === '' ? base : childPath(base, name)) || WHOLE;
+  switch (finding.rule) {
+    case 'required':
+      return required(field);
+    case 'type':
+      return fieldError('typeInvalid', field, { value: finding.value, detail: finding.text });
+    case 'other':
+      return invalid(field, shownValue(finding.value), finding.text);
+    case 'enum':
+      return notSupported(field, shownValue(finding.value), finding.shown);
+    case 'length':
+      return tooLong(field, finding.max);
+    case 'count':
+      return tooMany(field, finding.actual, finding.max);
+  }
+}

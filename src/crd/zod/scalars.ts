@@ -1,0 +1,313 @@
+/**
+ * Converts zod strings: lengths, patterns, formats.
+ *
+ * Most zod formats are patterns, and the pattern expresses them exactly. A CRD format is added only if it accepts
+ * everything that the zod format accepts; it serves as documentation and for generators.
+ */
+import type { CheckDef, Draft, Place } from './context.js';
+import { allowNull, anything, extension, lose, loseOthers, restrict } from './context.js';
+import { literalPattern, patternsOf } from './pattern.js';
+
+const NUMBER_CHECKS = ['number_format', 'greater_than', 'less_than', 'multiple_of'];
+
+const NUMBER_FORMATS: Readonly<Record<string, Format>> = {
+  safeint: { type: 'integer', format: 'int64', least: Number.MIN_SAFE_INTEGER, most: Number.MAX_SAFE_INTEGER },
+  int32: { type: 'integer', format: 'int32', least: -(2 ** 31), most: 2 ** 31 - 1 },
+  uint32: { type: 'integer', format: 'int64', least: 0, most: 2 ** 32 - 1 },
+  float32: { type: 'number', format: 'float', least: -3.4028234663852886e38, most: 3.4028234663852886e38 },
+  float64: { type: 'number', format: 'double' },
+};
+
+/** The schema that accepts no value; unions omit it. With `nullable` it accepts only null. */
+export const NOTHING: Draft = Object.freeze({ enum: [] });
+
+const NOTHINGS: ReadonlySet<string> = new Set([
+  'never',
+  'undefined',
+  'void',
+  'date',
+  'bigint',
+  'symbol',
+  'nan',
+  'map',
+  'set',
+  'function',
+  'promise',
+  'file',
+]);
+
+const STRING_CHECKS = ['string_format', 'min_length', 'max_length', 'length_equals'];
+
+/** A string schema with all constraints that can be expressed. */
+export function textSchema(checks: readonly CheckDef[], place: Place): Draft {
+  const draft: Draft = { type: 'string', ...lengths(checks, 'Length') };
+  loseOthers(checks, STRING_CHECKS, place);
+  const found = checks.filter(({ check }) => check === 'string_format').map((check) => formatOf(check, place));
+  const formats = found.flatMap(({ format }) => (format === undefined ? [] : [format]));
+  addFormats(draft, place.datesAreTexts ? formats.filter((format) => !DATES.includes(format)) : formats);
+  addPatterns(draft, found);
+  return draft;
+}
+
+/** Their patterns are as strict. */
+const DATES = ['date', 'date-time'];
+
+/** The strictest bounds on the length of strings or lists. */
+export function lengths(checks: readonly CheckDef[], of: 'Length' | 'Items'): Draft {
+  const least = checks.flatMap(({ check, minimum, length }) =>
+    check === 'min_length' ? [minimum ?? 0] : check === 'length_equals' ? [length ?? 0] : [],
+  );
+  const most = checks.flatMap(({ check, maximum, length }) =>
+    check === 'max_length' ? [maximum ?? 0] : check === 'length_equals' ? [length ?? 0] : [],
+  );
+  return {
+    ...(least.length === 0 ? {} : { [`min${of}`]: Math.max(...least) }),
+    ...(most.length === 0 ? {} : { [`max${of}`]: Math.min(...most) }),
+  };
+}
+
+/** A string that matches one regular expression. */
+export function patternSchema(expression: RegExp, place: Place): Draft {
+  const draft: Draft = { type: 'string' };
+  addPatterns(draft, [said(expression, place)]);
+  return draft;
+}
+
+/** The constraints of a format. */
+interface Said {
+  readonly format?: string;
+  readonly all: readonly string[];
+  readonly none: readonly string[];
+}
+
+const SILENT: Said = { all: [], none: [] };
+
+/** zod format → CRD format that accepts at least the same strings. */
+const STRING_FORMATS: Readonly<Record<string, string>> = {
+  email: 'email',
+  uuid: 'uuid',
+  guid: 'uuid',
+  ipv4: 'ipv4',
+  cidrv4: 'cidr',
+  date: 'date',
+};
+
+/** Patterns for formats that zod checks by code; as exact as possible. */
+const BASE64 = '^(?:[0-9a-zA-Z+/]{4})*(?:[0-9a-zA-Z+/]{2}==|[0-9a-zA-Z+/]{3}=)?$';
+const BASE64URL = '^(?:[0-9a-zA-Z_-]{4})*(?:[0-9a-zA-Z_-]{2,3})?$';
+const JWT = '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]*$';
+
+function formatOf(check: CheckDef, place: Place): Said {
+  const { format = '', pattern } = check;
+  switch (format) {
+    case 'starts_with':
+      return { ...SILENT, all: [`^${literalPattern(check.prefix ?? '')}`] };
+    case 'ends_with':
+      return { ...SILENT, all: [`${literalPattern(check.suffix ?? '')}$`] };
+    case 'includes': {
+      const skipped = check.position === undefined ? '' : `^(?s:.{${check.position}}.*)`;
+      return { ...SILENT, all: [`${skipped}${literalPattern(check.includes ?? '')}`] };
+    }
+    case 'url':
+      return urlOf(check, place);
+    case 'ipv6':
+      return { ...SILENT, format: 'ipv6' };
+    case 'cidrv6':
+      // The format covers both IP families.
+      return { ...SILENT, format: 'cidr', all: [':'] };
+    case 'datetime':
+      // Without an offset or without seconds it is not a date-time.
+      if (check.local === true || check.precision === -1) return said(pattern, place);
+      return { ...said(pattern, place), format: 'date-time' };
+    case 'base64':
+      return { ...SILENT, all: [BASE64] };
+    case 'base64url':
+      return { ...SILENT, all: [BASE64URL] };
+    case 'jwt':
+      lose(place, 'what is inside a token');
+      return { ...SILENT, all: [JWT] };
+    case 'credit_card':
+    case 'iban':
+      lose(place, 'the digits that check the others');
+      return said(pattern, place);
+    default: {
+      if (pattern === undefined) {
+        lose(place, `the format ${format}`);
+        return SILENT;
+      }
+      // A custom pattern for a known format may accept more than the CRD format.
+      const isUsual = Object.hasOwn(STRING_FORMATS, format) && (format !== 'email' || isUsualEmail(pattern));
+      return { ...said(pattern, place), ...(isUsual ? { format: STRING_FORMATS[format] as string } : {}) };
+    }
+  }
+}
+
+/** A URL is validated by the format uri, which differs from zod's URL parser in rare cases. */
+function urlOf({ protocol, hostname }: CheckDef, place: Place): Said {
+  lose(place, 'what makes an address, but for the format uri', 'differs');
+  if (hostname !== undefined) lose(place, `the host names of ${hostname}`);
+  const plain = protocol === undefined ? undefined : /^\^([\w?|()]+)\$$/.exec(protocol.source)?.[1];
+  if (protocol !== undefined && plain === undefined) lose(place, `the protocols of ${protocol}`);
+  // The format also accepts paths.
+  return { ...SILENT, format: 'uri', all: [`^${plain === undefined ? '[a-zA-Z][a-zA-Z0-9+.-]*' : `(?i:${plain})`}:`] };
+}
+
+/** True if the pattern rejects typical addresses that the CRD format rejects. */
+function isUsualEmail(pattern: RegExp): boolean {
+  return !['a..b@example.com', '.a@example.com', 'a.@example.com', 'a b@example.com', 'ü@example.com', 'a@b'].some(
+    (odd) => pattern.test(odd),
+  );
+}
+
+function said(expression: RegExp | undefined, place: Place): Said {
+  if (expression === undefined) return SILENT;
+  const patterns = patternsOf(expression);
+  if (typeof patterns !== 'string') return patterns;
+  lose(place, `the pattern ${expression} (${patterns})`);
+  return SILENT;
+}
+
+/** The first format is set directly, others in `allOf`. */
+function addFormats(draft: Draft, formats: readonly string[]): void {
+  const [first, ...others] = new Set(formats);
+  if (first !== undefined) draft.format = first;
+  restrict(
+    draft,
+    others.map((format) => ({ format })),
+  );
+}
+
+function addPatterns(draft: Draft, found: readonly Said[]): void {
+  const [first, ...others] = new Set(found.flatMap(({ all }) => all));
+  const none = [...new Set(found.flatMap((each) => each.none))];
+  if (first !== undefined) draft.pattern = first;
+  restrict(draft, [...others.map((pattern) => ({ pattern })), ...none.map((pattern) => ({ not: { pattern } }))]);
+}
+
+/** True for types whose values cannot occur in a document. */
+export function isNothing(type: string): boolean {
+  return NOTHINGS.has(type);
+}
+
+/**
+ * The schema of a set of allowed values. Null makes it nullable, undefined makes it optional.
+ *
+ * An `enum` is only exact together with a type: without one the validator converts values (1.5 matches 1, and 97
+ * matches `a`). Values of several types are therefore expressed by other constraints.
+ */
+export function enumSchema(values: readonly unknown[], place: Place): Draft {
+  const allowed = [...new Set(values)].filter((value) => ['string', 'number', 'boolean'].includes(typeof value));
+  const hasNull = values.includes(null);
+  if (allowed.length === 0) return hasNull ? { ...NOTHING, nullable: true } : { ...NOTHING };
+  const draft = oneOfValues(allowed, place);
+  if (hasNull) allowNull(draft);
+  return draft;
+}
+
+function oneOfValues(values: readonly unknown[], place: Place): Draft {
+  const types = new Set(values.map(typeOf));
+  const [type] = types;
+  if (types.size === 1 && type !== 'number') return { type: type as string, enum: [...values] };
+  const [texts, numbers] = [values.filter((value) => typeof value === 'string'), values.filter(isNumber)];
+  if (texts.length === 0 && numbers.length === values.length) return { type: 'number', ...listed(numbers) };
+  if (!types.has('number') && !types.has('boolean')) {
+    return { [extension(place.dialect, 'int-or-string')]: true, ...listed(texts), ...listed(numbers) };
+  }
+  lose(place, 'of which type each value is');
+  return { ...anything(place), enum: [...values] };
+}
+
+/** A constraint on strings that does not affect numbers, or vice versa. */
+export function listed(values: readonly unknown[]): Draft {
+  if (!values.every(isNumber))
+    return { pattern: `^(?:${values.map((value) => literalPattern(String(value))).join('|')})$` };
+  return {
+    anyOf: values.map((value) => (Number.isInteger(value) ? { minimum: value, maximum: value } : { enum: [value] })),
+  };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function typeOf(value: unknown): string {
+  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+interface Format {
+  readonly type: 'integer' | 'number';
+  readonly format?: string;
+  readonly least?: number;
+  readonly most?: number;
+}
+
+interface Bound {
+  readonly value: number;
+  readonly inclusive: boolean;
+}
+
+export function numberSchema(checks: readonly CheckDef[], place: Place): Draft {
+  loseOthers(checks, NUMBER_CHECKS, place);
+  const formats = checks
+    .flatMap(({ check, format = '' }) => (check === 'number_format' ? [NUMBER_FORMATS[format] ?? []] : []))
+    .flat();
+  const isInteger = formats.some(({ type }) => type === 'integer');
+  const format = formats.find(({ type }) => !isInteger || type === 'integer')?.format;
+  const low = [
+    ...boundsOf(checks, 'greater_than'),
+    ...formats.flatMap(({ least }) => (least === undefined ? [] : [{ value: least, inclusive: true }])),
+  ].map((bound) => settled(bound, { isInteger, isLow: true }, place));
+  const high = [
+    ...boundsOf(checks, 'less_than'),
+    ...formats.flatMap(({ most }) => (most === undefined ? [] : [{ value: most, inclusive: true }])),
+  ].map((bound) => settled(bound, { isInteger, isLow: false }, place));
+  const lowest = low.reduce<Bound | undefined>((a, b) => (a === undefined || isNarrower(b, a, 1) ? b : a), undefined);
+  const highest = high.reduce<Bound | undefined>(
+    (a, b) => (a === undefined || isNarrower(b, a, -1) ? b : a),
+    undefined,
+  );
+  return {
+    type: isInteger ? 'integer' : 'number',
+    ...(format === undefined ? {} : { format }),
+    ...(lowest === undefined ? {} : { minimum: lowest.value, ...(lowest.inclusive ? {} : { exclusiveMinimum: true }) }),
+    ...(highest === undefined
+      ? {}
+      : { maximum: highest.value, ...(highest.inclusive ? {} : { exclusiveMaximum: true }) }),
+    ...factor(checks, place),
+  };
+}
+
+function boundsOf(checks: readonly CheckDef[], of: string): Bound[] {
+  return checks.flatMap(({ check, value, inclusive = false }) =>
+    check === of && typeof value === 'number' ? [{ value, inclusive }] : [],
+  );
+}
+
+function isNarrower(one: Bound, other: Bound, direction: 1 | -1): boolean {
+  const difference = (one.value - other.value) * direction;
+  return difference > 0 || (difference === 0 && !one.inclusive);
+}
+
+/** Returns the bound in a form that has the same effect in the validator. */
+function settled({ value, inclusive }: Bound, about: { isInteger: boolean; isLow: boolean }, place: Place): Bound {
+  const { isInteger, isLow } = about;
+  if (Number.isInteger(value)) {
+    if (!isInteger || inclusive) return { value, inclusive };
+    return { value: isLow ? value + 1 : value - 1, inclusive: true };
+  }
+  if (isInteger) return { value: isLow ? Math.ceil(value) : Math.floor(value), inclusive: true };
+  // Integers are compared with the truncated bound, which is looser towards zero; away from zero an exclusive bound
+  // would be too strict.
+  if (!inclusive || isLow === value > 0) lose(place, `the bound ${value}, to the digit`);
+  return { value, inclusive: true };
+}
+
+/** Several factors need `allOf`. A fractional factor would reject every integer. */
+function factor(checks: readonly CheckDef[], place: Place): Draft {
+  const factors = checks.flatMap(({ check, value }) => (check === 'multiple_of' ? [Number(value)] : []));
+  const [first, ...others] = factors.filter((value) => Number.isInteger(value) && value > 0);
+  const unsaid = factors.filter((value) => !Number.isInteger(value) || value <= 0);
+  for (const value of unsaid) lose(place, `multiples of ${value}`);
+  if (first === undefined) return {};
+  return { multipleOf: first, ...(others.length === 0 ? {} : { allOf: others.map((multipleOf) => ({ multipleOf })) }) };
+}

@@ -1,0 +1,239 @@
+/**
+ * What an update may change in a pod: images, a deadline that comes nearer, tolerations that are added, gates that
+ * are taken away. Everything else is fixed, and who tries it is shown the difference.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import type { ApiObject } from '../../../../meta/object.js';
+import { verbatim } from '../../../../text/go/go-text.js';
+import { copyJson, deepEqual, own } from '../../../../util/json.js';
+import type { MetadataErrors, WriteContext } from '../../../kind.js';
+import { validateTolerationsUpdate } from '../../../shared/tolerations.js';
+import type { NodeAffinity } from '../pod-spec/affinity.js';
+import { mirrorKey, podAnnotationsProblems, podAnnotationsUpdateProblems } from '../pod-spec/annotations.js';
+import type { Container } from '../pod-spec/container.js';
+import type { PodSchedulingGate, PodSpec } from '../pod-spec/pod-spec.js';
+import { podSpecProblems } from '../pod-spec/validate.js';
+import { paddedImagesProblems } from '../pod-spec/validate-containers.js';
+import { tokenVolumesProblems } from '../pod-spec/validate-volumes.js';
+import type { NodeSelectorTerm } from '../scheduling-types.js';
+import { diffText, goSyntaxText } from './diff/diff.js';
+import type { Pod } from './pod.js';
+
+export function podUpdateProblems(
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataErrors,
+): readonly FieldError[] {
+  const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
+  return [
+    ...metadata.forCreate(),
+    ...podProblems(pod, context, before),
+    ...annotationsUpdateProblems(pod, before, context),
+    ...specUpdateProblems(pod.spec, before.spec),
+  ];
+}
+
+/** What must hold of annotations is looked at once more, with the changes. */
+export function annotationsUpdateProblems(pod: Pod, before: Pod, { dialect }: WriteContext): FieldError[] {
+  const annotations = pod.metadata.annotations ?? {};
+  const live = before.metadata.annotations ?? {};
+  const path = 'metadata.annotations';
+  return [
+    ...podAnnotationsUpdateProblems(path, annotations, { live, dialect }),
+    ...podAnnotationsProblems(path, annotations, { spec: pod.spec, dialect }),
+  ];
+}
+
+function specUpdateProblems(spec: PodSpec, live: PodSpec): FieldError[] {
+  const problems: FieldError[] = [];
+  // 1. Containers are the same in number: nothing more can be said about others.
+  for (const field of ['containers', 'initContainers'] as const) {
+    const [next, before] = [spec[field] ?? [], live[field] ?? []];
+    const path = `spec.${field}`;
+    if (next.length !== before.length) {
+      return [...problems, forbidden(path, 'pod updates may not add or remove containers')];
+    }
+    problems.push(...imagesProblems(path, next));
+  }
+  // 2. What may change has rules of its own.
+  const deadline = deadlineProblems(spec.activeDeadlineSeconds, live.activeDeadlineSeconds);
+  problems.push(...deadline.problems);
+  if (deadline.final) return problems;
+  problems.push(
+    ...validateTolerationsUpdate('spec.tolerations', spec.tolerations ?? [], live.tolerations ?? []),
+    ...gatesProblems('spec.schedulingGates', spec.schedulingGates ?? [], live.schedulingGates ?? []),
+  );
+  if (deepEqual(spec, live)) return problems;
+  // 3. With that put back, nothing may differ.
+  const munged = withLiveParts(spec, live);
+  if ((live.schedulingGates ?? []).length > 0) problems.push(...gatedProblems(munged, live));
+  if (!deepEqual(munged, live)) problems.push(fixedSpecProblem(munged, live));
+  return problems;
+}
+
+const CHANGEABLE = [
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+];
+
+function fixedSpecProblem(munged: PodSpec, live: PodSpec): FieldError {
+  const difference = diffText('PodSpec', internalSpec(live), internalSpec(munged));
+  return forbidden('spec', `pod updates may not change fields other than ${CHANGEABLE.join(',')}\n${difference}`);
+}
+
+function imagesProblems(path: string, containers: readonly Container[]): FieldError[] {
+  return containers.flatMap(({ image = '' }, index) => {
+    const at = childPath(keyPath(path, index), 'image');
+    if (image === '') return [required(at)];
+    return image.trim() === image ? [] : [invalid(at, image, 'must not have leading or trailing whitespace')];
+  });
+}
+
+const MAX_SECONDS = 2 ** 31 - 1;
+
+/** `final`: the reference server looks no further. */
+function deadlineProblems(
+  next: number | undefined,
+  before: number | undefined,
+): { readonly problems: FieldError[]; readonly final: boolean } {
+  const path = 'spec.activeDeadlineSeconds';
+  if (next === undefined) {
+    if (before === undefined) return { problems: [], final: false };
+    const detail = 'must not update from a positive integer to nil value';
+    return { problems: [invalid(path, undefined, detail)], final: false };
+  }
+  if (next < 0 || next > MAX_SECONDS) {
+    return { problems: [invalid(path, next, `must be between 0 and ${MAX_SECONDS}, inclusive`)], final: true };
+  }
+  if (before === undefined || next <= before) return { problems: [], final: false };
+  return { problems: [invalid(path, next, 'must be less than or equal to previous value')], final: true };
+}
+
+function gatesProblems(
+  path: string,
+  gates: readonly PodSchedulingGate[],
+  live: readonly PodSchedulingGate[],
+): FieldError[] {
+  const known = new Set(live.map(({ name }) => name));
+  // Of several with one name the last is reported.
+  const added = new Map(gates.map(({ name }, index) => [name, index]));
+  return [...added].flatMap(([name, index]) => {
+    if (known.has(name)) return [];
+    const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    return [forbidden(childPath(keyPath(path, index), 'name'), detail)];
+  });
+}
+
+type MutableSpec = { -readonly [Field in keyof PodSpec]: PodSpec[Field] };
+
+function withLiveParts(spec: PodSpec, live: PodSpec): MutableSpec {
+  const munged = copyJson(spec) as MutableSpec;
+  for (const field of ['containers', 'initContainers'] as const) {
+    for (const [index, container] of (munged[field] ?? []).entries()) restore(container, live[field]?.[index], 'image');
+  }
+  restore(munged, live, 'activeDeadlineSeconds');
+  restore(munged, live, 'schedulingGates');
+  restore(munged, live, 'tolerations');
+  if (live.terminationGracePeriodSeconds < 0 && spec.terminationGracePeriodSeconds === 1) {
+    munged.terminationGracePeriodSeconds = live.terminationGracePeriodSeconds;
+  }
+  return munged;
+}
+
+/** Puts back what was there, and takes away what was not. */
+export function restore<Part extends object, Field extends keyof Part>(
+  part: Part,
+  live: Part | undefined,
+  field: Field,
+): void {
+  const value = live?.[field];
+  if (value === undefined) delete part[field];
+  else part[field] = value as Part[Field];
+}
+
+/** A pod that waits for the scheduler may still become more choosy about nodes. Changes `munged`. */
+function gatedProblems(munged: MutableSpec, live: PodSpec): FieldError[] {
+  const problems: FieldError[] = [];
+  if (!deepEqual(munged.nodeSelector, live.nodeSelector)) {
+    problems.push(...gatedSelectorProblems('spec.nodeSelector', munged.nodeSelector ?? {}, live.nodeSelector ?? {}));
+    restore(munged, live, 'nodeSelector');
+  }
+  const [next, before] = [munged.affinity?.nodeAffinity, live.affinity?.nodeAffinity];
+  if (deepEqual(next, before)) return problems;
+  problems.push(...gatedAffinityProblems('spec.affinity.nodeAffinity', next, before));
+  const { nodeAffinity: _, ...others } = munged.affinity ?? {};
+  const affinity = { ...(before === undefined ? {} : { nodeAffinity: before }), ...others };
+  if (live.affinity === undefined && Object.keys(affinity).length === 0) delete munged.affinity;
+  else munged.affinity = affinity;
+  return problems;
+}
+
+function internalSpec(spec: PodSpec): object {
+  const { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers, securityContext } = spec;
+  const shared = { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
+  return { ...spec, securityContext: { ...securityContext, ...shared } };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function gatedSelectorProblems(path: string, next: Labels, live: Labels): FieldError[] {
+  if (Object.entries(live).every(([key, value]) => own(next, key) === value)) return [];
+  const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
+  return [invalid(path, next, detail)];
+}
+
+function gatedAffinityProblems(
+  path: string,
+  next: NodeAffinity | undefined,
+  live: NodeAffinity | undefined,
+): FieldError[] {
+  // Where there was nothing, anything may come.
+  const before = termsOf(live);
+  if (before.length === 0) return [];
+  const at = childPath(path, 'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms');
+  const after = termsOf(next);
+  if (before.length !== after.length) {
+    const detail = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
+    return [invalid(at, verbatim(goSyntaxText('[]NodeSelectorTerm', after.length === 0 ? undefined : after)), detail)];
+  }
+  return before.flatMap((term, index) => {
+    const now = after[index];
+    if (now === undefined || onlyAdds(now, term)) return [];
+    const detail = 'only additions are allowed (no mutations or deletions)';
+    return [invalid(keyPath(at, index), verbatim(goSyntaxText('NodeSelectorTerm', now)), detail)];
+  });
+}
+
+function termsOf(affinity: NodeAffinity | undefined): readonly NodeSelectorTerm[] {
+  return affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+}
+
+/** A term without requirements matches nothing, and would match more with some. */
+function onlyAdds(next: NodeSelectorTerm, live: NodeSelectorTerm): boolean {
+  const lists = ['matchExpressions', 'matchFields'] as const;
+  if (lists.every((list) => (live[list] ?? []).length === 0)) {
+    return lists.every((list) => (next[list] ?? []).length === 0);
+  }
+  return lists.every((list) => {
+    const before = live[list] ?? [];
+    return deepEqual((next[list] ?? []).slice(0, before.length), before);
+  });
+}
+
+export function podProblems(pod: Pod, { dialect, features }: WriteContext, live?: Pod): FieldError[] {
+  const { spec, metadata } = pod;
+  const podName = metadata.name ?? '';
+  const isStatic = Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect));
+  return [
+    ...podAnnotationsProblems('metadata.annotations', metadata.annotations ?? {}, { spec, dialect }),
+    ...podSpecProblems('spec', spec, { dialect, features, podName, isStatic, live: live?.spec }),
+    ...(spec.serviceAccountName === undefined ? tokenVolumesProblems('spec.volumes', spec.volumes) : []),
+    ...paddedImagesProblems('spec.containers', spec.containers),
+    ...paddedImagesProblems('spec.initContainers', spec.initContainers),
+  ];
+}

@@ -1,0 +1,13 @@
+/**
+ * The rule of most counts.
+ */
+import { type FieldError, invalid } from '../../meta/field-error.js';
+
+export function nonNegative(path: string, value: number | undefined): FieldError[] {
+  return value === undefined || value >= 0 ? [] : [invalid(path, value, 'must be greater than or equal to 0')];
+}
+
+/** 0 is none of them. */
+export function portNumberProblems(path: string, port: number): FieldError[] {
+  return port >= 1 && port <= 65535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')];
+}

@@ -1,0 +1,50 @@
+/**
+ * The address and the document must agree on who the object is; and an owner named twice is one owner.
+ */
+import { errors } from '../../meta/errors.js';
+import type { DraftMeta, OwnerReference } from '../../meta/object.js';
+import type { WriteOperation } from '../write-operation.js';
+
+/** Fills in the namespace of the address, or refuses another one. A cluster-scoped object just loses its namespace. */
+export function ensureNamespaceMatches(metadata: DraftMeta, job: WriteOperation): void {
+  if (!job.served.namespaced) {
+    if (metadata.namespace !== undefined) metadata.namespace = undefined;
+    return;
+  }
+  if (metadata.namespace && metadata.namespace !== job.namespace) {
+    throw errors.badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (metadata.namespace !== job.namespace) metadata.namespace = job.namespace;
+}
+
+/** An update speaks of the object in its address, by name. */
+export function ensureNameMatches(metadata: DraftMeta, name: string): void {
+  if (!metadata.name) {
+    throw errors.badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (metadata.name !== name) {
+    throw errors.badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+}
+
+type Moment = 'as sent' | 'after admission';
+
+/** Drops owner references that repeat another one entirely, and says so. */
+export function dropRepeatedOwners(metadata: DraftMeta, moment: Moment, warnings: string[]): void {
+  const owners = metadata.ownerReferences;
+  if (owners === undefined || owners.length < 2) return;
+  const kept = new Map<string, OwnerReference>();
+  const repeated: string[] = [];
+  for (const owner of owners) {
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = owner;
+    const everything = JSON.stringify([apiVersion, kind, name, uid, controller ?? null, blockOwnerDeletion ?? null]);
+    if (kept.has(everything)) repeated.push(uid);
+    else kept.set(everything, owner);
+  }
+  if (repeated.length === 0) return;
+  metadata.ownerReferences = [...kept.values()];
+  const when = moment === 'as sent' ? '' : ' after mutating admission happens';
+  warnings.push(
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
+  );
+}

@@ -1,0 +1,190 @@
+/**
+ * What strategies and actions may do beyond their own object: look at others, and change some. Every change is one
+ * compare-and-swap in the same instant, without admission: whoever asks has been admitted already.
+ */
+import type { DeletionRequest, StrategyContext } from '../kinds/kind.js';
+import type { ObjectAddress, ObjectReader, Objects } from '../kinds/objects.js';
+import { SERVER_MANAGER } from '../meta/dialect.js';
+import type { GroupResource, GroupVersionKind } from '../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { Registry } from '../registry/registry.js';
+import type { Store } from '../storage/store.js';
+import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
+import { invariant } from '../util/invariant.js';
+import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { pinHiddenClass } from '../util/pin-hidden-class.js';
+import { NO_PLUGINS } from './plugins.js';
+import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
+import { ownUpdated } from './steps/own.js';
+import { seal } from './steps/seal.js';
+import { startWrite, type WriteOperation } from './write-operation.js';
+
+/** A client's delete, handed in by who has it: it may itself need what stands here. */
+export type DeleteObject = (name: string, deletion: DeletionRequest, job: WriteOperation) => MaybePromise<unknown>;
+
+export function strategyContext(job: WriteOperation, deleteObject: DeleteObject): StrategyContext {
+  const { dialect, now, features } = job.context;
+  const { request, user, namespace, dryRun, warnings, server: context } = job;
+  const random = () => context.ids.random();
+  return {
+    dialect,
+    now,
+    features,
+    request,
+    user,
+    namespace,
+    dryRun,
+    warnings,
+    random,
+    access: context.access,
+    tokens: context.authentication.tokens,
+    objects: objectsFor(job, deleteObject),
+  };
+}
+
+/** Reads for whoever may only look. */
+export function objectReader(store: Store, registry: Registry): ObjectReader {
+  return {
+    get: (address) => readAt(address, store, registry),
+    list: (resource, namespace) => readAll(resource, namespace, { store, registry }),
+  };
+}
+
+function readAt(address: ObjectAddress, store: Store, registry: Registry): ApiObject | undefined {
+  const form = registry.storedForm(address);
+  if (form === undefined) return undefined;
+  return store.get({ resource: form.storage, namespace: address.namespace, name: address.name });
+}
+
+function readAll(
+  resource: GroupResource,
+  namespace: string | undefined,
+  { store, registry }: { readonly store: Store; readonly registry: Registry },
+): readonly ApiObject[] {
+  const form = registry.storedForm(resource);
+  if (form === undefined) return [];
+  const range = form.namespaced && namespace !== undefined ? { namespace } : {};
+  return store.list({ resource: form.storage, ...range }).items;
+}
+
+/** Of kinds that are not served. */
+const NO_KEYS = { has: () => false };
+
+export function objectsFor(job: WriteOperation, deleteObject: DeleteObject): Objects {
+  return new ObjectsOfJob(job, deleteObject);
+}
+
+/** A class, because one is made for every write of some kinds. */
+class ObjectsOfJob implements Objects {
+  readonly #job: WriteOperation;
+  readonly #deleteObject: DeleteObject;
+
+  constructor(job: WriteOperation, deleteObject: DeleteObject) {
+    this.#job = job;
+    this.#deleteObject = deleteObject;
+  }
+
+  get(address: ObjectAddress): ApiObject | undefined {
+    const { store, registry } = this.#job.server;
+    return readAt(address, store, registry);
+  }
+
+  list(resource: GroupResource, namespace?: string): readonly ApiObject[] {
+    const { store, registry } = this.#job.server;
+    return readAll(resource, namespace, { store, registry });
+  }
+
+  index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key> {
+    const { store, registry } = this.#job.server;
+    const stored = registry.storedForm(resource);
+    return stored === undefined ? NO_KEYS : store.index(stored.storage, keysOf);
+  }
+
+  serves(resource: GroupResource): boolean {
+    return this.#job.server.registry.storedForm(resource) !== undefined;
+  }
+
+  resourceOf(gvk: GroupVersionKind): string | undefined {
+    return this.#job.server.registry.byKind(gvk)?.gvr.resource;
+  }
+
+  create(address: ObjectAddress, draft: DraftObject): ApiObject {
+    const of = this.#jobFor(address);
+    draft.metadata.creationTimestamp = this.#job.context.now;
+    draft.metadata.uid = this.#job.server.ids.uid();
+    draft.metadata.name = address.name;
+    if (of.served.namespaced) draft.metadata.namespace = address.namespace;
+    const typed: DraftObject = { ...draft, kind: of.served.gvk.kind, apiVersion: of.served.apiVersion };
+    return commitCreate(seal(of.served.schema, typed, ''), of);
+  }
+
+  change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
+    return this.#changed(address, change, (object) => copyJson(object) as unknown as DraftObject);
+  }
+
+  changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
+    return this.#changed(address, change, copyOfParts);
+  }
+
+  changeStatus(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
+    const { request, ...of } = this.#jobFor(address);
+    const options = { ...request.options, fieldManager: SERVER_MANAGER };
+    const byServer: WriteOperation = { ...of, request: { ...request, subresource: 'status', options } };
+    return commitChange(address, byServer, (before) => {
+      const draft = copyOfParts(before);
+      change(draft);
+      ownUpdated(draft, before, byServer);
+      return draft;
+    });
+  }
+
+  #changed(
+    address: ObjectAddress,
+    change: (draft: DraftObject) => void,
+    draftOf: (object: ApiObject) => DraftObject,
+  ): ApiObject {
+    return commitChange(address, this.#jobFor(address), (before) => {
+      const draft = draftOf(before);
+      change(draft);
+      return draft;
+    });
+  }
+
+  remove(address: ObjectAddress): void {
+    const of = this.#jobFor(address);
+    const object = readLive(of, address.name);
+    if (object !== undefined) commitDelete(object, of);
+  }
+
+  delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void> {
+    const unasked = { ...this.#jobFor(address), server: { ...this.#job.server, admission: NO_PLUGINS } };
+    return chain(this.#deleteObject(address.name, deletion, unasked), () => undefined);
+  }
+
+  #jobFor(address: ObjectAddress): WriteOperation {
+    const { server: context, request, dryRun } = this.#job;
+    const served = context.registry.storedForm(address);
+    invariant(served !== undefined, `${address.resource} are served`);
+    return startWrite(context, { ...request, namespace: address.namespace }, { served, dryRun });
+  }
+}
+
+function commitChange(
+  { name }: ObjectAddress,
+  job: WriteOperation,
+  changed: (before: ApiObject) => DraftObject,
+): ApiObject {
+  const before = readLive(job, name);
+  if (before === undefined) throw new StorageError('missing');
+  return commitDraft(changed(before), before, job);
+}
+
+/** The object and its parts (metadata, spec, status) are copies; what stands deeper is the stored object's own. */
+function copyOfParts(object: ApiObject): DraftObject {
+  const copy: MutableRecord = { ...object };
+  for (const name in copy) if (isRecord(copy[name])) copy[name] = { ...copy[name] };
+  return copy as unknown as DraftObject;
+}
+
+pinHiddenClass(new ObjectsOfJob({} as WriteOperation, () => undefined));
