@@ -8,6 +8,20 @@ import { NumberText } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 import type { ScalarNode } from './structural.js';
 
+export const ZERO: Readonly<Record<ScalarNode['scalar'], unknown>> = {
+  string: '',
+  int32: 0,
+  int64: 0,
+  number: 0,
+  boolean: false,
+  bytes: '',
+  time: null,
+  microTime: null,
+  quantity: '0',
+  intOrString: 0,
+  duration: '0s',
+};
+
 /** The document cannot be decoded as an object of the kind. The message is that of the reference server's decoder. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
@@ -146,4 +160,13 @@ export function jsonType(raw: unknown): string {
       // A function or a symbol: not JSON, but the message still makes sense.
       return typeof raw;
   }
+}
+
+/** Reports whether `omitempty` omits a value. */
+export function isEmpty(value: unknown): boolean {
+  if (value === '' || value === 0 || value === false || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  if (typeof value !== 'object') return false;
+  for (const _key in value) return false;
+  return true;
 }

@@ -9,10 +9,11 @@
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
 import { arrange } from './arrange.js';
-import { DecodeError, decodeScalar, type Place, plainScalar, typeError } from './decode-scalar.js';
-import { firstInDocument, firstThatEnds } from './document-order.js';
+import { DecodeError, decodeScalar, isEmpty, type Place, plainScalar, typeError, ZERO } from './decode-scalar.js';
 import { decodingFindings } from './findings.js';
-import { noteSentText } from './sent-texts.js';
+import { firstInDocument, firstThatEnds } from './first-error.js';
+import { noteSentText } from './quantity-texts.js';
+import { thawedStruct } from './reuse.js';
 import {
   areInWireOrder,
   type Field,
@@ -24,8 +25,6 @@ import {
   type ObjectNode,
   type Structural,
 } from './structural.js';
-import { thawedStruct } from './thaw.js';
-import { isEmpty, ZERO } from './zero.js';
 
 export interface Decoded {
   readonly value: MutableRecord;

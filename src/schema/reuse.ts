@@ -5,8 +5,8 @@
  *
  * The `reusable` hint in the schema marks the types for which this is done.
  */
-import { isRecord } from '../util/json.js';
-import type { ObjectNode, Structural } from './structural.js';
+import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
+import type { ListNode, ObjectNode, Structural } from './structural.js';
 
 /** The path from an object to a reusable part, or to a list of reusable parts. */
 interface Route {
@@ -122,4 +122,34 @@ function* routesBelow(node: Structural, names: readonly string[], above: readonl
   if (node.type !== 'object' || above.includes(node)) return;
   if (node.reusable === true) yield { names, node, isList: false };
   for (const field of node.fields.values()) yield* routesBelow(field.node, [...names, field.name], [...above, node]);
+}
+
+/** Reports whether a list or a reusable struct may be shared, because it will not be changed. */
+export type IsShared = (part: object, node: ListNode | ObjectNode) => boolean;
+
+export function thawed(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
+  if (typeof value !== 'object' || value === null || node === undefined) return copyJson(value);
+  if (node.type === 'list' && Array.isArray(value)) {
+    return isShared(value, node) ? value : value.map((item) => thawed(node.items, item, isShared));
+  }
+  if (node.type !== 'object' || Array.isArray(value)) return copyJson(value);
+  if (node.reusable === true && isShared(value, node)) return value;
+  return thawedStruct(node, value as Readonly<Record<string, unknown>>, isShared);
+}
+
+/**
+ * Copies the struct itself and all parts that are not shared. Field names of structs are known, so plain assignment is
+ * safe.
+ */
+export function thawedStruct(
+  node: ObjectNode,
+  struct: Readonly<Record<string, unknown>>,
+  isShared: IsShared,
+): MutableRecord {
+  const out: MutableRecord = { ...struct };
+  for (const name in struct) {
+    const item = struct[name];
+    if (typeof item === 'object') out[name] = thawed(node.fields.get(name)?.node, item, isShared);
+  }
+  return out;
 }

@@ -5,7 +5,7 @@
 import { builtInKinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import { printPath } from '../merge/apply/field-set.js';
-import { elementOrNone } from '../merge/apply/list-elements.js';
+import { elementOrNone } from '../merge/apply/typed.js';
 import { fieldElement, type PathElement } from '../merge/apply/path-element.js';
 import { type Dialect, dialects } from '../meta/dialect.js';
 import { apiVersionOf } from '../meta/gvk.js';

@@ -17,7 +17,7 @@ import {
 } from '../../src/merge/apply/field-set.js';
 import { readFieldsV1 } from '../../src/merge/apply/managers.js';
 import { merge } from '../../src/merge/apply/merge.js';
-import { fieldsOfObject } from '../../src/merge/apply/owned-fields.js';
+import { fieldsOfObject } from '../../src/merge/apply/intent-fields.js';
 import { fieldElement, keyElement, valueElement } from '../../src/merge/apply/path-element.js';
 import type { ApiObject } from '../../src/meta/object.js';
 import { deepFreeze } from '../../src/util/json.js';

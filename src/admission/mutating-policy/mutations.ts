@@ -24,9 +24,9 @@ import {
 import { PatchObject, PatchStep } from '../../kinds/admissionregistration/expressions/patch-types.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { merge } from '../../merge/apply/merge.js';
-import { fieldsOfIntent, IntentError } from '../../merge/apply/owned-fields.js';
+import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js';
 import { fieldElement, type PathElement, printElement } from '../../merge/apply/path-element.js';
-import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typing.js';
+import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typed.js';
 import type { ScalarNode, Structural } from '../../schema/structural.js';
 import { quote } from '../../text/go/go-text.js';
 import { encodeBase64 } from '../../util/base64.js';

@@ -19,7 +19,7 @@ import {
   type TypeProvider,
 } from '../../cel/index.js';
 import { escapeName } from '../../crd/rules/escape.js';
-import { type ObjectShape, type SelfType, type Shape, selfTypeOf, shapeOf } from '../../crd/rules/shape.js';
+import { type ObjectShape, type SelfType, type Shape, selfTypeOf, shapeOf } from '../../crd/rules/decl-type.js';
 import { schemaView } from '../../crd/schema-view.js';
 import {
   DECLARED_TYPES,

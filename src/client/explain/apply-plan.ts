@@ -21,8 +21,8 @@ import {
   NOBODY,
   readManagers,
 } from '../../merge/apply/managers.js';
-import { fieldsOfIntent, fieldsOfObject } from '../../merge/apply/owned-fields.js';
-import { UNTRACKED } from '../../merge/apply/tracked.js';
+import { fieldsOfIntent, fieldsOfObject } from '../../merge/apply/intent-fields.js';
+import { UNTRACKED } from '../../merge/apply/schema-sets.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { StatusCause } from '../../meta/status.js';

@@ -2,9 +2,9 @@
  * Objects seen as fields, the way ownership sees them: which there are, and what stands in each.
  */
 import { below, type FieldSet, isEmptySet, isMember, SELF } from '../../merge/apply/field-set.js';
-import { indexItems } from '../../merge/apply/list-elements.js';
+import { indexItems } from '../../merge/apply/typed.js';
 import { fieldName, type PathElement } from '../../merge/apply/path-element.js';
-import { hasItems, hasMembers, memberNode, UNTYPED } from '../../merge/apply/typing.js';
+import { hasItems, hasMembers, memberNode, UNTYPED } from '../../merge/apply/typed.js';
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { isRecord } from '../../util/json.js';
 

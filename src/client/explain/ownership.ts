@@ -4,8 +4,8 @@
 import type { Kind } from '../../kinds/kind.js';
 import { difference, hasBelow, NOTHING, printPath } from '../../merge/apply/field-set.js';
 import { type Manager, readManagers } from '../../merge/apply/managers.js';
-import { fieldsOfObject } from '../../merge/apply/owned-fields.js';
-import { UNTRACKED } from '../../merge/apply/tracked.js';
+import { fieldsOfObject } from '../../merge/apply/intent-fields.js';
+import { UNTRACKED } from '../../merge/apply/schema-sets.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';

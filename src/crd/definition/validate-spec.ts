@@ -14,14 +14,14 @@ import { RuleHistory } from '../rules/history.js';
 import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
 import { bundleErrors, bundleProblem } from './ca-bundle.js';
 import { versionsDump } from './go-syntax.js';
-import { columnErrors, selectableFieldErrors, subresourceErrors } from './validate-version-parts.js';
-import { rootSchemaErrors } from './validate-schema.js';
 import type {
   CustomResourceConversion,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from './types.js';
+import { rootSchemaErrors } from './validate-schema.js';
+import { columnErrors, selectableFieldErrors, subresourceErrors } from './validate-version-parts.js';
 
 /** The parts of a version that move to the top level if all versions have the same. */
 type Shared = Partial<

@@ -21,10 +21,10 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import { findField } from '../definition/field-path.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
+import { type Shape, selfTypeOf, shapeOf, sizesOf, undefinedType } from './decl-type.js';
 import { escapeName } from './escape.js';
 import type { Reader } from './json-views.js';
 import { readerOf } from './read-values.js';
-import { type Shape, selfTypeOf, shapeOf, sizesOf, undefinedType } from './decl-type.js';
 
 /** Declares `self` and `oldSelf` of one node. */
 class Scope {

@@ -29,9 +29,9 @@ import { byteLength } from '../../meta/names.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { quote } from '../../text/go/go-text.js';
 import { isRecord } from '../../util/json.js';
-import type { Before } from './ratcheting.js';
 import type { CompiledRule, RuleNode } from './compile.js';
 import { plainOf } from './plain-values.js';
+import type { Before } from './ratcheting.js';
 
 /** The cost budget of all rules on one object. */
 export const REQUEST_BUDGET = 10_000_000;

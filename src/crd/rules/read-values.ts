@@ -7,6 +7,7 @@ import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { parseTime, TimeError } from '../../text/time/time.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { describesResource } from './decl-type.js';
 import { escapeName } from './escape.js';
 import {
   KeyedListView,
@@ -19,7 +20,6 @@ import {
   SetView,
 } from './json-views.js';
 import { Foreign, isPlainRecord, plainTypeName } from './plain-values.js';
-import { describesResource } from './decl-type.js';
 
 const READERS: ReadonlyMap<string, (text: string) => TextValue> = new Map<string, (text: string) => TextValue>([
   ['duration', readDuration],

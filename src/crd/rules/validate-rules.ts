@@ -9,8 +9,8 @@ import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, verbatim } from '../../text/go/go-text.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { type CompiledRule, compileNodeRules, type Environments } from './compile.js';
-import { escapeName } from './escape.js';
 import { mostInRequest, type Shape, shapeOf } from './decl-type.js';
+import { escapeName } from './escape.js';
 
 /** The limit for one rule, all its evaluations included. */
 const RULE_COST_LIMIT = 10_000_000;

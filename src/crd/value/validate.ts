@@ -9,6 +9,7 @@ import { byBytes } from '../../text/go/go-value.js';
 import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
+import { Twin } from './correlated-object.js';
 import type { FormatTest } from './formats.js';
 import { formatTest } from './formats.js';
 import { jsonKind } from './json-kind.js';
@@ -16,7 +17,6 @@ import { junctorRule } from './junctors.js';
 import { checkType, enumerationOf, numberRule } from './keywords.js';
 import type { Check } from './validation-run.js';
 import { checkTwin, fieldErrors, Run } from './validation-run.js';
-import { Twin } from './correlated-object.js';
 
 const ready: Readonly<Record<Purpose, WeakMap<SchemaView, Check>>> = {
   objects: new WeakMap(),

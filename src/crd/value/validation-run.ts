@@ -4,8 +4,8 @@
 
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, notSupported, required, tooLong, tooMany } from '../../meta/field-error.js';
-import { shownValue } from './json-kind.js';
 import type { Twin } from './correlated-object.js';
+import { shownValue } from './json-kind.js';
 
 /** The path of a whole value in messages. */
 const WHOLE = '<nil>';

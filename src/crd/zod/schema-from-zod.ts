@@ -9,8 +9,7 @@ import type { MutableRecord } from '../../util/json.js';
 import { setOwn } from '../../util/json.js';
 import type { Draft, Place, ZodDef, ZodNode } from './context.js';
 import { allowNull, anything, below, checksOf, defOf, extension, lose, loseOthers } from './context.js';
-import { numberSchema } from './scalars.js';
-import { enumSchema, isNothing, lengths, NOTHING, patternSchema, textSchema } from './scalars.js';
+import { enumSchema, isNothing, lengths, NOTHING, numberSchema, patternSchema, textSchema } from './scalars.js';
 import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 
 /** Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. */

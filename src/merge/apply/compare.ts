@@ -5,7 +5,6 @@
 import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
 import { type FieldSet, LEAF, NOTHING, Siblings, union } from './field-set.js';
-import { indexItems } from './list-elements.js';
 import { compareElements, fieldElement, type PathElement } from './path-element.js';
 import {
   type DeclaredField,
@@ -13,13 +12,14 @@ import {
   declaredNamed,
   hasItems,
   hasMembers,
+  indexItems,
   isEmptyRecord,
   listOf,
   type MemberNode,
   memberNode,
   recordOf,
   UNTYPED,
-} from './typing.js';
+} from './typed.js';
 
 /** The result of a comparison. */
 export interface Comparison {

@@ -7,18 +7,19 @@
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 import { sameItems } from '../../util/same-items.js';
-import { type IndexedItems, indexItems } from './list-elements.js';
 import type { PathElement } from './path-element.js';
 import {
   hasItems,
   hasMembers,
+  type IndexedItems,
+  indexItems,
   isEmptyRecord,
   listOf,
   type MemberNode,
   memberNode,
   recordOf,
   UNTYPED,
-} from './typing.js';
+} from './typed.js';
 
 /** `undefined` stands for an absent value, in arguments and result. */
 export function merge(node: Structural, live: unknown, applied: unknown): unknown {

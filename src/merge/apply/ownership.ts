@@ -23,7 +23,7 @@ import {
   union,
   unionOf,
 } from './field-set.js';
-import { elementOrNone } from './list-elements.js';
+import { fieldsOfIntent, fieldsOfObject } from './intent-fields.js';
 import {
   type Entries,
   isWritten,
@@ -35,12 +35,10 @@ import {
   writtenAnew,
 } from './managers.js';
 import { merge } from './merge.js';
-import { fieldsOfIntent, fieldsOfObject } from './owned-fields.js';
 import { fieldElement } from './path-element.js';
 import { reachOfChange } from './same-owners.js';
-import { atomicOnly, namedFieldsToo } from './schema-sets.js';
-import { trackedSchema, UNTRACKED } from './tracked.js';
-import { hasItems, hasMembers, isEmptyRecord, memberNode, recordOf, UNTYPED } from './typing.js';
+import { atomicOnly, namedFieldsToo, trackedSchema, UNTRACKED } from './schema-sets.js';
+import { elementOrNone, hasItems, hasMembers, isEmptyRecord, memberNode, recordOf, UNTYPED } from './typed.js';
 
 /** An object in one version of its kind. */
 export interface Versioned {

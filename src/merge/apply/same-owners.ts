@@ -8,17 +8,17 @@ import type { ListNode, ObjectNode, Structural } from '../../schema/structural.j
 import { deepEqual, isRecord } from '../../util/json.js';
 import { everything } from './compare.js';
 import { below, type FieldSet, isEmptySet, isMember, NOTHING, SELF, sameSet } from './field-set.js';
-import { elementOrNone } from './list-elements.js';
 import { fieldElement } from './path-element.js';
 import {
   type DeclaredField,
   declaredNamed,
+  elementOrNone,
   hasItems,
   hasMembers,
   type MemberNode,
   memberNode,
   UNTYPED,
-} from './typing.js';
+} from './typed.js';
 
 type Members = Readonly<Record<string, unknown>>;
 

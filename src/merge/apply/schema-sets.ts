@@ -2,9 +2,28 @@
  * Operations on field sets that use the schema: fields that the schema declares, and atomic nodes.
  */
 import type { Structural } from '../../schema/structural.js';
-import { type FieldSet, isEmptySet, isMember, LEAF, SELF } from './field-set.js';
+import { type Field, type ObjectNode, uniform } from '../../schema/structural.js';
+import { type FieldSet, isEmptySet, isMember, LEAF, SELF, setOfFields } from './field-set.js';
 import { fieldName, isKeyed, type PathElement } from './path-element.js';
-import { type MemberNode, memberNode, UNTYPED } from './typing.js';
+import { type MemberNode, memberNode, UNTYPED } from './typed.js';
+
+const IDENTITY = ['apiVersion', 'kind'];
+
+const SERVERS_METADATA = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+];
+
+export const UNTRACKED = setOfFields([...IDENTITY, 'metadata', ...SERVERS_METADATA.map((name) => `metadata.${name}`)]);
+
+const schemas = new WeakMap<ObjectNode, ObjectNode>();
 
 /**
  * Adds every declared field on the way to a path: a struct is removed when its last member is removed. Map keys and
@@ -69,4 +88,27 @@ function anyChildOf(node: Structural, element: PathElement): Structural {
 
 function isMemberNode(node: Structural): node is MemberNode {
   return node.type === 'object' || node.type === 'map' || node.type === 'any';
+}
+
+/** The schema of an object without these fields, for walks that skip them. */
+export function trackedSchema(schema: ObjectNode): ObjectNode {
+  let tracked = schemas.get(schema);
+  if (tracked === undefined) {
+    tracked = withoutUntracked(schema);
+    schemas.set(schema, tracked);
+  }
+  return tracked;
+}
+
+function withoutUntracked(schema: ObjectNode): ObjectNode {
+  const metadata = schema.fields.get('metadata');
+  // With preserved unknown fields, removed fields would be visited as unknown ones.
+  if (schema.preserveUnknown || metadata?.node.type !== 'object') return schema;
+  const node = without(metadata.node, SERVERS_METADATA);
+  const fields = new Map<string, Field>(without(schema, IDENTITY).fields).set('metadata', { ...metadata, node });
+  return uniform({ ...schema, fields });
+}
+
+function without(node: ObjectNode, names: readonly string[]): ObjectNode {
+  return uniform({ ...node, fields: new Map([...node.fields].filter(([name]) => !names.includes(name))) });
 }

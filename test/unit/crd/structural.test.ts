@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { schemaView } from '../../../src/crd/schema-view.js';
 import { structuralOf } from '../../../src/crd/structural.js';
 import { merge } from '../../../src/merge/apply/merge.js';
-import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/owned-fields.js';
+import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/intent-fields.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
 
@@ -26,7 +26,7 @@ function owned(spec: JSONSchemaProps, value: unknown): unknown {
 describe('objects', () => {
   test('know their fields, in wire order', () => {
     const node = nodeOf({ type: 'object', required: ['b'], properties: { b: text, a: text } });
-    expect(node).toMatchObject({ type: 'object', manner: 'document', preserveUnknown: false, atomic: false });
+    expect(node).toMatchObject({ type: 'object', representation: 'document', preserveUnknown: false, atomic: false });
     expect(node?.type === 'object' && [...node.fields.values()].map(({ name, required }) => [name, required])).toEqual([
       ['a', false],
       ['b', true],
@@ -73,7 +73,7 @@ describe('objects', () => {
       properties: { spec: { type: 'object' }, metadata: { type: 'object' } },
     });
     expect(node?.type === 'object' && [...node.fields.keys()]).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
-    expect(node?.type === 'object' && node.fields.get('metadata')?.node).toMatchObject({ manner: 'struct' });
+    expect(node?.type === 'object' && node.fields.get('metadata')?.node).toMatchObject({ representation: 'struct' });
   });
 
   test('leave the three fields of every object to whoever makes the whole', () => {

@@ -147,11 +147,11 @@ describe('containers', () => {
     expect([...objectFromZod(struct('Thing', shape)).fields.keys()]).toEqual(['b', 'a']);
   });
 
-  test('an object inside follows the manner of the one around it', () => {
+  test('an object inside inherits the representation of the enclosing object', () => {
     const inside = z.object({ b: z.string(), a: z.string() });
     const field = (schema: z.ZodObject) => objectFromZod(schema).fields.get('inside')?.node;
-    expect(field(z.object({ inside }))).toMatchObject({ manner: 'document' });
-    expect(field(struct('Thing', { inside }))).toMatchObject({ manner: 'struct' });
+    expect(field(z.object({ inside }))).toMatchObject({ representation: 'document' });
+    expect(field(struct('Thing', { inside }))).toMatchObject({ representation: 'struct' });
   });
 
   test('a loose object keeps what it does not know', () => {

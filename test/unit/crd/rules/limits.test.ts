@@ -1,7 +1,7 @@
 /** What rules may cost while they run, and how long their messages may be. */
 import { describe, expect, test } from 'vitest';
-import { compileStoredRules } from '../../../../src/crd/custom-kind.js';
-import { Before } from '../../../../src/crd/rules/before.js';
+import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
+import { Before } from '../../../../src/crd/rules/ratcheting.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';

@@ -1,7 +1,7 @@
 /** Stored JSON as rules see it: read in place, by the schema. */
 import { describe, expect, test } from 'vitest';
 import { CelDuration, CelList, CelMap, CelTimestamp, type CelValue } from '../../../../src/cel/values.js';
-import { readerOf } from '../../../../src/crd/rules/read.js';
+import { readerOf } from '../../../../src/crd/rules/read-values.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';

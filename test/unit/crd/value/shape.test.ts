@@ -4,14 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { defaultErrors } from '../../../../src/crd/definition/defaults.js';
+import { defaultErrors } from '../../../../src/crd/definition/validate-schema.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { applyDefaults, withDefaults } from '../../../../src/crd/value/defaults.js';
-import { coerceEmbedded, embeddedErrors } from '../../../../src/crd/value/embedded.js';
+import { coerceEmbedded, embeddedErrors } from '../../../../src/crd/value/embedded-resources.js';
 import { listTypeErrors } from '../../../../src/crd/value/list-types.js';
-import { dropNulls } from '../../../../src/crd/value/nulls.js';
+import { dropNulls } from '../../../../src/crd/value/defaults.js';
 import { pruneUnknown } from '../../../../src/crd/value/prune.js';
-import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/value/scale-paths.js';
+import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/scale.js';
 import { inWireOrder } from '../../../../src/crd/value/wire-order.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { type FieldError, printFieldError } from '../../../../src/meta/field-error.js';

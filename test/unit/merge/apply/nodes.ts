@@ -33,7 +33,7 @@ export function struct(fields: Fields, more: Partial<ObjectNode> = {}): ObjectNo
   for (const [name, node] of Object.entries(fields)) {
     map.set(name, { name, node, presence: 'pointer', required: false });
   }
-  const rest = { manner: 'document', goName: 'X', preserveUnknown: false, atomic: false } as const;
+  const rest = { representation: 'document', goName: 'X', preserveUnknown: false, atomic: false } as const;
   return { ...base, ...rest, type: 'object', fields: map, ...more };
 }
 

@@ -1,7 +1,7 @@
 /** Cells of printer columns: what the reference makes of (object, column type, path), for a few thousand of them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { customColumns } from '../../../../src/crd/columns.js';
+import { customColumns } from '../../../../src/crd/printer-columns.js';
 import { parseJson } from '../../../../src/text/json/parse-json.js';
 import { parseJsonPath } from '../../../../src/text/json-path/json-path.js';
 

@@ -4,15 +4,15 @@
  */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { createCluster } from '../../../src/cluster/full-cluster.js';
-import { toCRD } from '../../../src/crd/to-crd.js';
-import type { SchemaLoss } from '../../../src/crd/zod/context.js';
-import { defineKind } from '../../../src/kinds/define-kind.js';
-import { CustomResourceDefinition } from '../../../src/kinds/index.js';
-import { installYaml } from '../../../src/manifests/install-yaml.js';
-import type { DialectName } from '../../../src/meta/dialect.js';
-import { StatusError } from '../../../src/meta/errors.js';
-import fc from '../../property/seeded.js';
+import { createCluster } from '../../../../src/cluster/full-cluster.js';
+import { toCRD } from '../../../../src/crd/zod/to-crd.js';
+import type { SchemaLoss } from '../../../../src/crd/zod/context.js';
+import { defineKind } from '../../../../src/kinds/define-kind.js';
+import { CustomResourceDefinition } from '../../../../src/kinds/index.js';
+import { installYaml } from '../../../../src/manifests/install-yaml.js';
+import type { DialectName } from '../../../../src/meta/dialect.js';
+import { StatusError } from '../../../../src/meta/errors.js';
+import fc from '../../../property/seeded.js';
 import { bodies, weaker } from './to-crd-bodies.js';
 import { valuesFor } from './to-crd-values.js';
 

@@ -7,9 +7,19 @@ import type { ListNode, ScalarNode, Structural } from '../../schema/structural.j
 import { goSyntax, goType, printGoValue } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { type FieldSet, LEAF, NOTHING, Siblings, withSelf } from './field-set.js';
-import { ItemError, indexItems, itemElement } from './list-elements.js';
 import { fieldElement, type PathElement, printElement, UNKNOWN_ITEM } from './path-element.js';
-import { hasItems, hasMembers, isDeclared, isEmptyRecord, listOf, type MemberNode, memberNode } from './typing.js';
+import {
+  hasItems,
+  hasMembers,
+  ItemError,
+  indexItems,
+  isDeclared,
+  isEmptyRecord,
+  itemElement,
+  listOf,
+  type MemberNode,
+  memberNode,
+} from './typed.js';
 
 /** The configuration does not match the schema; the messages contain the paths. */
 export class IntentError extends Error {

@@ -1,6 +1,6 @@
 /** Bodies of kinds, from all corners of zod, for tests that turn them into definitions. */
 import * as z from 'zod';
-import { atomic, mapList, setList } from '../../../src/schema/hints.js';
+import { atomic, mapList, setList } from '../../../../src/schema/hints.js';
 
 /** The schemas of `spec.value`. */
 export const bodies: Readonly<Record<string, z.ZodType>> = {

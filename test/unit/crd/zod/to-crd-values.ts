@@ -1,6 +1,6 @@
 /** Values for schemas of zod: some that fit, some that nearly fit, some that are just something. */
 import type * as z from 'zod';
-import fc from '../../property/seeded.js';
+import fc from '../../../property/seeded.js';
 
 const WORDS = [
   '',

@@ -3,7 +3,7 @@
  * by the library that the reference server uses.
  */
 import { describe, expect, it } from 'vitest';
-import { fieldsOfIntent, fieldsOfObject, IntentError } from '../../../../src/merge/apply/owned-fields.js';
+import { fieldsOfIntent, fieldsOfObject, IntentError } from '../../../../src/merge/apply/intent-fields.js';
 import type { Structural } from '../../../../src/schema/structural.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import {

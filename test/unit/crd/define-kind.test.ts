@@ -1,10 +1,10 @@
 /** Rules on kinds that are defined in TypeScript. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { compileKindRules } from '../../../../src/crd/rules/for-kind.js';
-import { defineKind } from '../../../../src/kinds/define-kind.js';
-import { printFieldError } from '../../../../src/meta/field-error.js';
-import type { ApiObject } from '../../../../src/meta/object.js';
+import { compileKindRules } from '../../../src/crd/define-kind.js';
+import { defineKind } from '../../../src/kinds/define-kind.js';
+import { printFieldError } from '../../../src/meta/field-error.js';
+import type { ApiObject } from '../../../src/meta/object.js';
 
 const Widget = defineKind({
   apiVersion: 'example.com/v1',

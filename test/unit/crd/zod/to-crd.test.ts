@@ -1,18 +1,18 @@
 /** Definitions from kinds: the manifest, what each part of zod becomes, what is lost, what is refused. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { defineKind as defineRuled } from '../../../src/crd/define-kind.js';
-import { scale } from '../../../src/crd/scale-subresource.js';
-import { type ToCRDOptions, toCRD } from '../../../src/crd/to-crd.js';
-import type { SchemaLoss } from '../../../src/crd/zod/context.js';
-import { patternsOf } from '../../../src/crd/zod/pattern.js';
-import { defineKind } from '../../../src/kinds/define-kind.js';
-import { ConfigMap } from '../../../src/kinds/index.js';
-import type { Kind } from '../../../src/kinds/kind.js';
-import { status } from '../../../src/kinds/subresources/status.js';
-import { atomic, mapList, setList } from '../../../src/schema/hints.js';
-import { re2Matches } from '../../../src/text/re2/index.js';
-import fc from '../../property/seeded.js';
+import { defineKind as defineRuled } from '../../../../src/crd/define-kind.js';
+import { scale } from '../../../../src/crd/scale.js';
+import { type ToCRDOptions, toCRD } from '../../../../src/crd/zod/to-crd.js';
+import type { SchemaLoss } from '../../../../src/crd/zod/context.js';
+import { patternsOf } from '../../../../src/crd/zod/pattern.js';
+import { defineKind } from '../../../../src/kinds/define-kind.js';
+import { ConfigMap } from '../../../../src/kinds/index.js';
+import type { Kind } from '../../../../src/kinds/kind.js';
+import { status } from '../../../../src/kinds/subresources/status.js';
+import { atomic, mapList, setList } from '../../../../src/schema/hints.js';
+import { re2Matches } from '../../../../src/text/re2/index.js';
+import fc from '../../../property/seeded.js';
 import { bodies } from './to-crd-bodies.js';
 
 const widget = (spec: z.ZodType, more: Partial<Parameters<typeof defineKind>[0]> = {}): Kind =>
