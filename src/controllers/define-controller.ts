@@ -1,7 +1,7 @@
 /**
- * The small way to write a controller: say which kind it is about, what belongs to its objects, and what is to be done
- * about one of them. Informers, keys, finalizers and retries are seen to here; what a controller is in general stands in
- * `runtime/controller.ts`.
+ * A declarative way to write a controller: name the kind, the related kinds and the reconcile function. This module sets up
+ * the informers and the work queue, adds and removes the finalizer and retries failures. The general contract of a
+ * controller is in `runtime/controller.ts`.
  */
 
 import { type LabelsOption, labelSelectorText } from '../client/selectors.js';
@@ -18,50 +18,51 @@ import { controllerOf } from './runtime/owners.js';
 import { keyOf, type ObjectName, type SharedInformer, splitKey } from './runtime/shared-informer.js';
 import { type Again, type Backoff, checkedBackoff, type WorkQueue } from './runtime/work-queue.js';
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is the ordinary case.
+// biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
 type Reconciled = MaybePromise<Again | void>;
 
 export interface ControllerDefinition<Primary extends Kind> {
-  /** Unique among those that run together; events and messages carry it. */
+  /** Unique among the controllers of a run. Appears in Events and error messages. */
   readonly name: string;
   /**
-   * The service account it acts as, and reads as, where controllers have accounts of their own (`accounts: 'own'`): one of
-   * kube-system by its name, any other as `namespace/name`. Absent: the one of kube-system with the controller's name.
+   * The service account for its writes and reads when controllers run with their own accounts (`accounts: 'own'`): a name
+   * in kube-system, or `namespace/name`. Absent: the controller's name in kube-system.
    */
   readonly account?: string | undefined;
-  /** In whose name it writes fields, unless the run says otherwise. Absent: the controller's name. */
+  /** The field manager of its writes, unless the run options name one. Absent: the controller's name. */
   readonly fieldManager?: string | undefined;
-  /** What it is about. */
+  /** The kind to reconcile. */
   readonly kind: Primary;
-  /** Only objects of this namespace. */
+  /** Reconciles only objects in this namespace. */
   readonly namespace?: string | undefined;
-  /** Only objects with these labels. */
+  /** Reconciles only objects with these labels. */
   readonly labels?: LabelsOption | undefined;
-  /** Only objects that this accepts. */
+  /** Reconciles only objects for which this returns true. */
   readonly where?: ((object: ObjectOf<Primary>) => boolean) | undefined;
-  /** Kinds whose objects have one of ours as their controlling owner: a change to them is a reason to look at that. */
+  /** Kinds of child objects. A change to one reconciles the object that is its controller owner. */
   readonly owns?: readonly Kind[] | undefined;
-  /** Other kinds, each with the objects of ours that a change to one of theirs is about; see {@link watching}. */
+  /** Other kinds, with a mapping from a changed object to the objects to reconcile; see {@link watching}. */
   readonly watches?: readonly Watching[] | undefined;
-  /** Kinds that are read from `context.informer` without a change to them being a reason to look. */
+  /** Kinds that `context.informer` may read. A change to them does not cause a reconcile. */
   readonly reads?: readonly Kind[] | undefined;
   /**
-   * Makes the world what the object says. Called for each object that is there or changes, one call at a time for one
-   * object, with everything known that earlier calls have written. Objects that are being deleted are left out.
+   * Brings the cluster to the state that the object describes. Called for every object that exists or changes, one call at
+   * a time per object. The informers already contain everything that earlier calls wrote. Objects that are being deleted
+   * are skipped unless `whileDeleting` is set.
    */
   readonly reconcile: (object: ObjectOf<Primary>, context: ReconcileContext) => Reconciled;
-  /** Called when an object is gone, or is no longer one of those that were asked for. */
+  /** Called when an object is deleted or no longer matches the selection. */
   readonly onGone?: ((name: ObjectName, context: ReconcileContext) => MaybePromise<void>) | undefined;
-  /** Something that has to be done before an object may go. */
+  /** A finalizer with the cleanup that must run before an object is removed. */
   readonly finalizer?: Finalizer<Primary> | undefined;
-  /** `reconcile` is called for objects that are being deleted as well. */
+  /** Calls `reconcile` for objects that are being deleted, too. */
   readonly whileDeleting?: boolean | undefined;
-  /** Decides when to try again after an error; nothing: later and later, by `backoff`. The error is reported in any case. */
+  /** Decides when to retry after an error. Undefined: retry with `backoff`. The error is reported in both cases. */
   readonly onError?: ((error: unknown, failure: Failure<Primary>) => Again | undefined) | undefined;
   readonly backoff?: Backoff | undefined;
-  /** How many objects are looked at together; 1 unless given. */
+  /** How many objects are reconciled concurrently; 1 unless given. */
   readonly workers?: number | undefined;
-  /** Runs only where its kinds are served; otherwise that is an error. */
+  /** True: the controller is left out if its kinds are not served. Otherwise a missing kind is an error. */
   readonly optional?: boolean | undefined;
 }
 
@@ -87,38 +88,38 @@ const DEFINITION = [
 ] as const satisfies readonly (keyof ControllerDefinition<Kind>)[];
 
 export interface Finalizer<Primary extends Kind> {
-  /** `example.com/what`; put on each object before it is reconciled for the first time. */
+  /** A qualified name such as `example.com/cleanup`. Added to each object before its first reconcile. */
   readonly name: string;
-  /** Runs when the object is being deleted, and again until it succeeds; then the finalizer is taken off. */
+  /** Runs when the object is being deleted, and is retried until it succeeds. Then the finalizer is removed. */
   readonly cleanup: (object: ObjectOf<Primary>, context: ReconcileContext) => Reconciled;
 }
 
 export interface Failure<Primary extends Kind> {
   readonly object: ObjectOf<Primary>;
-  /** How often in a row, this time included. */
+  /** The number of consecutive failures, including this one. */
   readonly failures: number;
 }
 
-/** What `reconcile` has at hand. */
+/** What `reconcile` may use. */
 export interface ReconcileContext
   extends Pick<
     ControllerContext,
     'name' | 'client' | 'clock' | 'dialect' | 'ids' | 'events' | 'now' | 'serves' | 'report'
   > {
-  /** The objects of a kind that the definition names, as they are known here. */
+  /** The informer of a kind that the definition names. */
   informer<AnyKind extends Kind>(kind: AnyKind): SharedInformer<AnyKind>;
-  /** The objects of a kind in `owns` that this one controls. */
+  /** The objects of a kind in `owns` that the reconciled object controls. */
   owned<AnyKind extends Kind>(kind: AnyKind): readonly ObjectOf<AnyKind>[];
-  /** Notes an Event about the object. */
+  /** Records an Event about the object. */
   event(type: EventType, reason: string, message: string): void;
-  /** Asks for another look at an object of the controller's kind, now or later. */
+  /** Queues an object of the controller's kind, immediately or after a delay. */
   requeue(which: Which, afterMs?: number): void;
 }
 
-/** An object by its name, by its key (`namespace/name`) or by itself. */
+/** An object, its name, or its key (`namespace/name`). */
 export type Which = string | ObjectName | Pick<ApiObject, 'metadata'>;
 
-/** Objects of another kind, and which of the controller's own each of them is about. Made by {@link watching}. */
+/** A watched kind with a mapping to keys of the controller's kind. Made by {@link watching}. */
 export interface Watching {
   readonly kind: Kind;
   keysOf(object: unknown, context: WatchContext): Iterable<string>;
@@ -129,25 +130,25 @@ export interface WatchContext {
 }
 
 /**
- * Says that changes to objects of a kind concern objects of the controller's own.
+ * Maps changes of another kind to the objects of the controller's kind to reconcile.
  *
  * @example
  * watching(ConfigMap, ({ metadata }) => [{ name: 'settings', namespace: metadata.namespace ?? 'default' }]);
  */
 export function watching<AnyKind extends Kind>(
   kind: AnyKind,
-  concerns: (object: ObjectOf<AnyKind>, context: WatchContext) => Iterable<Which> | undefined,
+  mapToObjects: (object: ObjectOf<AnyKind>, context: WatchContext) => Iterable<Which> | undefined,
 ): Watching {
   return {
     kind,
     *keysOf(object, context) {
-      for (const which of concerns(object as ObjectOf<AnyKind>, context) ?? []) yield keyOfWhich(which);
+      for (const which of mapToObjects(object as ObjectOf<AnyKind>, context) ?? []) yield keyOfWhich(which);
     },
   };
 }
 
 /**
- * A controller of one kind; for `runControllers` or `createCluster({ controllers })`.
+ * Creates a controller of one kind, for `runControllers` or `createCluster({ controllers })`.
  *
  * @example
  * const labeller = defineController({
@@ -173,7 +174,7 @@ export function defineController<Primary extends Kind>(definition: ControllerDef
   };
 }
 
-/** What would otherwise be noticed with the first object only. */
+/** Fails early on mistakes that would otherwise surface with the first object. */
 function checkDefinition({ name, kind, reconcile, finalizer, backoff }: ControllerDefinition<Kind>): void {
   const wrong = (what: string) => new TypeError(`orchplane: defineController: ${what}`);
   if (typeof name !== 'string' || name === '') throw wrong('a controller has a name');
@@ -192,7 +193,7 @@ class Loop<Primary extends Kind> {
   readonly #objects: SharedInformer<Primary>;
   readonly #queue: WorkQueue;
   readonly #failures = new Map<string, number>();
-  /** Keys that were handed to `reconcile`, so that whoever wants to know learns that they are gone. */
+  /** Keys that were passed to `reconcile`. Only these are passed to `onGone`. */
   readonly #seen = new Set<string>();
   readonly #isSelected: (object: ObjectOf<Primary>) => boolean;
 
@@ -202,7 +203,7 @@ class Loop<Primary extends Kind> {
     this.#needs = needs;
     this.#isSelected = selectionOf(definition);
     this.#objects = context.informer(definition.kind);
-    this.#queue = context.queue((key) => this.#look(key), {
+    this.#queue = context.queue((key) => this.#reconcileKey(key), {
       ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       ...(definition.backoff === undefined ? {} : { backoff: definition.backoff }),
     });
@@ -210,19 +211,19 @@ class Loop<Primary extends Kind> {
 
   start(): void {
     const { owns = [], watches = [], reads = [] } = this.#definition;
-    // Before anybody is told of anything, so that a mapping may look at every kind.
+    // Request every informer before the first subscription, because a mapping may read any of them.
     for (const kind of this.#needs) this.#context.informer(kind);
     for (const kind of reads) this.#context.informer(kind);
     this.#objects.onKey((key) => this.#queue.add(key));
     for (const kind of owns) {
-      // Asked for now, so that it is kept from the start.
+      // Creates the index before the first event.
       this.#context.informer(kind).controlledBy('');
       this.#follow({ kind, keysOf: (object) => this.#ownersOf(object as ApiObject) });
     }
     for (const watch of watches) this.#follow(watch);
   }
 
-  /** Both what an object was about and what it is about now. */
+  /** Queues the keys that the previous and the current state of a changed object map to. */
   #follow({ kind, keysOf }: Watching): void {
     const context: WatchContext = { informer: (other) => this.#informer(other) };
     this.#context.informer(kind).subscribe((event) => {
@@ -244,11 +245,11 @@ class Loop<Primary extends Kind> {
     return [kind.scope === 'Cluster' || namespace === undefined ? owner.name : `${namespace}/${owner.name}`];
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcileKey(key: string): Promise<Again | undefined> {
     const object = this.#objects.at(key);
     if (object === undefined) {
       this.#failures.delete(key);
-      await this.#tellGone(key);
+      await this.#notifyGone(key);
       return undefined;
     }
     const context = this.#reconcileContext(metaOf(object));
@@ -257,7 +258,7 @@ class Loop<Primary extends Kind> {
       this.#failures.delete(key);
       return again;
     } catch (error) {
-      // Somebody else was faster: the queue looks again at once, as nobody else can decide better.
+      // The work queue retries a Conflict at once; `onError` is not asked.
       if (StatusError.is(error, 'Conflict')) throw error;
       const failures = (this.#failures.get(key) ?? 0) + 1;
       this.#failures.set(key, failures);
@@ -273,7 +274,7 @@ class Loop<Primary extends Kind> {
     const meta = metaOf(object);
     const isHeld = finalizer !== undefined && (meta.metadata.finalizers ?? []).includes(finalizer.name);
     if (meta.metadata.deletionTimestamp !== undefined) {
-      // Also where it is not selected any more: whoever has put a finalizer on has to take it off.
+      // Also for objects that no longer match the selection: the controller must remove the finalizer it added.
       if (isHeld) {
         const again = await finalizer.cleanup(object, context);
         if (again?.requeueAfterMs !== undefined) return again;
@@ -283,11 +284,11 @@ class Loop<Primary extends Kind> {
       if (!whileDeleting) return undefined;
     }
     if (!this.#isSelected(object)) {
-      await this.#tellGone(key);
+      await this.#notifyGone(key);
       return undefined;
     }
     if (finalizer !== undefined && !isHeld && meta.metadata.deletionTimestamp === undefined) {
-      // The change brings the next look, and no reconciliation is ever without the finalizer.
+      // The update triggers the next reconcile. `reconcile` never runs without the finalizer.
       await this.#setFinalizers(meta, (names) => [...names, finalizer.name]);
       return undefined;
     }
@@ -295,7 +296,7 @@ class Loop<Primary extends Kind> {
     return (await reconcile(object, context)) ?? undefined;
   }
 
-  async #tellGone(key: string): Promise<void> {
+  async #notifyGone(key: string): Promise<void> {
     if (!this.#seen.has(key)) return;
     const { onGone } = this.#definition;
     const name = splitKey(key);
@@ -303,7 +304,7 @@ class Loop<Primary extends Kind> {
     this.#seen.delete(key);
   }
 
-  /** With the version that was seen: a race is a Conflict, and the look is taken again at once. */
+  /** Updates with the observed resourceVersion. A race is a Conflict, which the queue retries at once. */
   async #setFinalizers(object: ApiObject, change: (names: readonly string[]) => readonly string[]): Promise<void> {
     const { metadata } = object;
     const api = this.#context.client.api(this.#definition.kind as Kind<ApiObject, ApiObject>, metadata.namespace);
@@ -331,7 +332,7 @@ class Loop<Primary extends Kind> {
     };
   }
 
-  /** One that was begun in the middle of a look would know nothing yet, and answer as if there were nothing. */
+  /** An informer that is started during a reconcile would still be empty, so only declared kinds are allowed. */
   #informer<AnyKind extends Kind>(kind: AnyKind): SharedInformer<AnyKind> {
     if (this.#needs.some((need) => isSameKind(need, kind))) return this.#context.informer(kind);
     throw new TypeError(
@@ -352,9 +353,9 @@ function selectionOf<Primary extends Kind>(
   };
 }
 
-/** A name alone is one of the namespace of the object that told it, where its kind lives in namespaces. */
-export function placedKey(key: string, { scope }: Kind, teller: unknown): string {
-  const { namespace } = metaOf(teller).metadata;
+/** Completes a bare name with the namespace of the object that triggered the event, for namespaced kinds. */
+export function placedKey(key: string, { scope }: Kind, source: unknown): string {
+  const { namespace } = metaOf(source).metadata;
   return scope === 'Cluster' || namespace === undefined || key.includes('/') ? key : `${namespace}/${key}`;
 }
 
@@ -364,12 +365,12 @@ function keyOfWhich(which: Which): string {
   return which.namespace === undefined ? which.name : `${which.namespace}/${which.name}`;
 }
 
-/** Kinds of definitions are made anew with each change of the definition. */
+/** Compares by group, version and kind, because the Kind of a CRD is rebuilt when the CRD changes. */
 function isSameKind(one: Kind, other: Kind): boolean {
   return one === other || (one.kind === other.kind && one.group === other.group && one.version === other.version);
 }
 
-/** Every object has metadata, whatever its kind. */
+/** Every object has metadata. */
 function metaOf(object: unknown): ApiObject {
   return object as ApiObject;
 }

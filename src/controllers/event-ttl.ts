@@ -1,6 +1,6 @@
 /**
- * Events do not stay: an hour after one was last written it is gone. The reference leaves that to its store; here it is a
- * look at the clock like any other.
+ * Deletes Events an hour after their last write. In a real cluster the storage does this with a lease on the key; here it is
+ * a controller.
  */
 import { CoreEvent } from '../kinds/core/v1/event.js';
 import type { ObjectOf } from '../kinds/kind.js';
@@ -10,14 +10,14 @@ import { ignoringAbsence } from './runtime/refusals.js';
 import { splitKey } from './runtime/shared-informer.js';
 
 export interface EventTtlOptions {
-  /** How long an event stays after it was last written; an hour unless given. */
+  /** How long an event is kept after its last write; an hour unless given. */
   readonly ttlMs?: number | undefined;
 }
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Deletes Events that nobody has written for a while. Those of both APIs are the same objects.
+ * Deletes Events that have not been written for `ttlMs`. core/v1 and events.k8s.io Events are the same objects.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([eventTtl({ ttlMs: 600_000 })]) });
@@ -26,7 +26,7 @@ export function eventTtl({ ttlMs = HOUR_MS }: EventTtlOptions = {}): Controller 
   if (!(ttlMs > 0)) throw new TypeError('orchplane: ttlMs must be greater than 0');
   return {
     name: 'event-ttl',
-    // No account: the reference's store does this, and it asks nobody.
+    // No account: in a real cluster this is done by the storage, without authorization.
     needs: [CoreEvent],
     start({ client, clock, informer, queue: createQueue }) {
       const events = informer(CoreEvent);
@@ -59,7 +59,7 @@ export function eventTtl({ ttlMs = HOUR_MS }: EventTtlOptions = {}): Controller 
   };
 }
 
-/** What an object tells about itself: it may have been there before anybody looked. */
+/** The last write according to the object, for events that existed before the informer started. */
 function lastWritten({ metadata }: ObjectOf<typeof CoreEvent>): number {
   const times = (metadata.managedFields ?? []).flatMap(({ time }) => (time === undefined ? [] : [timeToMs(time)]));
   return Math.max(timeToMs(metadata.creationTimestamp), ...times);

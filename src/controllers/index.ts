@@ -1,5 +1,5 @@
 /**
- * Controllers on the cluster's clock: those that make the API's promises come true, and what is needed to write one.
+ * Entry point of `orchplane/controllers`: the built-in controllers and the runtime for writing your own.
  */
 
 export { type ApiServicesOptions, apiServices } from './api-services/api-services.js';

@@ -1,13 +1,13 @@
 /**
- * Tells the agents of nodes how long they may go by what they know of Secrets and ConfigMaps: the more nodes there are, the
- * longer. It stands in an annotation of each node.
+ * Writes the annotation that tells kubelets how long they may cache Secrets and ConfigMaps. The time grows with the number
+ * of nodes.
  */
 import { mergePatch } from '../client/patches.js';
 import { Node } from '../kinds/core/v1/node/node.js';
 import type { Controller } from './runtime/controller.js';
 import { ignoringAbsence } from './runtime/refusals.js';
 
-/** By number of nodes. The steps overlap, so that a node that comes and goes does not change all the others. */
+/** TTL by number of nodes. The ranges overlap, so that adding and removing one node does not change all annotations. */
 const STEPS = [
   { atLeast: 0, atMost: 100, seconds: 0 },
   { atLeast: 90, atMost: 500, seconds: 15 },
@@ -17,7 +17,7 @@ const STEPS = [
 ] as const;
 
 /**
- * Keeps the annotation of nodes that says for how long what they know is good.
+ * Maintains the TTL annotation of nodes.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([nodeTtl()]) });

@@ -1,6 +1,6 @@
 /**
- * Collects pods that nobody will end: those of nodes that are gone, those that are to go but were never put anywhere, and
- * the oldest of those that have finished, when there are too many. There being nobody to say how they ended, they failed.
+ * Garbage-collects pods: orphaned pods of deleted nodes, terminating pods that were never scheduled, terminating pods on
+ * out-of-service nodes, and the oldest finished pods above a limit. Pods that have not finished are marked as Failed.
  */
 import { strategicPatch } from '../client/patches.js';
 import { Node } from '../kinds/core/v1/node/node.js';
@@ -17,11 +17,11 @@ import { isPodFinished, isTerminating, podCondition, type StoredPod } from './wo
 export interface PodCollectorOptions {
   /** How many finished pods are kept; 0: all of them. 12500 unless given. */
   readonly terminatedPods?: number | undefined;
-  /** How long a pod may wait for its node to appear, or to come back, in milliseconds; 40 seconds unless given. */
+  /** How long a pod is kept after its node disappeared or while the node has not appeared, in milliseconds; 40 seconds unless given. */
   readonly missingNodeMs?: number | undefined;
   /**
-   * How long a pod that is to go, and was never put on a node, is left to whoever holds it by a finalizer, in
-   * milliseconds; 3 seconds unless given.
+   * How long a terminating pod that was never scheduled is left to the holders of its finalizers, in milliseconds; 3 seconds
+   * unless given.
    */
   readonly unscheduledMs?: number | undefined;
 }
@@ -34,11 +34,11 @@ const OPTIONS = [
 
 const TERMINATED_PODS = 12_500;
 const MISSING_NODE_MS = 40_000;
-/** The reference comes by every 20 seconds. That is soon for one pod and late for another; this is neither. */
+/** The reference server runs every 20 seconds, so the delay varies from 0 to 20 s; this is a fixed value in between. */
 const UNSCHEDULED_MS = 3_000;
 
 /**
- * Collects pods that nobody else will.
+ * Deletes orphaned, unscheduled terminating and excess finished pods.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([podCollector({ terminatedPods: 100 })]) });
@@ -53,7 +53,7 @@ export function podCollector(options: PodCollectorOptions = {}): Controller {
   };
 }
 
-/** The key of the look at finished pods; pods have a slash in theirs. */
+/** The queue key for the check of finished pods; keys of pods contain a slash. */
 const FINISHED = 'finished';
 
 class PodCollector {
@@ -64,7 +64,7 @@ class PodCollector {
   readonly #podsOn: Lookup<StoredPod>;
   readonly #finished: Lookup<StoredPod>;
   readonly #queue: WorkQueue;
-  /** Since when nodes are missing that pods are bound to. */
+  /** Since when a node that pods are bound to is missing. */
   readonly #missingSince = new Map<string, number>();
 
   constructor(context: ControllerContext, options: PodCollectorOptions) {
@@ -75,7 +75,7 @@ class PodCollector {
     this.#nodes = context.informer(Node);
     this.#podsOn = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
     this.#finished = this.#pods.index(FINISHED, (pod) => (isPodFinished(pod) ? [FINISHED] : []));
-    this.#queue = context.queue((key) => (key === FINISHED ? this.#thin() : this.#look(key)));
+    this.#queue = context.queue((key) => (key === FINISHED ? this.#deleteExcess() : this.#reconcilePod(key)));
   }
 
   start(): void {
@@ -97,7 +97,7 @@ class PodCollector {
     });
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcilePod(key: string): Promise<Again | undefined> {
     const pod = this.#pods.at(key);
     if (pod === undefined) return undefined;
     const { nodeName = '' } = pod.spec;
@@ -122,14 +122,14 @@ class PodCollector {
     this.#missingSince.set(node, since);
     const waitMs = since + this.#options.missingNodeMs - now;
     if (waitMs > 0) return { requeueAfterMs: waitMs };
-    // It may have come back without being known here.
+    // The informer may be behind: ask the server whether the node exists.
     if ((await this.#context.client.api(Node).find(node)) !== undefined) return undefined;
     await this.#collect(pod, 'PodGC: node no longer exists');
     return undefined;
   }
 
-  /** Deletes the oldest of the finished pods; those that were evicted first. */
-  async #thin(): Promise<void> {
+  /** Deletes the oldest finished pods above the limit; evicted pods first. */
+  async #deleteExcess(): Promise<void> {
     const all = this.#finished(FINISHED);
     const excess = all.length - this.#options.terminatedPods;
     if (excess <= 0) return;
@@ -143,7 +143,7 @@ class PodCollector {
     for (const pod of sorted.slice(0, excess)) await this.#collect(pod);
   }
 
-  /** Marks the pod as failed, unless it has finished, and deletes it at once. */
+  /** Marks the pod as Failed unless it has finished, and deletes it without grace period. */
   async #collect(pod: StoredPod, disruption?: string): Promise<void> {
     const { name, namespace, uid } = pod.metadata;
     const api = this.#context.client.api(Pod, namespace);
@@ -152,10 +152,10 @@ class PodCollector {
         const conditions = disruption === undefined ? {} : { conditions: [this.#disruptionTarget(pod, disruption)] };
         await api.status.patch(name, strategicPatch({ metadata: { uid }, status: { phase: 'Failed', ...conditions } }));
       }
-      // A finalizer may hold one that has been told to go at once. It need not be told again.
+      // A pod that already terminates with grace period 0 is held by a finalizer only.
       if (pod.metadata.deletionGracePeriodSeconds !== 0) await api.delete(name, { gracePeriodSeconds: 0 });
     } catch (error) {
-      // Gone meanwhile, or another has its name.
+      // The pod was deleted meanwhile, or another pod has its name.
       if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
     }
   }
@@ -175,7 +175,7 @@ class PodCollector {
     return spec.nodeName !== undefined && spec.nodeName !== '' && this.#nodes.get(spec.nodeName) === undefined;
   }
 
-  /** Somebody vouches that nothing runs there any more. */
+  /** Whether the node is not ready and has the out-of-service taint. */
   #isOutOfService(name: string): boolean {
     const node = this.#nodes.get(name);
     if (

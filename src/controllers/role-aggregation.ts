@@ -1,7 +1,7 @@
 /**
- * Writes down the rules of ClusterRoles that gather those of others, whenever one of these changes. What was written there
- * by hand is overwritten; a role that stops gathering keeps what it had. Authorization gathers by itself and does not wait
- * for this: here it becomes visible.
+ * Writes the rules of aggregated ClusterRoles when a role that they select changes. Rules written by hand are overwritten;
+ * a role that loses its aggregation rule keeps its rules. The authorizer aggregates by itself and does not need this
+ * controller; it only makes the result visible.
  */
 import type { Stored } from '../client/api.js';
 import { statedRules } from '../kinds/rbac/role-rules.js';
@@ -27,7 +27,7 @@ export function clusterRoleAggregation(): Controller {
     start(context) {
       const roles = context.informer(ClusterRole);
       const client = context.client.with({ fieldManager: FIELD_MANAGER });
-      /** The selectors of every role that gathers, by its name. */
+      /** The selectors of every aggregated role by name. */
       const gathering = new Map<string, readonly LabelSelector[]>();
 
       const queue = context.queue(async (name) => {
@@ -36,7 +36,7 @@ export function clusterRoleAggregation(): Controller {
         if (role === undefined || selectors === undefined) return;
         const rules = gather(name, selectors, roles.list());
         if (deepEqual(rules, statedRules(role as ApiObject))) return;
-        // To apply nothing gives up what was applied before, and leaves alone what others wrote.
+        // Applying no rules gives up the fields of the previous apply and leaves those of other managers.
         await client
           .api(ClusterRole)
           .apply({ metadata: { name }, ...(rules.length === 0 ? {} : { rules }) }, { force: true });
@@ -67,7 +67,7 @@ function selectorsOf({ aggregationRule }: Stored<typeof ClusterRole>): readonly 
 
 type Rule = NonNullable<Stored<typeof ClusterRole>['rules']>[number];
 
-/** What all others that match say, in the order of selectors and, for each, of names; nothing twice. */
+/** The rules of all selected roles, in the order of selectors, then names, without duplicates. */
 function gather(
   name: string,
   selectors: readonly LabelSelector[],

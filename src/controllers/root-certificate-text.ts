@@ -1,6 +1,6 @@
 /**
- * A certificate for clusters that nobody reaches by TLS: well formed, of an authority whose key was never kept, so that
- * programs which read the text find what they expect and nothing can be signed by it.
+ * A placeholder CA certificate for clusters without TLS. It is well formed, so programs that parse it succeed. Its private key
+ * was not kept, so nothing can be signed with it.
  */
 export const PLACEHOLDER_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBlTCCATugAwIBAgIUGH9y9fi7vFU7BzB3M38hotw4Z0gwCgYIKoZIzj0EAwIw

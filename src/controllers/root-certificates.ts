@@ -1,6 +1,5 @@
 /**
- * Every namespace has the certificates in it by which its pods know the server: the ConfigMap kube-root-ca.crt, which is
- * mended when somebody changes it.
+ * Publishes the cluster's CA bundle in every namespace as the ConfigMap kube-root-ca.crt, and restores it after changes.
  */
 import { ConfigMap } from '../kinds/core/v1/config-map.js';
 import { Namespace } from '../kinds/core/v1/namespace.js';
@@ -13,18 +12,18 @@ import type { Controller } from './runtime/controller.js';
 import { isNamespaceTerminating } from './runtime/refusals.js';
 
 export interface RootCertificatesOptions {
-  /** The certificates as PEM text. Absent: a certificate that nobody can use, the same for all clusters. */
+  /** The CA bundle as PEM text. Absent: a placeholder that cannot verify anything, the same for all clusters. */
   readonly certificate?: string | undefined;
 }
 
 const OPTIONS = ['certificate'] as const satisfies readonly (keyof RootCertificatesOptions)[];
 
-/** Pods mount it by this name. */
+/** Pods mount the ConfigMap by this name. */
 const NAME = 'kube-root-ca.crt';
 const DESCRIPTION = `Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or ${DEFAULT_SERVICE}.default.svc. No other usage is guaranteed across distributions of ${SERVICE_NAME} clusters.`;
 
 /**
- * Keeps the certificates of the cluster in each of its namespaces.
+ * Keeps the ConfigMap with the CA bundle in each namespace.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([rootCertificates({ certificate: '-----BEGIN CERTIFICATE-----…' })]) });
@@ -49,7 +48,7 @@ export function rootCertificates(options: RootCertificatesOptions = {}): Control
           try {
             await api.create({ metadata: { name: NAME, annotations: description }, data });
           } catch (error) {
-            // Too late: the namespace began to go, or is gone.
+            // The namespace is being deleted or is gone.
             if (!isNamespaceTerminating(error) && !StatusError.is(error, 'NotFound')) throw error;
           }
           return;

@@ -1,6 +1,6 @@
 /**
- * Secrets that hold a token of a service account: whoever makes one of that type, with the account's name in an
- * annotation, finds the token in it. The secret goes with its account, and the token with the secret.
+ * Fills Secrets of the service-account-token type: a Secret that names an account in an annotation gets a token. The Secret
+ * is deleted with its account, and deleting the Secret invalidates the token.
  */
 import type { Stored } from '../client/api.js';
 import type { Client } from '../client/client.js';
@@ -17,20 +17,20 @@ import { ignoringAbsence } from './runtime/refusals.js';
 import { keyOf } from './runtime/shared-informer.js';
 
 export interface ServiceAccountTokensOptions {
-  /** The certificates that stand beside the token, as PEM text. Absent: those of `rootCertificates()`. */
+  /** The CA bundle stored with the token, as PEM text. Absent: the placeholder of `rootCertificates()`. */
   readonly certificate?: string | undefined;
 }
 
 const OPTIONS = ['certificate'] as const satisfies readonly (keyof ServiceAccountTokensOptions)[];
 
-/** The longest that can be asked for, 136 years: such a token is to last as long as its secret. */
+/** The maximum lifetime (136 years): the token is valid as long as its Secret exists. */
 const TOKEN_SECONDS = 2 ** 32;
 
 type TokenSecret = Stored<typeof Secret>;
 type Account = Stored<typeof ServiceAccount>;
 
 /**
- * Fills in the tokens of service-account-token secrets, and deletes those secrets whose account is gone.
+ * Fills in the tokens of service-account-token Secrets, and deletes those whose account is gone.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([serviceAccounts(), serviceAccountTokens()]) });
@@ -40,7 +40,7 @@ export function serviceAccountTokens(options: ServiceAccountTokensOptions = {}):
   const certificate = encodeBase64Text(options.certificate ?? PLACEHOLDER_CERTIFICATE);
   return {
     name: 'serviceaccount-token-controller',
-    // It has none: to hand out tokens is for whoever runs the controllers.
+    // No account: it acts as the user that runs the controllers, because it issues tokens.
     needs: [Secret, ServiceAccount],
     start(context) {
       const { dialect } = context;
@@ -56,8 +56,9 @@ export function serviceAccountTokens(options: ServiceAccountTokensOptions = {}):
         if (secret?.type !== type) return;
         const { namespace = '' } = secret.metadata;
         const account = accounts.get(accountName(secret, dialect), namespace);
-        if (account !== undefined && isOf(secret, account, dialect)) await fill(secret, account, context, certificate);
-        else if (!(await existsAfterAll(secret, context))) await remove(secret, context);
+        if (account !== undefined && belongsTo(secret, account, dialect))
+          await fill(secret, account, context, certificate);
+        else if (!(await existsLive(secret, context))) await remove(secret, context);
       });
       const references = context.queue((key) => dropReference(key, context), { name: 'references' });
 
@@ -69,7 +70,7 @@ export function serviceAccountTokens(options: ServiceAccountTokensOptions = {}):
           return;
         }
         const account = accounts.get(accountName(object, dialect), object.metadata.namespace);
-        if (account === undefined || !isOf(object, account, dialect)) return;
+        if (account === undefined || !belongsTo(object, account, dialect)) return;
         if (account.secrets?.some(({ name }) => name === object.metadata.name)) {
           references.add(`${keyOf(account)}/${object.metadata.name}`);
         }
@@ -85,18 +86,18 @@ function accountName({ metadata }: TokenSecret, dialect: Dialect): string {
   return metadata.annotations?.[dialect.key('service-account.name')] ?? '';
 }
 
-/** Without a uid the name is enough; the uid is filled in with the token. */
-function isOf({ metadata }: TokenSecret, account: Account, dialect: Dialect): boolean {
+/** Without a uid annotation the name is enough; the uid is filled in with the token. */
+function belongsTo({ metadata }: TokenSecret, account: Account, dialect: Dialect): boolean {
   const uid = metadata.annotations?.[dialect.key('service-account.uid')] ?? '';
   return uid === '' || uid === account.metadata.uid;
 }
 
-/** An account may have been made a moment ago: before a secret is deleted for want of one, the server is asked. */
-async function existsAfterAll(secret: TokenSecret, { client, dialect }: ControllerContext): Promise<boolean> {
+/** Asks the server before a Secret is deleted: the informer may not have the account yet. */
+async function existsLive(secret: TokenSecret, { client, dialect }: ControllerContext): Promise<boolean> {
   const name = accountName(secret, dialect);
   if (name === '') return false;
   const account = await client.api(ServiceAccount, secret.metadata.namespace).find(name);
-  return account !== undefined && isOf(secret, account, dialect);
+  return account !== undefined && belongsTo(secret, account, dialect);
 }
 
 async function remove({ metadata }: TokenSecret, { client }: ControllerContext): Promise<void> {
@@ -104,7 +105,7 @@ async function remove({ metadata }: TokenSecret, { client }: ControllerContext):
   try {
     await client.api(Secret, namespace).delete(name, { preconditions: { uid } });
   } catch (error) {
-    // It is gone, or another one has its name by now.
+    // The Secret is gone, or another one has its name.
     if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
   }
 }
@@ -118,12 +119,12 @@ async function fill(
   const { data = {}, metadata } = secret;
   const { namespace = '' } = metadata;
   const hasCertificate = data['ca.crt'] === certificate;
-  const { namespace: saidNamespace = '', token = '' } = data;
-  if (hasCertificate && saidNamespace !== '' && token !== '') return;
+  const { namespace: storedNamespace = '', token = '' } = data;
+  if (hasCertificate && storedNamespace !== '' && token !== '') return;
   const filled = {
     ...data,
     'ca.crt': certificate,
-    namespace: saidNamespace === '' ? encodeBase64Text(namespace) : saidNamespace,
+    namespace: storedNamespace === '' ? encodeBase64Text(namespace) : storedNamespace,
     token: token === '' ? encodeBase64Text(await issue(secret, account, client)) : token,
   };
   const annotations = {
@@ -134,13 +135,13 @@ async function fill(
   try {
     await client.api(Secret, namespace).update({ ...secret, metadata: { ...metadata, annotations }, data: filled });
   } catch (error) {
-    // Whoever has changed it meanwhile has it looked at again.
+    // Another client changed the Secret; that change queues it again.
     const isOvertaken = StatusError.is(error, 'NotFound') || StatusError.is(error, 'Conflict');
     if (!isOvertaken) throw error;
   }
 }
 
-/** A token that ends with the secret. */
+/** Issues a token that is bound to the Secret. */
 async function issue({ metadata }: TokenSecret, account: Account, client: Client): Promise<string> {
   const { name, namespace, uid } = metadata;
   const request = await client
@@ -157,7 +158,7 @@ async function issue({ metadata }: TokenSecret, account: Account, client: Client
   return request.status.token;
 }
 
-/** An account names no secret that is gone. */
+/** Removes the reference to a deleted Secret from its account. */
 async function dropReference(key: string, { client }: ControllerContext): Promise<void> {
   const [namespace = '', name = '', secret = ''] = key.split('/');
   const api = client.api(ServiceAccount, namespace);

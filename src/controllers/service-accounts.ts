@@ -1,5 +1,5 @@
 /**
- * Every namespace that is not going away has its service accounts: `default`, unless others are asked for.
+ * Creates the service accounts of every active namespace: `default`, unless other names are given.
  */
 import { Namespace } from '../kinds/core/v1/namespace.js';
 import { ServiceAccount } from '../kinds/core/v1/service-account.js';
@@ -9,14 +9,14 @@ import type { Controller } from './runtime/controller.js';
 import { isNamespaceTerminating } from './runtime/refusals.js';
 
 export interface ServiceAccountsOptions {
-  /** The accounts that each namespace has; `['default']` unless given. */
+  /** The service accounts of each namespace; `['default']` unless given. */
   readonly names?: readonly string[] | undefined;
 }
 
 const OPTIONS = ['names'] as const satisfies readonly (keyof ServiceAccountsOptions)[];
 
 /**
- * Makes the service accounts that every namespace has, and makes them again when somebody deletes one.
+ * Creates the service accounts of every namespace, and recreates those that are deleted.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([serviceAccounts({ names: ['default', 'builder'] })]) });
@@ -40,7 +40,7 @@ export function serviceAccounts(options: ServiceAccountsOptions = {}): Controlle
           try {
             await context.client.api(ServiceAccount, key).create({ metadata: { name, namespace: key } });
           } catch (error) {
-            if (!isSettled(error)) throw error;
+            if (!isExpected(error)) throw error;
           }
         }
       });
@@ -53,7 +53,7 @@ export function serviceAccounts(options: ServiceAccountsOptions = {}): Controlle
   };
 }
 
-/** Made by somebody else, or too late: the namespace began to go, or is gone. */
-function isSettled(error: unknown): boolean {
+/** The account exists already, or the namespace is being deleted or is gone. */
+function isExpected(error: unknown): boolean {
   return StatusError.is(error, 'AlreadyExists') || StatusError.is(error, 'NotFound') || isNamespaceTerminating(error);
 }

@@ -1,5 +1,5 @@
 /**
- * The controllers of a whole cluster, each with its ordinary options.
+ * The set of controllers that a complete cluster runs (kube-controller-manager's), each with its default options.
  */
 
 import { refuseUnknownOptions } from '../util/options.js';
@@ -42,25 +42,25 @@ import { jobs } from './workloads/job/jobs.js';
 import { replicaSets, replicationControllers } from './workloads/replica-set/replica-sets.js';
 import { statefulSets } from './workloads/stateful-set/stateful-sets.js';
 
-/** What the standard controllers are told, each its own. */
+/** Options of individual controllers. */
 interface OwnOptions {
-  /** Where autoscalers find numbers, and how they go about it. */
+  /** The metrics source and the timing of horizontal pod autoscalers. */
   readonly autoscaling?: HorizontalAutoscalersOptions | undefined;
   readonly serviceRanges?: ServiceRangesOptions | undefined;
-  /** How long Events stay. */
+  /** The lifetime of Events. */
   readonly events?: EventTtlOptions | undefined;
   readonly namespaces?: NamespacesOptions | undefined;
   readonly podCollector?: PodCollectorOptions | undefined;
-  /** What pods know the server by, as PEM text; see `rootCertificates`. */
+  /** The CA bundle that pods use to verify the server, as PEM text; see `rootCertificates`. */
   readonly certificate?: string | undefined;
   readonly certificateSigning?: CertificateSigningOptions | undefined;
-  /** Provisioners of storage classes that are played here; none unless given. See `volumeProvisioner`. */
+  /** Provisioners of storage classes that are simulated here; none unless given. See `volumeProvisioner`. */
   readonly provisioners?: readonly string[] | undefined;
-  /** Who answers for versions that the server does not serve itself. */
+  /** The backends of aggregated API versions. */
   readonly apiServices?: ApiServicesOptions | undefined;
 }
 
-/** By the names that they give themselves, in the order in which they start. */
+/** Constructors by controller name, in start order. */
 const STANDARD = {
   'endpoints-controller': () => endpoints(),
   'endpointslice-controller': () => endpointSlices(),
@@ -99,12 +99,12 @@ const STANDARD = {
   'storage-version-migrator-controller': () => storageVersionMigrations(),
 } as const satisfies Readonly<Record<string, (options: OwnOptions) => Controller>>;
 
-/** What a controller of the standard set is called. */
+/** The name of a controller of the standard set. */
 export type StandardController = keyof typeof STANDARD;
 
-/** What the standard set may leave out or do differently. */
+/** Options of {@link standardControllers}. */
 export interface StandardOptions extends OwnOptions {
-  /** Controllers that are not wanted. */
+  /** Controllers to leave out. */
   readonly without?: readonly StandardController[] | undefined;
 }
 
@@ -122,7 +122,7 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof StandardOptions)[];
 
 /**
- * Every controller there is, as far as the cluster serves what it needs.
+ * Returns all standard controllers. Each one starts only if the cluster serves the kinds it needs.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers(standardControllers()) });
@@ -130,7 +130,7 @@ const OPTIONS = [
 export function standardControllers(options: StandardOptions = {}): readonly Controller[] {
   refuseUnknownOptions('standardControllers', options, OPTIONS);
   const unwanted: ReadonlySet<string> = new Set(options.without);
-  // For who has no compiler to say so.
+  // JavaScript callers have no compiler that checks the names.
   const unknown = [...unwanted].filter((name) => !Object.hasOwn(STANDARD, name));
   if (unknown.length > 0) {
     const names = Object.keys(STANDARD).join(', ');

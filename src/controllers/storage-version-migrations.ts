@@ -1,6 +1,6 @@
 /**
- * Writes every object of a resource once more, without a change, so that it is stored in the version that counts now.
- * How far that got stands in the conditions of the StorageVersionMigration that asked for it; what is done is done once.
+ * Migrates the objects of a resource to the current storage version by rewriting each one unchanged. The progress is in the
+ * conditions of the StorageVersionMigration. Each migration runs once.
  */
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -16,8 +16,8 @@ import { timeToMs } from '../text/time/time.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
 
 const NAME = 'storage-version-migrator-controller';
-/** A kind that is not there yet may come: so long after the migration was asked for, it will not. */
-const PATIENCE_MS = 60_000;
+/** How long after its creation a migration waits for its resource to be served. */
+const RESOURCE_TIMEOUT_MS = 60_000;
 const PAGE_SIZE = 500;
 
 const REASONS = {
@@ -27,7 +27,7 @@ const REASONS = {
 } as const satisfies Readonly<Record<MigrationCondition['type'], string>>;
 
 /**
- * The controller of StorageVersionMigrations. It runs beside a cluster of this process, which knows its kinds.
+ * The controller of StorageVersionMigrations. It lists the kinds, so it needs a cluster in this process.
  *
  * @example
  * const featureGates = { StorageVersionMigrator: true };
@@ -57,7 +57,7 @@ export function storageVersionMigrations(): Controller {
   };
 }
 
-/** One look at one migration, with the object as it was last written. */
+/** One reconcile of one migration, with the object as last written. */
 class Migration {
   readonly #context: ControllerContext;
   #object: StorageVersionMigration;
@@ -67,7 +67,7 @@ class Migration {
     this.#object = object;
   }
 
-  /** Notes from which version on objects are known to be written as they should: once, and the rest comes after. */
+  /** Records the resourceVersion at the start. That write triggers the reconcile that migrates. */
   async begin(): Promise<void> {
     const served = this.#served();
     if (served === undefined) {
@@ -83,7 +83,7 @@ class Migration {
     const served = this.#served();
     if (served === undefined || !isCollected(served)) {
       const { creationTimestamp = '' } = this.#object.metadata;
-      const leftMs = timeToMs(creationTimestamp) + PATIENCE_MS - this.#context.clock.now();
+      const leftMs = timeToMs(creationTimestamp) + RESOURCE_TIMEOUT_MS - this.#context.clock.now();
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       await this.#conclude('Failed', 'resource not found');
       return undefined;
@@ -107,28 +107,28 @@ class Migration {
       .find(({ gvr }) => gvr.group === group && gvr.version === version && gvr.resource === resource);
   }
 
-  /** False: it cannot be written, and nobody knows why. */
+  /** Returns false if the object cannot be written for an unexpected reason. */
   async #rewrite({ metadata }: ApiObject, served: ServedKind): Promise<boolean> {
     const { name, namespace, uid, resourceVersion } = metadata;
     const { client } = this.#context;
     const api = namespace === undefined ? client.api<Kind>(served.kind) : client.api<Kind>(served.kind, namespace);
-    // The uid keeps what was deleted meanwhile from being made anew, the version what was written meanwhile from being
-    // written again.
-    const nothing = { metadata: { name, uid, resourceVersion } };
+    // The uid prevents recreating an object that was deleted meanwhile, the resourceVersion rewriting one that was
+    // written meanwhile.
+    const unchanged = { metadata: { name, uid, resourceVersion } };
     try {
-      await api.apply(nothing, { fieldManager: NAME });
+      await api.apply(unchanged, { fieldManager: NAME });
       return true;
     } catch (error) {
-      // It has been written since, which is all that was wanted; or it is gone.
+      // The object was written since, so it is in the storage version already, or it is gone.
       if (StatusError.is(error, 'Conflict') || StatusError.is(error, 'NotFound')) return true;
-      // Without an answer nothing is known about the object: the whole look is taken again.
+      // Without a response the state is unknown: the queue retries the whole migration.
       if (!StatusError.is(error)) throw error;
       this.#context.report(error, `${served.gvr.resource} ${namespace === undefined ? name : `${namespace}/${name}`}`);
       return false;
     }
   }
 
-  /** Adds a condition that is true; with the last one nothing runs any more. */
+  /** Adds a true condition. A final condition sets Running to False. */
   async #conclude(type: MigrationCondition['type'], message: string): Promise<void> {
     const { status } = this.#object;
     const { conditions = [] } = status;
@@ -163,7 +163,7 @@ function isTrue(
 const EVENT_GROUPS = ['', serviceGroup('events')];
 const NEEDED_VERBS = ['list', 'watch', 'delete'] as const;
 
-/** The reference finds objects where its garbage collector does, which has no eye for events. */
+/** The reference server reads objects from the garbage collector's graph, which excludes events. */
 function isCollected({ kind, gvr, verbs }: ServedKind): boolean {
   if (gvr.resource === 'events' && EVENT_GROUPS.includes(kind.group)) return false;
   return NEEDED_VERBS.every((verb) => verbs.includes(verb));

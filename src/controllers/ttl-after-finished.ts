@@ -1,14 +1,16 @@
 /**
- * Finished Jobs that say how long they are of use go when that time is over, and their pods before them.
+ * Deletes finished Jobs with `ttlSecondsAfterFinished` when that time has passed, with foreground propagation.
  */
 import { Job } from '../kinds/batch/v1/job/job.js';
 import { timeToMs } from '../text/time/time.js';
 import type { Controller } from './runtime/controller.js';
 import { ignoringAbsence } from './runtime/refusals.js';
 import { splitKey } from './runtime/shared-informer.js';
-import { endOf, type StoredJob } from './workloads/job/picture.js';
+import { finishedCondition, type StoredJob } from './workloads/job/picture.js';
 
 /**
+ * Deletes finished Jobs when their TTL has expired.
+ *
  * @example
  * const cluster = createCluster({ controllers: controllers([jobs(), ttlAfterFinished()]) });
  */
@@ -25,7 +27,7 @@ export function ttlAfterFinished(): Controller {
         const seen = jobs.at(key);
         const leftMs = seen === undefined ? undefined : timeLeft(seen, context.clock.now());
         if (leftMs === undefined || leftMs > 0) return { requeueAfterMs: leftMs };
-        // The time may have been extended a moment ago.
+        // The informer may be behind: the TTL may just have been extended.
         const job = await context.client.api(Job, namespace).find(name);
         const stillMs = job === undefined ? undefined : timeLeft(job, context.clock.now());
         if (job === undefined || stillMs === undefined || stillMs > 0) return { requeueAfterMs: stillMs };
@@ -43,11 +45,11 @@ export function ttlAfterFinished(): Controller {
   };
 }
 
-/** What is left of a finished Job's time; undefined where it has none, is not finished, or is going. */
+/** The remaining time of a finished Job; undefined if it has no TTL, is not finished or is being deleted. */
 function timeLeft({ metadata, spec, status }: StoredJob, nowMs: number): number | undefined {
   const { ttlSecondsAfterFinished: ttl } = spec;
   if (ttl === undefined || metadata.deletionTimestamp !== undefined) return undefined;
-  const since = endOf({ status })?.lastTransitionTime;
+  const since = finishedCondition({ status })?.lastTransitionTime;
   if (since === undefined || since === null) return undefined;
   return Math.max(0, timeToMs(since) + ttl * 1000 - nowMs);
 }

@@ -1,7 +1,7 @@
 /**
- * Finds out whether those answer who stand in for the server: for each APIService whose Service could be reached, its
- * document of the version's resources is asked for, again every half a minute. What speaks against reaching it at all
- * (no Service, no endpoints) the server itself notes with the write that caused it.
+ * Checks the availability of aggregated API services: requests the discovery document of each APIService with a reachable
+ * Service, every 30 seconds. Conditions for a missing Service or missing endpoints are written by the server itself, with
+ * the write that causes them.
  */
 import {
   AGGREGATOR,
@@ -37,24 +37,24 @@ import { keyOf } from '../runtime/shared-informer.js';
 
 export interface ApiServicesOptions {
   /**
-   * Who answers for which version: the same that `createFetchHandler` is given. Absent, or undefined for one of them: it
-   * is looked for by `fetch`, where its Service would be in a cluster's network.
+   * The backends by APIService name, as given to `createFetchHandler`. Without a backend the controller uses `fetch` with
+   * the address of the Service in the cluster network.
    */
   readonly aggregate?: Aggregation | undefined;
-  /** How long after a good answer it is asked for again; 30 s unless given. */
+  /** The time between successful checks; 30 s unless given. */
   readonly recheckMs?: number | undefined;
 }
 
 const OPTIONS = ['aggregate', 'recheckMs'] as const satisfies readonly (keyof ApiServicesOptions)[];
 const RECHECK_MS = 30_000;
-/** Who fails is asked again soon, then later and later. */
+/** Failed checks are retried with backoff. */
 const BACKOFF = { firstMs: 5, longestMs: RECHECK_MS };
-const PATIENCE_MS = 5000;
-/** Over a network one answer of so many is enough. */
+const CHECK_TIMEOUT_MS = 5000;
+/** The number of parallel requests over a network; one success is enough. */
 const ATTEMPTS = 5;
 
 /**
- * The controller of APIServices: writes the condition Available of those that name a Service.
+ * The controller of APIServices: writes the Available condition of those with a Service.
  *
  * @example
  * const aggregate = { 'v1beta1.metrics.example.com': () => Response.json({ resources: [] }) };
@@ -64,7 +64,7 @@ export function apiServices(options: ApiServicesOptions = {}): Controller {
   refuseUnknownOptions('apiServices', options, OPTIONS);
   checkAggregation(options.aggregate);
   return {
-    // It is a loop of the server's own, which has no account.
+    // No account: in the reference server this loop runs in the API server.
     name: 'apiservice-availability-controller',
     needs: [APIService, Service, Endpoints],
     start: (context) => start(context, options),
@@ -89,12 +89,12 @@ function start(context: ControllerContext, { aggregate, recheckMs = RECHECK_MS }
     async (key) => {
       const service = services.at(key);
       const api = service === undefined ? undefined : aggregatedApi(service as APIService);
-      // The next look comes with the change that makes one worth while.
+      // A change that makes the service reachable queues it again.
       if (service?.spec.service === undefined || api === undefined) return;
       if (whyUnreachable(service.spec.service, view) !== undefined) return;
       const found = await check(api, reach(aggregate, api), context.clock);
       const live = services.at(key);
-      // While it was asked, it may have become another.
+      // The APIService may have changed during the check.
       if (live === undefined || live.metadata.uid !== service.metadata.uid || live.spec !== service.spec) {
         queue.add(key);
         return;
@@ -116,9 +116,11 @@ function start(context: ControllerContext, { aggregate, recheckMs = RECHECK_MS }
       queue.cancelDelay(key);
       lastFound.delete(key);
     } else if (spec.service !== undefined) {
-      // What was found out here need not be found out again.
+      // Ignores the event of this controller's own status update.
       const isOwn =
-        event.type === 'MODIFIED' && deepEqual(event.previous.spec, spec) && says(event.object, lastFound.get(key));
+        event.type === 'MODIFIED' &&
+        deepEqual(event.previous.spec, spec) &&
+        hasCondition(event.object, lastFound.get(key));
       if (!isOwn) queue.add(key);
     }
   });
@@ -129,16 +131,16 @@ function start(context: ControllerContext, { aggregate, recheckMs = RECHECK_MS }
   endpoints.onKey(onNetwork);
 }
 
-function says(service: Parameters<typeof availableOf>[0], found: AvailableCondition | undefined): boolean {
+function hasCondition(service: Parameters<typeof availableOf>[0], found: AvailableCondition | undefined): boolean {
   const noted = availableOf(service);
   return found !== undefined && noted?.status === found.status && noted.message === found.message;
 }
 
 async function check(api: AggregatedApi, reached: Reached, clock: Clock): Promise<AvailableCondition> {
   const url = `${reached.address}${pathOfVersion(api)}`;
-  const asked = Array.from({ length: reached.isFar ? ATTEMPTS : 1 }, () => ask(url, reached, clock));
+  const requests = Array.from({ length: reached.isFar ? ATTEMPTS : 1 }, () => requestDiscovery(url, reached, clock));
   try {
-    await Promise.any(asked);
+    await Promise.any(requests);
     return PASSED;
   } catch (error) {
     const last = error instanceof AggregateError ? error.errors.at(-1) : error;
@@ -146,23 +148,23 @@ async function check(api: AggregatedApi, reached: Reached, clock: Clock): Promis
   }
 }
 
-/** Rejects with why it is not there. */
-async function ask(url: string, reached: Reached, clock: Clock): Promise<void> {
+/** Requests the discovery document. Rejects with the reason if it is not available. */
+async function requestDiscovery(url: string, reached: Reached, clock: Clock): Promise<void> {
   const headers = new Headers();
   tellIdentity(headers, AGGREGATOR);
-  const patience = new AbortController();
+  const timeout = new AbortController();
   const late = new Promise<never>((_, reject) => {
-    patience.signal.addEventListener('abort', () => reject(patience.signal.reason), { once: true });
+    timeout.signal.addEventListener('abort', () => reject(timeout.signal.reason), { once: true });
   });
   const giveUp = () => {
     const why = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
-    patience.abort(new Error(`Get ${quote(url)}: ${why}`));
+    timeout.abort(new Error(`Get ${quote(url)}: ${why}`));
   };
-  const undo = clock.after(PATIENCE_MS, giveUp, { background: true });
+  const undo = clock.after(CHECK_TIMEOUT_MS, giveUp, { background: true });
   try {
-    const sent = reached.send(url, { method: 'GET', headers, signal: patience.signal });
+    const sent = reached.send(url, { method: 'GET', headers, signal: timeout.signal });
     const { status, body } = await Promise.race([sent, late]);
-    // What it says is for others to read.
+    // Only the status matters.
     await body?.cancel();
     if (status < 200 || status >= 300) throw new Error(`bad status from ${url}: ${status}`);
   } finally {

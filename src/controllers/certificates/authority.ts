@@ -1,6 +1,6 @@
 /**
- * A certificate authority for tests: its key is made by the platform's cryptography, and what it signs is written here by
- * hand, because the libraries for it are dear to load. Who trusts its certificate trusts what it signs.
+ * A certificate authority for tests. Keys and signatures come from Web Crypto; certificates are encoded here, because the
+ * libraries for it are large.
  */
 import { DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
@@ -11,9 +11,9 @@ import { refuseUnknownOptions } from '../../util/options.js';
 import { bitList, type UsageExtensions } from './usages.js';
 import * as der from './write-der.js';
 
-/** What becomes of a request. */
+/** The contents of a certificate to issue. */
 export interface CertificateTemplate extends UsageExtensions {
-  /** Whole elements. */
+  /** A complete DER element. */
   readonly subject: Uint8Array;
   readonly publicKey: Uint8Array;
   readonly dnsNames?: readonly string[];
@@ -29,20 +29,20 @@ export interface CertificateTemplate extends UsageExtensions {
 
 /** Signs certificates. */
 export interface CertificateAuthority {
-  /** Its own certificate, in PEM: what clients and servers have to trust. */
+  /** Its own certificate in PEM. Clients and servers must trust it. */
   readonly certificate: string;
-  /** When that ends, in milliseconds since the epoch. */
+  /** The end of its validity, in milliseconds since the epoch. */
   readonly notAfter: number;
-  /** A certificate in PEM. */
+  /** Issues a certificate in PEM. */
   issue(template: CertificateTemplate): Promise<string>;
 }
 
 export interface CertificateAuthorityOptions {
-  /** The name of a new authority; `orchplane-ca` unless given. */
+  /** The common name of a new authority; `orchplane-ca` unless given. */
   readonly commonName?: string | undefined;
-  /** An authority that exists: its certificate and its key, both in PEM, the key as PKCS #8 (`BEGIN PRIVATE KEY`). */
+  /** An existing authority: its certificate and its key, both in PEM, the key as PKCS #8 (`BEGIN PRIVATE KEY`). */
   readonly from?: { readonly certificate: string; readonly privateKey: string } | undefined;
-  /** The moment from which on a new one is good, in milliseconds since the epoch; now, unless given. */
+  /** The current time for a new authority's validity, in milliseconds since the epoch; the system time unless given. */
   readonly now?: number | undefined;
 }
 
@@ -60,13 +60,13 @@ const OID = {
   rsa: '2a864886f70d010101',
 } as const;
 
-/** Positions in the list of key usages. */
+/** Bit positions of key usages. */
 const DIGITAL_SIGNATURE = 0;
 const KEY_ENCIPHERMENT = 2;
 const CERT_SIGN = 5;
 
 /**
- * Makes an authority, or takes one that exists.
+ * Creates a certificate authority, or imports an existing one.
  *
  * @example
  * const authority = await createCertificateAuthority({ commonName: 'test' });
@@ -105,29 +105,29 @@ export async function createCertificateAuthority(
   return authorityOf(signer, { certificate, notAfter, keyId });
 }
 
-/** How a key signs, and how that is said. */
+/** A signature algorithm: its Web Crypto parameters and its DER encoding. */
 interface Scheme {
   readonly algorithm: Uint8Array;
-  readonly how: EcdsaParams | Algorithm;
-  /** From what the platform returns to what stands in certificates. */
-  readonly written: (signature: Uint8Array) => Uint8Array;
+  readonly parameters: EcdsaParams | Algorithm;
+  /** Converts a Web Crypto signature to the form in certificates. */
+  readonly encodeSignature: (signature: Uint8Array) => Uint8Array;
 }
 
 interface Signer {
   readonly subtle: SubtleCrypto;
   readonly key: CryptoKey;
   readonly scheme: Scheme;
-  /** Who signs: a whole element. */
+  /** The issuer's name, a complete DER element. */
   readonly name: Uint8Array;
 }
 
-interface Own {
+interface IssuerFacts {
   readonly certificate: string;
   readonly notAfter: number;
   readonly keyId: Uint8Array | undefined;
 }
 
-function authorityOf(signer: Signer, { certificate, notAfter, keyId }: Own): CertificateAuthority {
+function authorityOf(signer: Signer, { certificate, notAfter, keyId }: IssuerFacts): CertificateAuthority {
   return {
     certificate,
     notAfter,
@@ -187,7 +187,7 @@ async function sign({ subtle, key, scheme, name }: Signer, template: ToSign): Pr
     publicKey,
     der.element(TAG.context3, der.sequence(...extensions)),
   );
-  const signature = scheme.written(new Uint8Array(await subtle.sign(scheme.how, key, body)));
+  const signature = scheme.encodeSignature(new Uint8Array(await subtle.sign(scheme.parameters, key, body)));
   return toPem(der.sequence(body, scheme.algorithm, der.bitString(signature)));
 }
 
@@ -200,47 +200,47 @@ function ecdsa(hash: 'SHA-256' | 'SHA-384', size: number): Scheme {
   const identifier = hash === 'SHA-256' ? '2a8648ce3d040302' : '2a8648ce3d040303';
   return {
     algorithm: der.sequence(der.oid(identifier)),
-    how: { name: 'ECDSA', hash },
-    written: (raw) => der.sequence(der.integer(raw.subarray(0, size)), der.integer(raw.subarray(size))),
+    parameters: { name: 'ECDSA', hash },
+    encodeSignature: (raw) => der.sequence(der.integer(raw.subarray(0, size)), der.integer(raw.subarray(size))),
   };
 }
 
 const RSA: Scheme = {
-  // The parameters of this one are an explicit nothing.
+  // RSA requires explicit NULL parameters.
   algorithm: der.sequence(der.oid('2a864886f70d01010b'), Uint8Array.of(5, 0)),
-  how: { name: 'RSASSA-PKCS1-v1_5' },
-  written: (signature) => signature,
+  parameters: { name: 'RSASSA-PKCS1-v1_5' },
+  encodeSignature: (signature) => signature,
 };
 
 async function importAuthority(
   subtle: SubtleCrypto,
   { certificate, privateKey }: { readonly certificate: string; readonly privateKey: string },
 ): Promise<CertificateAuthority> {
-  const [shown, secret] = [firstPemBlock(certificate), firstPemBlock(privateKey)];
-  if (shown?.type !== 'CERTIFICATE' || secret?.type !== 'PRIVATE KEY') {
+  const [certificateBlock, keyBlock] = [firstPemBlock(certificate), firstPemBlock(privateKey)];
+  if (certificateBlock?.type !== 'CERTIFICATE' || keyBlock?.type !== 'PRIVATE KEY') {
     throw new TypeError('orchplane: an authority is a certificate and a key (PKCS #8), both in PEM');
   }
-  const info = new DerReader(secret.bytes).sequence();
+  const info = new DerReader(keyBlock.bytes).sequence();
   info.integer();
   const algorithm = info.sequence();
   const isRsa = algorithm.oid() === OID.rsa;
-  const isWide = !isRsa && algorithm.oid() === '2b81040022';
-  const scheme = isRsa ? RSA : isWide ? ecdsa('SHA-384', 48) : ecdsa('SHA-256', 32);
-  const how = isRsa
+  const isP384 = !isRsa && algorithm.oid() === '2b81040022';
+  const scheme = isRsa ? RSA : isP384 ? ecdsa('SHA-384', 48) : ecdsa('SHA-256', 32);
+  const parameters = isRsa
     ? { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
-    : { name: 'ECDSA', namedCurve: isWide ? 'P-384' : 'P-256' };
-  const key = await subtle.importKey('pkcs8', new Uint8Array(secret.bytes), how, false, ['sign']);
-  const { subject, notAfter, keyId } = readOwn(shown.bytes);
+    : { name: 'ECDSA', namedCurve: isP384 ? 'P-384' : 'P-256' };
+  const key = await subtle.importKey('pkcs8', new Uint8Array(keyBlock.bytes), parameters, false, ['sign']);
+  const { subject, notAfter, keyId } = readIssuerFacts(certificateBlock.bytes);
   return authorityOf({ subtle, key, scheme, name: subject }, { certificate, notAfter, keyId });
 }
 
-/** When a certificate ends, in milliseconds since the epoch. */
-export function endOf(bytes: Uint8Array): number {
-  return readOwn(bytes).notAfter;
+/** The end of a certificate's validity, in milliseconds since the epoch. */
+export function notAfterOf(bytes: Uint8Array): number {
+  return readIssuerFacts(bytes).notAfter;
 }
 
-/** What certificates that it signs have to say about the signer. */
-function readOwn(bytes: Uint8Array): { subject: Uint8Array; notAfter: number; keyId: Uint8Array | undefined } {
+/** Reads from the issuer's certificate what the certificates that it issues must contain. */
+function readIssuerFacts(bytes: Uint8Array): { subject: Uint8Array; notAfter: number; keyId: Uint8Array | undefined } {
   const body = new DerReader(bytes).sequence().sequence();
   if (body.has(TAG.context0)) body.any();
   body.integer();
@@ -279,7 +279,7 @@ function readTime(tag: number, bytes: Uint8Array): number {
   return Date.UTC(short ? year + (year < 50 ? 2000 : 1900) : year, month - 1, day, hour, minute, second);
 }
 
-/** The fingerprint of the key itself, without what is said about it. */
+/** The SHA-1 hash of the key bits, without the algorithm identifier. */
 async function keyIdOf(subtle: SubtleCrypto, publicKey: Uint8Array): Promise<Uint8Array> {
   const info = new DerReader(publicKey).sequence();
   info.sequence();

@@ -1,6 +1,6 @@
 /**
- * Approves the requests of nodes for their client certificates, when who asks may have them: a node that renews its own,
- * or somebody who may make nodes. spec: CertificateSigningRequest
+ * Approves kubelet client certificates for requesters with permission: a node that renews its own certificate, or a user who
+ * may create node certificates. spec: CertificateSigningRequest
  */
 import type { Stored } from '../../client/api.js';
 import { SubjectAccessReview } from '../../kinds/authorization/v1/access-review.js';
@@ -31,7 +31,7 @@ export function certificateApproval(): Controller {
           const request = readSigningRequest(csr.spec.request);
           if (kubeletClientProblem(request, csr.spec.usages ?? []) !== undefined) return;
           const tried: string[] = [];
-          for (const { subresource, message, needsOwnName } of WAYS) {
+          for (const { subresource, message, needsOwnName } of PERMISSIONS) {
             if (needsOwnName && csr.spec.username !== request.commonName) continue;
             tried.push(subresource);
             if (!(await isAllowed(context, csr, subresource))) continue;
@@ -41,7 +41,7 @@ export function certificateApproval(): Controller {
             await api.subresource('approval').update(name, { ...csr, status });
             return;
           }
-          // Roles may change: it is tried again, later and later.
+          // The queue retries with backoff, because roles may change.
           throw new Error(
             `recognized csr "${name}" as [${tried.join(' ')}] but subject access review was not approved`,
           );
@@ -56,8 +56,8 @@ export function certificateApproval(): Controller {
   };
 }
 
-/** By which right a node may have its certificate. */
-const WAYS = [
+/** The permissions that approve a request; each is a subresource in a SubjectAccessReview. */
+const PERMISSIONS = [
   {
     subresource: 'selfnodeclient',
     needsOwnName: true,

@@ -1,6 +1,6 @@
 /**
- * Takes away CertificateSigningRequests that are of no use any more: answered an hour ago, expired, or not answered for a
- * day. One that is approved and waits for its certificate stays.
+ * Deletes old CertificateSigningRequests: an hour after the answer, when the certificate has expired, or a day after creation
+ * without an answer. An approved request that waits for its certificate is kept.
  */
 import type { Stored } from '../../client/api.js';
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
@@ -10,7 +10,7 @@ import { DerError } from '../../text/x509/der.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import type { Controller } from '../runtime/controller.js';
-import { endOf } from './authority.js';
+import { notAfterOf } from './authority.js';
 
 const ANSWERED_MS = 3_600_000;
 const PENDING_MS = 24 * 3_600_000;
@@ -32,16 +32,16 @@ export function certificateCleaning(): Controller {
       const queue = context.queue(async (name) => {
         const csr = requests.at(name);
         if (csr === undefined || csr.metadata.deletionTimestamp !== undefined) return undefined;
-        const end = Math.min(...endsOf(csr));
+        const end = Math.min(...expiriesOf(csr));
         const now = context.clock.now();
-        // Older than that, not as old.
+        // Strictly greater than the limit.
         if (now <= end) return end === Infinity ? undefined : { requeueAfterMs: end - now + 1 };
         try {
           await context.client
             .api(CertificateSigningRequest)
             .delete(name, { preconditions: { uid: csr.metadata.uid } });
         } catch (error) {
-          // Somebody else took it away, or made another one of that name.
+          // Another client deleted it, or created another request with its name.
           if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
         }
         return undefined;
@@ -55,8 +55,8 @@ export function certificateCleaning(): Controller {
   };
 }
 
-/** The moments at which it stops to be of use, each for its own reason. */
-function endsOf({ metadata, status }: Stored<typeof CertificateSigningRequest>): readonly number[] {
+/** The times after which the request may be deleted, one for each applicable rule. */
+function expiriesOf({ metadata, status }: Stored<typeof CertificateSigningRequest>): readonly number[] {
   const { conditions = [], certificate = '' } = status;
   if (conditions.length === 0) return [timeToMs(metadata.creationTimestamp) + PENDING_MS];
   const ends = [Infinity];
@@ -72,9 +72,9 @@ function certificateEnd(base64: string): number {
   const block = firstPemBlock(decodeBase64Text(base64));
   if (block === undefined) return Infinity;
   try {
-    return endOf(block.bytes);
+    return notAfterOf(block.bytes);
   } catch (error) {
-    // What cannot be read does not end.
+    // A certificate that cannot be parsed does not expire.
     if (error instanceof DerError) return Infinity;
     throw error;
   }

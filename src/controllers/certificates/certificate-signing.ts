@@ -1,6 +1,6 @@
 /**
- * Signs approved CertificateSigningRequests of the service's own signers with an authority for tests. A request that its
- * signer may not sign fails for good; requests to other signers are left to those. spec: CertificateSigningRequest
+ * Signs approved CertificateSigningRequests of the built-in signers with a test authority. A request that its signer must
+ * not sign gets the Failed condition; requests to other signers are ignored. spec: CertificateSigningRequest
  */
 import type { Stored } from '../../client/api.js';
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
@@ -9,27 +9,27 @@ import { subtleCrypto } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { type CertificateAuthority, createCertificateAuthority } from './authority.js';
-import { isSignedByItsKey, readSigningRequest, type SigningRequest } from './request.js';
+import { isSignedByOwnKey, readSigningRequest, type SigningRequest } from './request.js';
 import { signers } from './signers.js';
 import { usageExtensions } from './usages.js';
 
 export interface CertificateSigningOptions {
-  /** Who signs; one that is made for the occasion unless given. */
+  /** The authority; a new one is created on first use unless given. */
   readonly authority?: CertificateAuthority | undefined;
-  /** How long certificates are good for, in milliseconds, unless less is asked for; a year unless given. */
+  /** The validity of certificates in milliseconds, unless the request asks for less; a year unless given. */
   readonly durationMs?: number | undefined;
 }
 
 const YEAR_MS = 365 * 24 * 3_600_000;
-/** Certificates begin a little earlier, for clocks that are behind. */
+/** Certificates start this much earlier, for clients whose clock is behind. */
 const BACKDATE_MS = 5 * 60_000;
-/** Nobody gets one for less. */
+/** The minimum validity. */
 const SHORTEST_MS = 10 * 60_000;
-/** Up to here the backdating does not cost the end of its validity. */
+/** Below this validity the backdating does not shorten the end. */
 const SHORT_MS = 8 * 3_600_000;
 
 /**
- * Signs certificates. What it signs with is made when it is needed first, or comes from `createCertificateAuthority()`.
+ * Signs certificates with the given authority, or with one that is created on first use.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([certificateApproval(), certificateSigning()]) });
@@ -45,7 +45,7 @@ export function certificateSigning(options: CertificateSigningOptions = {}): Con
       const requests = context.informer(CertificateSigningRequest);
       const checks = signers(context.dialect);
       const api = context.client.api(CertificateSigningRequest);
-      let made: Promise<CertificateAuthority> | undefined;
+      let created: Promise<CertificateAuthority> | undefined;
 
       const queue = context.queue(async (name) => {
         const csr = requests.at(name);
@@ -53,8 +53,8 @@ export function certificateSigning(options: CertificateSigningOptions = {}): Con
         const { signerName, request, usages = [] } = csr.spec;
         const check = checks.get(signerName);
         if (check === undefined) return;
-        const asked = readSigningRequest(request);
-        const problem = check(asked, usages);
+        const parsed = readSigningRequest(request);
+        const problem = check(parsed, usages);
         if (problem !== undefined) {
           const failed = {
             type: 'Failed',
@@ -67,9 +67,9 @@ export function certificateSigning(options: CertificateSigningOptions = {}): Con
           await api.status.update(name, { ...csr, status: { ...csr.status, conditions } });
           return;
         }
-        made ??=
+        created ??=
           given === undefined ? createCertificateAuthority({ now: context.clock.now() }) : Promise.resolve(given);
-        const certificate = await sign(asked, csr, { context, authority: await made, durationMs });
+        const certificate = await sign(parsed, csr, { context, authority: await created, durationMs });
         await api.status.update(name, {
           ...csr,
           status: { ...csr.status, certificate: encodeBase64Text(certificate) },
@@ -93,16 +93,16 @@ function isToBeSigned({ status }: StoredRequest): boolean {
   return has('Approved') && !has('Denied') && !isFailed;
 }
 
-interface Means {
+interface SigningContext {
   readonly context: ControllerContext;
   readonly authority: CertificateAuthority;
   readonly durationMs: number;
 }
 
-async function sign(asked: SigningRequest, { spec }: StoredRequest, means: Means): Promise<string> {
-  const { context, authority, durationMs } = means;
+async function sign(request: SigningRequest, { spec }: StoredRequest, signing: SigningContext): Promise<string> {
+  const { context, authority, durationMs } = signing;
   const subtle = subtleCrypto();
-  if (subtle === undefined || !(await isSignedByItsKey(asked, subtle))) {
+  if (subtle === undefined || !(await isSignedByOwnKey(request, subtle))) {
     throw new Error('error auto signing csr: unable to verify certificate request signature');
   }
   const now = context.clock.now();
@@ -111,7 +111,7 @@ async function sign(asked: SigningRequest, { spec }: StoredRequest, means: Means
   const ttl = Math.min(wanted, durationMs);
   if (now >= authority.notAfter) throw new Error('error auto signing csr: the signer has expired');
   return authority.issue({
-    ...asked,
+    ...request,
     ...usageExtensions(spec.usages ?? []),
     notBefore: now - BACKDATE_MS,
     notAfter: Math.min(now + (ttl < SHORT_MS ? ttl : ttl - BACKDATE_MS), authority.notAfter),

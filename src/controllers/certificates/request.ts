@@ -1,5 +1,5 @@
 /**
- * A PKCS#10 request as a signer sees it: who asks, for which names, with which key, and whether it is really theirs.
+ * Parses a PKCS#10 certificate request (subject, names, public key) and verifies its signature.
  */
 
 import { readCertificateRequest } from '../../text/x509/certificate.js';
@@ -17,10 +17,10 @@ export interface SigningRequest {
   readonly uris: readonly string[];
   /** 4 or 16 bytes each. */
   readonly ipAddresses: readonly Uint8Array[];
-  /** Whole elements, as they were sent. */
+  /** Complete DER elements as received. */
   readonly subject: Uint8Array;
   readonly publicKey: Uint8Array;
-  /** What is signed, how, and with what outcome. */
+  /** The signed bytes, the algorithm's OID and the signature. */
   readonly signed: { readonly body: Uint8Array; readonly algorithm: string; readonly signature: Uint8Array };
 }
 
@@ -31,13 +31,13 @@ const OID = {
   subjectAltName: '551d11',
 } as const;
 
-/** Kinds of names, by tag. */
+/** GeneralName tags. */
 const EMAIL = 0x81;
 const DNS = 0x82;
 const URI = 0x86;
 const IP = 0x87;
 
-/** Reads `spec.request`. Throws an Error when it is none. */
+/** Parses `spec.request`. Throws an Error if it is not a certificate request. */
 export function readSigningRequest(base64: string): SigningRequest {
   const block = firstPemBlock(decodeBase64Text(base64));
   if (block?.type !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');
@@ -65,7 +65,7 @@ export function readSigningRequest(base64: string): SigningRequest {
   };
 }
 
-/** The next element with its tag and length. */
+/** The next element including its tag and length. */
 function whole(reader: DerReader): Uint8Array {
   const { rest } = reader;
   reader.any();
@@ -91,7 +91,7 @@ function namesIn(attributes: DerReader): { readonly tag: number; readonly conten
   return names;
 }
 
-/** How keys are written, and signatures made with them, by the algorithm's identifier. */
+/** The hash by OID of the signature algorithm. */
 const HASHES: ReadonlyMap<string, string> = new Map([
   ['2a864886f70d01010b', 'SHA-256'],
   ['2a864886f70d01010c', 'SHA-384'],
@@ -107,21 +107,21 @@ const CURVES: ReadonlyMap<string, { readonly name: string; readonly size: number
   ['2b81040023', { name: 'P-521', size: 66 }],
 ]);
 
-/** Whether who asks has the key. Throws for algorithms that the platform does not know. */
-export async function isSignedByItsKey({ publicKey, signed }: SigningRequest, subtle: SubtleCrypto): Promise<boolean> {
+/** Verifies that the requester has the private key. Throws for algorithms that Web Crypto does not support. */
+export async function isSignedByOwnKey({ publicKey, signed }: SigningRequest, subtle: SubtleCrypto): Promise<boolean> {
   const { body, algorithm, signature } = signed;
   const description = new DerReader(publicKey).sequence().sequence();
   const type = description.oid();
-  const key = (how: RsaHashedImportParams | EcKeyImportParams | Algorithm) =>
-    subtle.importKey('spki', copy(publicKey), how, false, ['verify']);
+  const key = (parameters: RsaHashedImportParams | EcKeyImportParams | Algorithm) =>
+    subtle.importKey('spki', copy(publicKey), parameters, false, ['verify']);
   if (type === OID.ed25519) {
     return subtle.verify({ name: 'Ed25519' }, await key({ name: 'Ed25519' }), copy(signature), copy(body));
   }
   const hash = HASHES.get(algorithm);
   if (hash === undefined) throw new Error(`the signature's algorithm ${algorithm} is not known`);
   if (type === OID.rsa) {
-    const how = { name: 'RSASSA-PKCS1-v1_5', hash };
-    return subtle.verify(how, await key(how), copy(signature), copy(body));
+    const parameters = { name: 'RSASSA-PKCS1-v1_5', hash };
+    return subtle.verify(parameters, await key(parameters), copy(signature), copy(body));
   }
   const curve = CURVES.get(description.oid());
   if (curve === undefined) throw new Error('the curve of the key is not known');
@@ -130,7 +130,7 @@ export async function isSignedByItsKey({ publicKey, signed }: SigningRequest, su
   return subtle.verify({ name: 'ECDSA', hash }, await key({ name: 'ECDSA', namedCurve: curve.name }), raw, copy(body));
 }
 
-/** Two numbers of fixed length, one behind the other, is how the platform writes what is a sequence elsewhere. */
+/** Converts a DER signature to Web Crypto's form: two fixed-length integers concatenated. */
 function rawSignature(signature: Uint8Array, size: number): Bytes | undefined {
   try {
     const numbers = new DerReader(signature).only(TAG.sequence);

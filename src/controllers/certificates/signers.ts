@@ -1,13 +1,13 @@
 /**
- * The signers of the service itself, and what each asks of a request before it signs. Pure.
+ * The built-in signers and their checks of a request. The messages are the reference server's.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import type { SigningRequest } from './request.js';
 
-/** Says why a request cannot be signed; undefined when it can. */
+/** Returns why a request cannot be signed; undefined if it can. */
 export type Check = (request: SigningRequest, usages: readonly string[]) => string | undefined;
 
-/** By name. Requests to others are none of the service's business. */
+/** The checks by signer name. Requests to other signers are ignored. */
 export function signers({ key }: Dialect): ReadonlyMap<string, Check> {
   return new Map<string, Check>([
     [key('kube-apiserver-client'), clientProblem],
@@ -20,14 +20,14 @@ export function signers({ key }: Dialect): ReadonlyMap<string, Check> {
 const NODES = 'system:nodes';
 const NODE_PREFIX = 'system:node:';
 
-/** As messages list them: by name. The second is optional for keys that cannot encipher. */
+/** Sorted, as in messages. `key encipherment` is optional, because not all keys can encipher. */
 const CLIENT_USAGES = ['client auth', 'digital signature', 'key encipherment'];
 const SERVING_USAGES = ['digital signature', 'key encipherment', 'server auth'];
 const OPTIONAL_USAGE = 'key encipherment';
 
 function clientProblem(_request: SigningRequest, usages: readonly string[]): string | undefined {
-  const strange = usages.find((usage) => !CLIENT_USAGES.includes(usage));
-  if (strange !== undefined) return `invalid usage for client certificate: ${strange}`;
+  const invalid = usages.find((usage) => !CLIENT_USAGES.includes(usage));
+  if (invalid !== undefined) return `invalid usage for client certificate: ${invalid}`;
   return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth';
 }
 

@@ -1,10 +1,10 @@
 /**
- * The usages of certificates as extensions of X.509.
+ * Encodes certificate usages as X.509 extensions.
  */
 import type { KeyUsage } from '../../kinds/certificates/v1/certificate-signing-request/schema.js';
 import { type Bytes, bitString, oid, sequence } from './write-der.js';
 
-/** Which bit of the key usage, the first one being 0. */
+/** The bit of each key usage. */
 const BITS: Partial<Record<KeyUsage, number>> = {
   signing: 0,
   'digital signature': 0,
@@ -18,7 +18,7 @@ const BITS: Partial<Record<KeyUsage, number>> = {
   'decipher only': 8,
 };
 
-/** The identifiers of extended usages, in the order in which certificates list them. */
+/** The OIDs of extended usages, in the order of certificates. */
 const EXTENDED: Partial<Record<KeyUsage, string>> = {
   any: '551d2500',
   'server auth': '2b06010505070301',
@@ -36,7 +36,7 @@ const EXTENDED: Partial<Record<KeyUsage, string>> = {
 };
 
 export interface UsageExtensions {
-  /** Absent: there are none of that sort. */
+  /** Absent: no usage of that extension. */
   readonly keyUsage?: Bytes;
   readonly extendedKeyUsage?: Bytes;
 }
@@ -56,7 +56,7 @@ export function usageExtensions(usages: readonly string[]): UsageExtensions {
   };
 }
 
-/** Ends with the last bit that is set. */
+/** A DER bit string without trailing zero bits. */
 export function bitList(bits: ReadonlySet<number>): Bytes {
   const last = Math.max(...bits);
   const bytes = new Uint8Array(Math.floor(last / 8) + 1);

@@ -1,12 +1,12 @@
 /**
- * DER, written: the counterpart of what `meta/der.ts` reads, as far as certificates need it.
+ * A DER encoder, as far as certificates need it. The decoder is `text/x509/der.ts`.
  */
 import { TAG } from '../../text/x509/der.js';
 
-/** Bytes that the platform's cryptography takes. */
+/** Bytes that Web Crypto accepts. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** One element of the given contents. */
+/** Encodes an element with the given contents. */
 export function element(tag: number, ...contents: readonly Uint8Array[]): Bytes {
   const content = concat(contents);
   return concat([Uint8Array.of(tag), lengthOf(content.length), content]);
@@ -16,11 +16,11 @@ export function sequence(...contents: readonly Uint8Array[]): Bytes {
   return element(TAG.sequence, ...contents);
 }
 
-/** A whole number that is not negative, the most significant byte first. */
+/** A non-negative integer, most significant byte first. */
 export function integer(bytes: Uint8Array): Bytes {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first < 0 ? Uint8Array.of(0) : bytes.subarray(first);
-  // A first bit that is set would be a sign.
+  // A set first bit would make the number negative.
   return element(TAG.integer, (digits[0] ?? 0) >= 0x80 ? concat([Uint8Array.of(0), digits]) : digits);
 }
 
@@ -32,7 +32,7 @@ export function octetString(...contents: readonly Uint8Array[]): Bytes {
   return element(TAG.octetString, ...contents);
 }
 
-/** An identifier by its bytes in hexadecimal. */
+/** An OID, given as its content bytes in hexadecimal. */
 export function oid(hex: string): Bytes {
   return element(TAG.oid, fromHex(hex));
 }
@@ -41,7 +41,7 @@ export function text(tag: number, value: string): Bytes {
   return element(tag, new TextEncoder().encode(value));
 }
 
-/** A moment in whole seconds. Years that two digits cannot say have four. */
+/** A time in whole seconds: UTCTime, or GeneralizedTime for years outside 1950-2049. */
 export function time(ms: number): Bytes {
   const digits = new Date(ms)
     .toISOString()

@@ -18,7 +18,7 @@ import { controllerOf, isControlledBy } from '../runtime/owners.js';
 import { isNamespaceTerminating } from '../runtime/refusals.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
-import { endOf, type StoredJob } from '../workloads/job/picture.js';
+import { finishedCondition, type StoredJob } from '../workloads/job/picture.js';
 import { lastDue, ScheduleError, type StoredCronJob, untilNext } from './due.js';
 import { jobFor, jobNameAt, referenceTo } from './new-job.js';
 import { namesZone, Schedules } from './schedules.js';
@@ -177,7 +177,7 @@ class CronJobs {
     for (const job of jobs) {
       const { name, uid } = job.metadata;
       uids.add(uid);
-      const end = endOf(job);
+      const end = finishedCondition(job);
       const isActive = active.has(uid);
       if (end === undefined) {
         if (isActive) continue;
@@ -328,7 +328,7 @@ const FORBIDDEN = 'Not starting job because prior execution is running and concu
 
 function isActiveAs({ metadata, status }: StoredJob, { uid, name, namespace }: Active[number]): boolean {
   if (metadata.uid !== uid || metadata.name !== name || metadata.namespace !== namespace) return false;
-  return status.conditions === undefined || endOf({ status }) === undefined;
+  return status.conditions === undefined || finishedCondition({ status }) === undefined;
 }
 
 /** How many there are, from the first on, that are the very same in both. */
@@ -357,7 +357,7 @@ function historyBeyondLimits({ spec }: StoredCronJob, jobs: readonly StoredJob[]
   const complete: StoredJob[] = [];
   const failed: StoredJob[] = [];
   for (const job of jobs) {
-    const end = endOf(job);
+    const end = finishedCondition(job);
     if (end !== undefined) (end.type === 'Complete' ? complete : failed).push(job);
   }
   return [...beyond(complete, spec.successfulJobsHistoryLimit), ...beyond(failed, spec.failedJobsHistoryLimit)];

@@ -5,7 +5,7 @@
 
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
-import { printSelector } from '../../kinds/shared/selector-dump.js';
+import { goStringLabelSelector } from '../../kinds/shared/go-syntax.js';
 import { scaleIntOrString } from '../../meta/int-or-string.js';
 import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../../meta/labels.js';
 import { quote } from '../../text/go/go-text.js';
@@ -127,7 +127,7 @@ class DisruptionBudgets {
   }
 
   #warnOfUnmanaged(budget: StoredBudget): void {
-    const selector = printSelector(budget.spec.selector);
+    const selector = goStringLabelSelector(budget.spec.selector);
     const message = `Pods selected by this PodDisruptionBudget (selector: ${selector}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
     this.#context.events.record(budget, 'Warning', 'UnmanagedPods', message);
   }

@@ -5,7 +5,7 @@
 import type { Client } from '../../client/client.js';
 import { mergePatch, type Patch, strategicPatch } from '../../client/patches.js';
 import type { PropagationPolicy } from '../../kinds/kind.js';
-import { FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
 import type { EventRecorder } from '../runtime/events.js';
@@ -118,13 +118,13 @@ export class Collector {
     }
     if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
     const latest = await this.#latest(member);
-    if (latest !== undefined) await this.#removeFinalizer(member, latest, ORPHAN);
+    if (latest !== undefined) await this.#removeFinalizer(member, latest, ORPHAN_FINALIZER);
   }
 
   async #endForeground(member: Member, latest: ApiObject): Promise<void> {
     const dependents = this.#parts.graph.dependentsOf(member.uid);
     if (dependents === undefined || dependents.blocking.size === 0) {
-      return this.#removeFinalizer(member, latest, FOREGROUND);
+      return this.#removeFinalizer(member, latest, FOREGROUND_FINALIZER);
     }
     for (const dependent of dependents.unasked) {
       if (dependent.ending !== 'foreground') this.#parts.look(dependent.uid);
@@ -157,7 +157,7 @@ export class Collector {
       this.#reportWrongNamespace(member, reference, ownerKind);
       return 'dangling';
     }
-    if (owner.metadata.deletionTimestamp !== undefined && hasFinalizer(owner, FOREGROUND)) return 'waiting';
+    if (owner.metadata.deletionTimestamp !== undefined && hasFinalizer(owner, FOREGROUND_FINALIZER)) return 'waiting';
     const seen = followed?.informer.get(name, place);
     return followed === undefined || seen?.metadata.uid === uid ? 'solid' : 'unseen';
   }
@@ -251,11 +251,11 @@ export class Collector {
 
 /** What an object says itself about its dependents counts. */
 function policyOf(object: ApiObject): PropagationPolicy {
-  if (hasFinalizer(object, ORPHAN)) return 'Orphan';
-  return hasFinalizer(object, FOREGROUND) ? 'Foreground' : 'Background';
+  if (hasFinalizer(object, ORPHAN_FINALIZER)) return 'Orphan';
+  return hasFinalizer(object, FOREGROUND_FINALIZER) ? 'Foreground' : 'Background';
 }
 
 /** Only built-in kinds know how lists merge. */
 function isStruct({ followed }: Member): boolean {
-  return followed.kind.manner === 'struct';
+  return followed.kind.representation === 'struct';
 }

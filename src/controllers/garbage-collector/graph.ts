@@ -10,7 +10,7 @@
  * `unasked` are those that block and have not been told to go since they began to: however often an owner is looked at,
  * each dependent is told once.
  */
-import { FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { OwnerReference } from '../../meta/object.js';
 import type { AnyObject, HasMetadata } from '../runtime/owners.js';
 import type { FollowedKind } from './followed-kinds.js';
@@ -130,6 +130,6 @@ export function hasFinalizer({ metadata }: HasMetadata, finalizer: string): bool
 /** What the object waits for; undefined when it is not being deleted, or waits for somebody else. */
 export function endingOf(object: HasMetadata): Ending | undefined {
   if (object.metadata.deletionTimestamp === undefined) return undefined;
-  if (hasFinalizer(object, ORPHAN)) return 'orphan';
-  return hasFinalizer(object, FOREGROUND) ? 'foreground' : undefined;
+  if (hasFinalizer(object, ORPHAN_FINALIZER)) return 'orphan';
+  return hasFinalizer(object, FOREGROUND_FINALIZER) ? 'foreground' : undefined;
 }

@@ -41,7 +41,9 @@ export function scalesOf(
   const scalable = candidates.find(isScalable);
   if (scalable === undefined) {
     // The address of a user's kind is there for all that might stand below an object.
-    const custom = candidates.find(({ manner, scope }) => manner === 'document' && scope === 'Namespaced');
+    const custom = candidates.find(
+      ({ representation: manner, scope }) => manner === 'document' && scope === 'Namespaced',
+    );
     if (custom === undefined) throw new Error('the server could not find the requested resource');
     throw errors.notFound({ group, resource: custom.names.plural }, name);
   }

@@ -1,29 +1,29 @@
 /**
- * What the status of a namespace that goes says about how far it has come.
+ * The status conditions of a terminating namespace.
  */
 import type { NamespaceCondition } from '../../kinds/core/v1/namespace.js';
 import type { DeepReadonly } from '../../meta/object.js';
 
-/** What was found when the content was last deleted. */
-export interface Findings {
-  /** What could not be deleted, and why. */
+/** The result of an attempt to delete the content. */
+export interface DeletionProgress {
+  /** Error messages of failed deletions. */
   readonly failures: readonly string[];
-  /** How many are left of each resource, `name.group`; absent: that is not told. */
+  /** The number of remaining objects by resource, `name.group`; absent: not reported. */
   readonly remaining?: ReadonlyMap<string, number> | undefined;
-  /** How many objects each finalizer holds back. */
+  /** The number of remaining objects by finalizer. */
   readonly finalizers?: ReadonlyMap<string, number> | undefined;
 }
 
 type Condition = DeepReadonly<NamespaceCondition>;
 
-interface Claim {
+interface ConditionValues {
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
 }
 
-/** Types, and what they say when nothing is wrong, in the order in which they are added. */
-const FINE: readonly (readonly [type: string, reason: string, message: string])[] = [
+/** The conditions without problems, in the order in which they are added. */
+const CONDITIONS_WITHOUT_PROBLEM: readonly (readonly [type: string, reason: string, message: string])[] = [
   ['NamespaceDeletionDiscoveryFailure', 'ResourcesDiscovered', 'All resources successfully discovered'],
   ['NamespaceDeletionGroupVersionParsingFailure', 'ParsedGroupVersions', 'All legacy kube types successfully parsed'],
   [
@@ -35,39 +35,43 @@ const FINE: readonly (readonly [type: string, reason: string, message: string])[
   ['NamespaceFinalizersRemaining', 'ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
 ];
 
-/** The conditions that follow from the findings; undefined when they are what they were. */
+/** The conditions for the progress; undefined if nothing changes. */
 export function nextConditions(
   before: readonly Condition[],
-  findings: Findings,
+  progress: DeletionProgress,
   now: string,
 ): readonly Condition[] | undefined {
-  const problems = problemsIn(findings);
+  const problems = problemsIn(progress);
   const conditions = [...before];
   let hasChanged = false;
-  for (const [type, reason, message] of FINE) {
-    const claim = problems.get(type) ?? { status: 'False', reason, message };
+  for (const [type, reason, message] of CONDITIONS_WITHOUT_PROBLEM) {
+    const wanted = problems.get(type) ?? { status: 'False', reason, message };
     const index = conditions.findIndex((condition) => condition.type === type);
     const known = conditions[index];
     if (known === undefined) {
       conditions.push({
         type,
-        status: claim.status,
+        status: wanted.status,
         lastTransitionTime: now,
-        reason: claim.reason,
-        message: claim.message,
+        reason: wanted.reason,
+        message: wanted.message,
       });
-    } else if (isSame(known, claim)) continue;
+    } else if (isSame(known, wanted)) continue;
     else {
-      // It is the time at which the status changed, not the words.
-      conditions[index] = { ...known, ...claim, ...(known.status === claim.status ? {} : { lastTransitionTime: now }) };
+      // lastTransitionTime changes with the status only, not with reason or message.
+      conditions[index] = {
+        ...known,
+        ...wanted,
+        ...(known.status === wanted.status ? {} : { lastTransitionTime: now }),
+      };
     }
     hasChanged = true;
   }
   return hasChanged ? conditions : undefined;
 }
 
-function problemsIn({ failures, remaining, finalizers }: Findings): ReadonlyMap<string, Claim> {
-  const problems = new Map<string, Claim>();
+function problemsIn({ failures, remaining, finalizers }: DeletionProgress): ReadonlyMap<string, ConditionValues> {
+  const problems = new Map<string, ConditionValues>();
   const add = (type: string, reason: string, message: string) =>
     problems.set(type, { status: 'True', reason, message });
   if (failures.length > 0) {
@@ -90,6 +94,6 @@ function joined(texts: readonly string[]): string {
   return [...texts].sort().join(', ');
 }
 
-function isSame({ status, reason, message }: Condition, claim: Claim): boolean {
-  return status === claim.status && reason === claim.reason && message === claim.message;
+function isSame({ status, reason, message }: Condition, wanted: ConditionValues): boolean {
+  return status === wanted.status && reason === wanted.reason && message === wanted.message;
 }

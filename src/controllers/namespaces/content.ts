@@ -1,6 +1,6 @@
 /**
- * Deletes what is in a namespace, as far as it can be deleted now: the pods, and when there are none left everything
- * else. One call is one attempt; it says what is left and how long that may take. spec: Namespace
+ * Deletes the content of a namespace: first the pods, and when none are left everything else. One call is one attempt; its
+ * result says what remains and how long that may take. spec: Namespace
  */
 import type { ObjectApi } from '../../client/api.js';
 import type { Client } from '../../client/client.js';
@@ -11,43 +11,45 @@ import { StatusError } from '../../meta/errors.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import { messageOf } from '../../util/message-of.js';
-import type { Findings } from './conditions.js';
+import type { DeletionProgress } from './conditions.js';
 
 export interface ContentRequest {
   readonly client: Client;
   readonly kinds: readonly ServedKind[];
   readonly namespace: string;
-  /** For how long the namespace has been going, in milliseconds. */
+  /** The time since the deletion of the namespace, in milliseconds. */
   readonly sinceMs: number;
 }
 
-export interface ContentResult extends Findings {
-  /** The kinds that have objects left. */
+export interface ContentResult extends DeletionProgress {
+  /** The kinds with remaining objects. */
   readonly left: readonly ServedKind[];
-  /** How long the rest may take, in seconds; 0: nothing is waited for. */
+  /** The estimated time until the rest is deleted, in seconds; 0: no wait. */
   readonly estimateSeconds: number;
 }
 
-/** What those who have put a finalizer on something are given. */
+/** The estimate for objects with finalizers. */
 const FINALIZER_SECONDS = 15;
 
+/** Performs one attempt to delete the content of a namespace. */
 export async function deleteContent(request: ContentRequest): Promise<ContentResult> {
   const resources = deletableResources(request.kinds);
   const pods = resources.find(({ kind }) => kind === Pod);
-  const tally = new Tally();
-  // 1. While there are pods, they may need everything else.
+  const progress = new ProgressCounter();
+  // 1. Pods first, because they may use everything else until they end.
   if (pods !== undefined) {
-    tally.add(pods, await deleteAll(pods, request, await graceOf(request)));
-    // What is left is not told of in this case, only what failed.
-    if (tally.left.length > 0) return { failures: tally.failures, left: tally.left, estimateSeconds: tally.estimate };
+    progress.add(pods, await deleteAll(pods, request, await graceOf(request)));
+    // In this case the result contains the failures only, not what remains.
+    if (progress.left.length > 0)
+      return { failures: progress.failures, left: progress.left, estimateSeconds: progress.estimate };
   }
-  // 2. The rest, in no order.
-  for (const served of resources) if (served !== pods) tally.add(served, await deleteAll(served, request, 0));
-  const { failures, left, remaining, finalizers, estimate } = tally;
+  // 2. The rest, in any order.
+  for (const served of resources) if (served !== pods) progress.add(served, await deleteAll(served, request, 0));
+  const { failures, left, remaining, finalizers, estimate } = progress;
   return { failures, left, remaining, finalizers, estimateSeconds: estimate };
 }
 
-/** What became of the objects of one kind. */
+/** The result for one kind. */
 interface Outcome {
   readonly estimate: number;
   readonly count: number;
@@ -55,7 +57,7 @@ interface Outcome {
   readonly failure?: string;
 }
 
-class Tally {
+class ProgressCounter {
   readonly failures: string[] = [];
   readonly left: ServedKind[] = [];
   readonly remaining = new Map<string, number>();
@@ -74,13 +76,13 @@ class Tally {
   }
 }
 
-/** Each resource once, in whatever version: what is deleted in one is deleted in all. */
+/** Each resource in one version; deleting an object in one version deletes it in all. */
 function deletableResources(kinds: readonly ServedKind[]): readonly ServedKind[] {
   const resources = new Map<string, ServedKind>();
   for (const served of kinds) {
     if (!served.namespaced || !served.verbs.includes('delete') || served.kind.virtual !== undefined) continue;
     const name = qualifiedResource(served.gvr);
-    if (!resources.has(name) || served.storedAs === undefined) resources.set(name, served);
+    if (!resources.has(name) || served.storageKind === undefined) resources.set(name, served);
   }
   return [...resources.values()];
 }
@@ -90,7 +92,7 @@ async function deleteAll(served: ServedKind, request: ContentRequest, grace: num
   const api: ObjectApi<Kind> = client.api(served.kind, namespace);
   const { group, version, resource } = served.gvr;
   try {
-    if (!(await deletedTogether(served, api))) await deleteEach(served, api);
+    if (!(await deleteCollection(served, api))) await deleteEach(served, api);
     if (!served.verbs.includes('list')) return { estimate: grace, count: 0 };
     const items = (await api.list()).items as readonly ApiObject[];
     if (items.length === 0) return { estimate: 0, count: 0 };
@@ -105,11 +107,11 @@ async function deleteAll(served: ServedKind, request: ContentRequest, grace: num
   }
 }
 
-/** False when the server does not do that. */
-async function deletedTogether({ verbs }: ServedKind, api: ObjectApi<Kind>): Promise<boolean> {
+/** Returns false if the server does not support deletecollection for the resource. */
+async function deleteCollection({ verbs }: ServedKind, api: ObjectApi<Kind>): Promise<boolean> {
   if (!verbs.includes('deletecollection')) return false;
   try {
-    // Nobody is to be left behind: whatever depends on these is in this namespace as well.
+    // Dependents of these objects are in the same namespace and are deleted anyway.
     await api.deleteCollection({ propagation: 'Background' });
     return true;
   } catch (error) {
@@ -134,7 +136,7 @@ function isNotSupported(error: unknown): boolean {
   return StatusError.is(error, 'MethodNotAllowed') || StatusError.is(error, 'NotFound');
 }
 
-/** The longest time that a pod was promised for its end; 0 when that is over. */
+/** The longest grace period of the running pods in seconds; 0 if it has passed. */
 async function graceOf({ client, namespace, sinceMs }: ContentRequest): Promise<number> {
   let longest = 0;
   for (const { spec, status } of (await client.api(Pod, namespace).list()).items) {

@@ -1,6 +1,6 @@
 /**
- * Takes a namespace apart that is being deleted: its content goes, pods first, and when nothing is left the namespace is
- * released. Its status says what is waited for. spec: Namespace
+ * Deletes the content of terminating namespaces, pods first, and removes the namespace's finalizer when nothing is left. The
+ * conditions in its status report the progress. spec: Namespace
  */
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
@@ -14,13 +14,14 @@ import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { Again } from '../runtime/work-queue.js';
 import { nextConditions } from './conditions.js';
 import { deleteContent } from './content.js';
-import { Remaining } from './remaining.js';
+import { RemainingContentWatcher } from './remaining.js';
 
 export interface NamespacesOptions {
   /**
-   * How long after a change a namespace is looked at. The reference waits 5,000 ms, for the sake of servers that learn of
-   * the deletion late; here nobody does. 0 unless given, and then what is left is followed, and a namespace goes in the
-   * moment in which its last object has gone. With a delay it goes by the clock alone, as it does in the reference.
+   * The delay between a change of a terminating namespace and its reconcile. The reference server waits 5,000 ms because
+   * other API servers may learn of the deletion late; here there is only one. 0 unless given: then the remaining objects
+   * are watched, and the namespace is finalized as soon as the last one is gone. With a delay only timers are used, as in
+   * the reference server.
    */
   readonly deletionDelayMs?: number | undefined;
 }
@@ -30,7 +31,7 @@ const WORKERS = 10;
 const BACKOFF = { firstMs: 5, longestMs: 60_000 };
 
 /**
- * Deletes the content of namespaces that are being deleted, and then lets them go.
+ * Deletes the content of terminating namespaces and finalizes them.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers(standardControllers({ namespaces: { deletionDelayMs: 5_000 } })) });
@@ -46,46 +47,46 @@ export function namespaces(options: NamespacesOptions = {}): Controller {
     local: true,
     needs: [Namespace],
     start(context) {
-      const isPrompt = deletionDelayMs === 0;
-      const queue = context.queue((name) => look(name, context, isPrompt ? remaining : undefined), {
+      const isImmediate = deletionDelayMs === 0;
+      const queue = context.queue((name) => reconcileNamespace(name, context, isImmediate ? watcher : undefined), {
         workers: WORKERS,
         backoff: BACKOFF,
       });
-      const remaining = new Remaining({
+      const watcher = new RemainingContentWatcher({
         client: context.client,
-        onVanished: (name) => queue.add(name),
+        onEmpty: (name) => queue.add(name),
         onError: context.report,
       });
-      context.onClose(() => remaining.close());
+      context.onClose(() => watcher.close());
       context.informer(Namespace).onKey((name, event) => {
-        if (event.type === 'DELETED') remaining.follow(name, []);
+        if (event.type === 'DELETED') watcher.watch(name, []);
         else if (event.object.metadata.deletionTimestamp === undefined) return;
-        else if (!isPrompt || !isOwnDoing(event)) queue.addAfter(name, deletionDelayMs);
+        else if (!isImmediate || !isOwnUpdate(event)) queue.addAfter(name, deletionDelayMs);
       });
     },
   };
 }
 
-/** That the status has changed is this controller's doing, and no reason to look again at once. */
-function isOwnDoing(event: InformerEvent<Stored<typeof Namespace>>): boolean {
+/** Whether only the status changed, which is this controller's own update. */
+function isOwnUpdate(event: InformerEvent<Stored<typeof Namespace>>): boolean {
   if (event.type !== 'MODIFIED') return false;
   const { object, previous } = event;
   return previous.metadata.deletionTimestamp !== undefined && deepEqual(previous.spec, object.spec);
 }
 
-async function look(
+async function reconcileNamespace(
   name: string,
   context: ControllerContext,
-  remaining: Remaining | undefined,
+  watcher: RemainingContentWatcher | undefined,
 ): Promise<Again | undefined> {
   const api = context.client.api(Namespace);
   let namespace = await api.find(name);
   if (namespace?.metadata.deletionTimestamp === undefined) {
-    remaining?.follow(name, []);
+    watcher?.watch(name, []);
     return undefined;
   }
   try {
-    // 1. It says what it is.
+    // 1. Set the phase.
     if (namespace.status.phase !== 'Terminating') {
       namespace = await api.status.update(name, {
         ...namespace,
@@ -95,7 +96,7 @@ async function look(
     const { finalizers = [] } = namespace.spec;
     if (finalizers.length === 0) return undefined;
 
-    // 2. Its content goes, and the status says how far that has come.
+    // 2. Delete the content and report the progress.
     const { deletionTimestamp = '' } = namespace.metadata;
     const content = await deleteContent({
       client: context.client,
@@ -103,7 +104,7 @@ async function look(
       namespace: name,
       sinceMs: context.clock.now() - timeToMs(deletionTimestamp),
     });
-    remaining?.follow(name, content.left);
+    watcher?.watch(name, content.left);
     const conditions = nextConditions(namespace.status.conditions ?? [], content, context.now());
     if (conditions !== undefined) {
       namespace = await api.status.update(name, { ...namespace, status: { ...namespace.status, conditions } });
@@ -114,15 +115,15 @@ async function look(
       return { requeueAfterMs: (Math.floor(content.estimateSeconds / 2) + 1) * 1000 };
     }
 
-    // 3. Nothing is left: as far as this controller goes it may vanish.
+    // 3. Nothing is left: remove this controller's finalizer.
     if (!finalizers.includes(NAMESPACE_FINALIZER)) return undefined;
     const rest = [...new Set(finalizers)].filter((finalizer) => finalizer !== NAMESPACE_FINALIZER).sort();
     await api.subresource('finalize').update(name, { ...namespace, spec: { finalizers: rest } });
     return undefined;
   } catch (error) {
     if (!StatusError.is(error, 'NotFound')) throw error;
-    // Somebody else has released it meanwhile.
-    remaining?.follow(name, []);
+    // Another client finalized the namespace meanwhile.
+    watcher?.watch(name, []);
     return undefined;
   }
 }

@@ -1,31 +1,31 @@
 /**
- * Waits for what is left in namespaces that go: tells when the last object of a kind has gone from one. It follows those
- * kinds only, there only, and only as long as something is left.
+ * Watches the remaining objects of terminating namespaces and reports when the last object of a kind is gone. Only the kinds
+ * with remaining objects are watched, only in those namespaces.
  */
 import type { Client } from '../../client/client.js';
 import type { Informer } from '../../client/informer.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 
-export interface RemainingOptions {
+export interface RemainingContentWatcherOptions {
   readonly client: Client;
-  /** Called when nothing is left of a kind that was followed in the namespace. */
-  readonly onVanished: (namespace: string) => void;
-  readonly onError: (error: unknown, about: string) => void;
+  /** Called when no object of a watched kind is left in the namespace. */
+  readonly onEmpty: (namespace: string) => void;
+  readonly onError: (error: unknown, context: string) => void;
 }
 
-export class Remaining {
-  readonly #options: RemainingOptions;
-  /** By namespace and storage. */
+export class RemainingContentWatcher {
+  readonly #options: RemainingContentWatcherOptions;
+  /** By namespace, then by storage key of the kind. */
   readonly #informers = new Map<string, Map<string, Informer<unknown>>>();
   #isClosed = false;
 
-  constructor(options: RemainingOptions) {
+  constructor(options: RemainingContentWatcherOptions) {
     this.#options = options;
   }
 
-  /** From now on these kinds are followed in the namespace, and no others. */
-  follow(namespace: string, kinds: readonly ServedKind[]): void {
-    // A look may end after everything else has.
+  /** Watches exactly these kinds in the namespace from now on. */
+  watch(namespace: string, kinds: readonly ServedKind[]): void {
+    // A reconcile may end after the controller was closed.
     if (this.#isClosed) return;
     const before = this.#informers.get(namespace) ?? new Map<string, Informer<unknown>>();
     const next = new Map<string, Informer<unknown>>();
@@ -40,18 +40,18 @@ export class Remaining {
   }
 
   close(): void {
-    for (const namespace of [...this.#informers.keys()]) this.follow(namespace, []);
+    for (const namespace of [...this.#informers.keys()]) this.watch(namespace, []);
     this.#isClosed = true;
   }
 
   #start(namespace: string, { kind, storage }: ServedKind): Informer<unknown> {
-    const { client, onVanished, onError } = this.#options;
-    const about = `what is left of ${storage} in ${namespace}`;
-    const informer = client.api(kind, namespace).informer({ onError: (error) => onError(error, about) });
-    // Counted, because a list of ten thousand objects is not made anew for each that goes.
+    const { client, onEmpty, onError } = this.#options;
+    const description = `what is left of ${storage} in ${namespace}`;
+    const informer = client.api(kind, namespace).informer({ onError: (error) => onError(error, description) });
+    // A counter, because `list()` would copy all remaining objects for each deletion.
     let count = 0;
     const check = () => {
-      if (count === 0) onVanished(namespace);
+      if (count === 0) onEmpty(namespace);
     };
     informer.subscribe(({ type }) => {
       if (type === 'ADDED') count++;
@@ -60,7 +60,7 @@ export class Remaining {
       check();
     });
     count += informer.list().length;
-    // Some may have gone before this began; whoever closes it early does not want to know.
+    // Objects may have been deleted before the watch began. The rejection after an early close is expected.
     void informer.synced.then(check, () => undefined);
     return informer;
   }

@@ -5,7 +5,7 @@
  *
  * Only kinds that a quota covers are watched, so a cluster without quotas has no cost.
  */
-import { evaluatorFor, limitsResource, isCountable } from '../../admission/quota/evaluators.js';
+import { evaluatorFor, isCountable, limitsResource } from '../../admission/quota/evaluators.js';
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
 import { isNewerOrSame } from '../../client/informer.js';

@@ -1,6 +1,6 @@
 /**
- * The contract of this folder: what a controller is and what it is given. Controllers know the public client and the
- * cluster's clock, nothing else, so that they run beside a cluster of this process and against a server far away.
+ * The contract of this folder: a controller and the context it runs in. Controllers use only the public client and the
+ * cluster's clock, so they work with a cluster in this process and with a remote server.
  */
 import type { Client } from '../../client/client.js';
 import type { LocalHost } from '../../client/host.js';
@@ -14,58 +14,58 @@ import type { EventRecorder } from './events.js';
 import type { SharedInformer } from './shared-informer.js';
 import type { Backoff, Reconcile, WorkQueue } from './work-queue.js';
 
-/** A loop that makes the state of the cluster what its objects say. A value: the same one may run beside many clusters. */
+/** A control loop. It is a value without state, so one controller may run against several clusters. */
 export interface Controller {
-  /** Unique among those that run together; messages name it. */
+  /** Unique among the controllers of a run. Appears in messages. */
   readonly name: string;
   /**
-   * The service account it acts as where controllers run with accounts of their own: one of kube-system by its name, any
-   * other as `namespace/name`. Absent: it acts as whoever runs the controllers.
+   * The service account it acts as when controllers run with their own accounts: a name in kube-system, or
+   * `namespace/name`. Absent: it acts as the user of the host's client.
    */
   readonly account?: string | undefined;
-  /** With an account of its own it also reads as that one, in place of the informers that all share. */
+  /** True: with its own account it also reads as that account, with informers of its own instead of the shared ones. */
   readonly readsAsItself?: boolean | undefined;
-  /** In whose name it writes fields, unless the run says otherwise; absent: `kube-controller-manager`. */
+  /** The field manager of its writes, unless the run options name one. Absent: `kube-controller-manager`. */
   readonly fieldManager?: string | undefined;
-  /** In whose name events are; the controller's unless given. */
+  /** The source component of its Events. Absent: the controller's name. */
   readonly component?: string | undefined;
-  /** Kinds it cannot do without. */
+  /** Kinds that must be served. */
   readonly needs: readonly Kind[];
-  /** It asks the cluster which kinds there are, and so runs only beside one of this process. */
+  /** True: it lists the cluster's kinds, so it needs a cluster in this process. */
   readonly local?: boolean | undefined;
-  /** Left out where it cannot run, or what it needs is not served; otherwise that is an error. */
+  /** True: it is left out if it cannot run or a needed kind is not served. Otherwise that is an error. */
   readonly optional?: boolean | undefined;
   /**
-   * Sets it up: informers and queues are asked for here, synchronously. Queues begin to work when every informer that was
-   * asked for has its first list. What has to be undone at the end goes to `context.onClose`.
+   * Requests informers and queues, synchronously. Queues start when every requested informer has its first list. Register
+   * clean-up with `context.onClose`.
    */
   start(context: ControllerContext): void;
 }
 
 export interface ControllerContext {
   readonly name: string;
-  /** Acts as the controller: its user, its field manager. */
+  /** Sends requests with the controller's user and field manager. */
   readonly client: Client;
   readonly clock: Clock;
   readonly dialect: Dialect;
   readonly ids: Ids;
-  /** Undefined against a server far away. */
+  /** Undefined with a remote server. */
   readonly features: FeatureGates | undefined;
-  /** The cluster, where it lives in this process. */
+  /** The cluster, if it runs in this process. */
   readonly host: LocalHost | undefined;
-  /** Writes Events about objects, in the controller's name. */
+  /** Records Events about objects. The controller is the source. */
   readonly events: EventRecorder;
 
-  /** Now, as the API writes times. */
+  /** The current time in the API's format. */
   now(): string;
-  /** Whether the cluster serves the kind; true where that is not known. */
+  /** Whether the cluster serves the kind; true if that cannot be determined. */
   serves(kind: Kind): boolean;
-  /** Every kind that is served, in each version. Throws against a server far away. */
+  /** Every served kind in every version. Throws with a remote server. */
   kinds(): readonly ServedKind[];
-  /** The one informer of a kind that all controllers share. */
+  /** The informer of a kind, shared by all controllers. */
   informer<AnyKind extends Kind>(kind: AnyKind): SharedInformer<AnyKind>;
   /**
-   * A queue of keys. Before a key is handled, the informers of this controller know everything it has written.
+   * Creates a work queue. Before a key is handled, the controller's informers contain everything it has written.
    *
    * @example
    * runControllers(cluster, [{ name: 'teller', needs: [Job], start(context) {
@@ -74,17 +74,17 @@ export interface ControllerContext {
    * } }]);
    */
   queue(reconcile: Reconcile, options?: QueueOptions): WorkQueue;
-  /** Called at the end, in reverse order. */
+  /** Registers a clean-up function. They run in reverse order when the run ends. */
   onClose(undo: Undo): void;
-  /** Reports what went wrong and is tried again or cannot be mended. */
-  report(error: unknown, about: string): void;
+  /** Reports an error that is retried or cannot be handled. */
+  report(error: unknown, context: string): void;
 }
 
 export interface QueueOptions {
-  /** Told apart in messages when a controller has several queues. */
+  /** Distinguishes the queues of one controller in messages. */
   readonly name?: string;
   readonly workers?: number;
   readonly backoff?: Backoff;
-  /** False: a key may be handled before the informers know what the controller has written. True unless given. */
+  /** False: keys may be handled before the informers contain the controller's own writes. True unless given. */
   readonly waitsForOwnWrites?: boolean;
 }

@@ -1,23 +1,23 @@
 /**
- * What becomes of an event: a new object, one more count on an object that is there, or nothing. The rules are those of
- * the reference's recorder, so that a loop that fails every second leaves a handful of events and not thousands:
+ * Decides whether an event becomes a new object, increments the count of an existing one, or is dropped. The rules are those
+ * of client-go's EventCorrelator, so a loop that fails every second leaves a handful of events:
  *
- *   equal events                       one object, counted
- *   ten that differ in the message     from the tenth on one object for all of them, counted
- *   more than 25 about one object      one every five minutes; the others are dropped
+ *   equal events                          one object with a count
+ *   ten with different messages           from the tenth on one combined object with a count
+ *   more than 25 about one object         one every five minutes; the others are dropped
  *
- * Knows nothing of requests: `events.ts` writes what comes out here and tells how it went.
+ * Makes no requests: `events.ts` writes the result and calls `written`.
  */
 import type { Clock } from '../../util/clock.js';
 
 /**
- * A map that forgets what was not asked for longest, once it holds too much.
+ * A map of limited size that evicts the least recently used entry.
  */
 export class RecentMap<Value> {
   readonly #most: number;
-  /** A Map keeps the order of insertion, so the first entry is the one to forget. */
+  /** A Map keeps insertion order, so the first entry is the least recently used one. */
   readonly #entries = new Map<string, Value>();
-  /** What was asked for last: it need not be moved to the end. */
+  /** The most recently used key: it need not be moved to the end. */
   #newest: string | undefined;
 
   constructor(most: number) {
@@ -46,7 +46,7 @@ export class RecentMap<Value> {
   }
 }
 
-/** An event as far as it decides which others are like it. */
+/** The attributes of an event that decide which events are equal or similar. */
 export interface Happening {
   readonly source: string;
   readonly kind: string;
@@ -59,17 +59,17 @@ export interface Happening {
   readonly message: string;
 }
 
-/** An object that events like this one are counted on. */
+/** An Event object that counts occurrences. */
 export interface Counted {
   readonly name: string;
   readonly count: number;
 }
 
 export interface Correlated {
-  /** Under which the object is remembered. */
+  /** The key for `written`. */
   readonly key: string;
   readonly message: string;
-  /** Absent: there is none yet. */
+  /** The existing Event object; undefined: none yet. */
   readonly known: Counted | undefined;
 }
 
@@ -95,28 +95,28 @@ export class EventCorrelator {
   readonly #similar = new RecentMap<Similar>(MOST_REMEMBERED);
   readonly #counted = new RecentMap<Counted>(MOST_REMEMBERED);
   readonly #buckets = new RecentMap<Bucket>(MOST_REMEMBERED);
-  readonly #texts = new Texts();
+  readonly #texts = new CorrelationKeys();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  /** What to write about it; undefined: nothing, there have been too many. */
+  /** Returns what to write; undefined: the event is dropped because of the rate limit. */
   correlate(happening: Happening): Correlated | undefined {
     const { about, similar } = this.#texts.of(happening);
-    const isCombined = this.#isOneOfMany(happening, similar);
+    const isCombined = this.#isCombined(happening, similar);
     const message = isCombined ? COMBINED + happening.message : happening.message;
     const key = isCombined ? similar : `${similar}\n\n${message}`;
     if (!this.#takesToken(about)) return undefined;
     return { key, message, known: this.#counted.get(key) };
   }
 
-  /** It has been written: events like it are counted there from now on. */
+  /** Remembers the Event object on which further occurrences are counted. */
   written(key: string, counted: Counted): void {
     this.#counted.set(key, counted);
   }
 
-  #isOneOfMany(happening: Happening, key: string): boolean {
+  #isCombined(happening: Happening, key: string): boolean {
     const now = this.#clock.now();
     let similar = this.#similar.get(key);
     if (similar === undefined || now - similar.lastMs > SIMILAR_WITHIN_MS) {
@@ -126,7 +126,7 @@ export class EventCorrelator {
     similar.messages.add(happening.message);
     similar.lastMs = now;
     if (similar.messages.size < SIMILAR_EVENTS) return false;
-    // So that the set does not grow with every message there ever was.
+    // Limits the size of the set.
     for (const oldest of similar.messages) {
       similar.messages.delete(oldest);
       break;
@@ -150,10 +150,10 @@ export class EventCorrelator {
 }
 
 /**
- * What happenings are compared by. A controller tells of one object again and again, and long texts take their time to be
- * put together and looked up: the last ones are kept.
+ * Builds the comparison keys of events. The keys of the last object are cached, because a controller usually records several
+ * events about one object in a row.
  */
-class Texts {
+class CorrelationKeys {
   #last: Happening | undefined;
   #about = '';
   readonly #similar = new Map<string, string>();
@@ -168,7 +168,7 @@ class Texts {
     let similar = this.#similar.get(reason);
     if (similar === undefined) {
       similar = `${this.#about}\n${reason}`;
-      // There are a few reasons only, unless somebody makes them up.
+      // Bounds the cache if a client generates reasons.
       if (this.#similar.size >= MOST_REASONS) this.#similar.clear();
       this.#similar.set(reason, similar);
     }
@@ -178,7 +178,7 @@ class Texts {
 
 const MOST_REASONS = 50;
 
-/** Who says something of what sort about which object. No part can hold a line break. */
+/** The key of source, object and type. No part can contain a line break. */
 function aboutText({ source, kind, namespace, name, uid, apiVersion, type }: Happening): string {
   return `${source}\n${kind}\n${namespace}\n${name}\n${uid}\n${apiVersion}\n${type}`;
 }

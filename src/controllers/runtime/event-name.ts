@@ -1,25 +1,25 @@
 /**
- * Names of events: the object they are about and the moment, in nanoseconds.
+ * Names of Events: the object's name and the time in nanoseconds (hexadecimal).
  */
 import { dnsSubdomainProblems } from '../../meta/names.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
 import type { AnyObject, HasMetadata } from './owners.js';
 
-/** Events about cluster-scoped objects live here. */
+/** The namespace of events about cluster-scoped objects. */
 export const EVENT_NAMESPACE = 'default';
 
-/** So many names are tried; each is further away from the last, so this is far more than ever happens. */
+/** The number of names to try. The distance to the last name doubles each time, so this is more than enough. */
 export const NAME_ATTEMPTS = 10;
 
 const NANOS_PER_MS = 1_000_000n;
 
-/** Gives names, none of them twice. */
+/** Generates event names without repetition. */
 export class EventNames {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #ids: Pick<Ids, 'uid'>;
   #last = 0n;
-  /** How far the next name is from the last, after names that were taken. */
+  /** The distance of the next name from the last one; larger after collisions. */
   #step = 1n;
 
   constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'uid'>) {
@@ -28,13 +28,12 @@ export class EventNames {
   }
 
   /**
-   * A name for what could not be written under the one before, because that is taken: by another who writes about the
-   * same object in the same moment, or in the past that a fork shares. There may be many of those, so each attempt goes
-   * twice as far as the one before.
+   * Returns another name after a collision: another recorder wrote about the same object at the same time, or a fork shares
+   * the history. The distance doubles with each attempt because many names may be taken.
    */
-  another(about: HasMetadata, attempt: number): string {
+  another(object: HasMetadata, attempt: number): string {
     this.#step = 2n ** BigInt(attempt);
-    return this.next(about);
+    return this.next(object);
   }
 
   next({ metadata }: HasMetadata): string {
@@ -42,12 +41,12 @@ export class EventNames {
     this.#last = now > this.#last ? now : this.#last + this.#step;
     this.#step = 1n;
     const name = `${metadata.name}.${this.#last.toString(16)}`;
-    // Objects of some kinds have names that no event may have (roles with a colon).
+    // Some kinds allow names that Events do not, for example ClusterRoles with a colon.
     return dnsSubdomainProblems(name).length === 0 ? name : this.#ids.uid();
   }
 }
 
-/** What an event says about which object it is about. */
+/** The object reference of an Event. */
 export function referenceTo({ apiVersion, kind, metadata }: AnyObject): {
   kind: string;
   namespace?: string;

@@ -1,7 +1,7 @@
 /**
- * Events of the events group, with series: what happens again and again is one object whose `series` counts. The first
- * and the second time are written at once, the others with the heartbeat of the series (every half hour) and at its end,
- * six minutes after the last. All waiting is on the cluster's clock, in a queue of the controller.
+ * Records events.k8s.io Events with series: repeated occurrences are one object whose `series` has a count. The first and
+ * the second occurrence are written at once, later ones with the heartbeat of the series (every 30 minutes) and at its end,
+ * six minutes after the last occurrence. All waiting happens in a work queue on the cluster's clock.
  */
 import { strategicPatch } from '../../client/patches.js';
 import { type EventInput, Event as SeriesEvent } from '../../kinds/events/v1/event.js';
@@ -13,36 +13,36 @@ import type { EventType } from './events.js';
 import type { AnyObject } from './owners.js';
 import type { Again, WorkQueue } from './work-queue.js';
 
-/** Something that happened. */
+/** Something that happened to an object. */
 export interface Occurrence {
   /** The object that it happened to. */
   readonly regarding: AnyObject;
-  /** Another object that has to do with it. */
+  /** A secondary object. */
   readonly related?: AnyObject | undefined;
   readonly type: EventType;
-  /** Why, in one CamelCase word. */
+  /** The reason in CamelCase. */
   readonly reason: string;
-  /** What was done, in one CamelCase word. */
+  /** The action taken, in CamelCase. */
   readonly action: string;
-  /** For humans; at most 1024 bytes. Not part of what makes two events alike. */
+  /** The human-readable message; at most 1024 bytes. Not part of the comparison of two events. */
   readonly note: string;
 }
 
 export interface SeriesRecorder {
-  /** Notes it. Returns at once; what cannot be written is tried again, and reported. */
+  /** Records an occurrence and returns at once. Failed writes are retried and reported. */
   record(occurrence: Occurrence): void;
 }
 
 export interface SeriesRecorderOptions {
-  /** The name of who reports; that of the controller unless given. */
+  /** The reporting controller; the controller's name unless given. */
   readonly controller?: string | undefined;
-  /** Which of several instances; `CONTROLLER-orchplane` unless given. */
+  /** The reporting instance; `CONTROLLER-orchplane` unless given. */
   readonly instance?: string | undefined;
 }
 
 const FINISH_MS = 6 * 60_000;
 const HEARTBEAT_MS = 30 * 60_000;
-/** Who cannot write stops after so many attempts. */
+/** A series is dropped after so many failed attempts. */
 const MOST_ATTEMPTS = 12;
 const BACKOFF = { firstMs: 10_000, longestMs: 10_000 } as const;
 
@@ -51,17 +51,17 @@ interface Series {
   readonly event: EventInput;
   readonly regarding: AnyObject;
   name: string;
-  /** How often it happened. */
+  /** The number of occurrences. */
   count: number;
   lastMs: number;
-  /** How much of that is written; 0: the event is not there yet. */
+  /** The count at the last write; 0: the Event does not exist yet. */
   writtenCount: number;
   writtenMs: number;
   attempts: number;
 }
 
 /**
- * A recorder of events with series, for the controller that asks: to be called in its `start`.
+ * Creates a recorder of events with series. Call it in the controller's `start`.
  *
  * @example
  * runControllers(cluster, [{
@@ -86,7 +86,7 @@ class Recorder implements SeriesRecorder {
     this.#controller = options.controller ?? context.name;
     this.#instance = options.instance ?? `${this.#controller.replaceAll('/', '-')}-orchplane`;
     this.#names = new EventNames(context.clock, context.ids);
-    this.#queue = context.queue((key) => this.#look(key), { name: 'events', backoff: BACKOFF });
+    this.#queue = context.queue((key) => this.#writeDue(key), { name: 'events', backoff: BACKOFF });
   }
 
   record({ regarding, related, type, reason, action, note }: Occurrence): void {
@@ -98,7 +98,7 @@ class Recorder implements SeriesRecorder {
     if (known !== undefined) {
       known.count++;
       known.lastMs = now;
-      // The second time makes a series of it; the ones after that wait for the heartbeat.
+      // The second occurrence starts the series; later ones wait for the heartbeat.
       if (known.count === 2) this.#queue.add(key);
       return;
     }
@@ -127,8 +127,8 @@ class Recorder implements SeriesRecorder {
     this.#queue.add(key);
   }
 
-  /** Writes what is due, and tells when to look again. */
-  async #look(key: string): Promise<Again | undefined> {
+  /** Writes what is due and returns when to run again. */
+  async #writeDue(key: string): Promise<Again | undefined> {
     const series = this.#series.get(key);
     if (series === undefined) return undefined;
     const now = this.#context.clock.now();
@@ -151,7 +151,7 @@ class Recorder implements SeriesRecorder {
     return { requeueAfterMs: Math.max(1, dueMs - this.#context.clock.now()) };
   }
 
-  /** False: given up. Rejects when another attempt may help. */
+  /** Returns false if the series was dropped. Rejects if a retry may help. */
   async #tryToWrite(key: string, series: Series): Promise<boolean> {
     try {
       await this.#write(series);
@@ -175,7 +175,7 @@ class Recorder implements SeriesRecorder {
         await api.patch(current.name, strategicPatch<SeriesEvent>({ series }));
         return;
       } catch (error) {
-        // It has been deleted meanwhile: written once more.
+        // The event was deleted meanwhile: create it again.
         if (!StatusError.is(error, 'NotFound')) throw error;
       }
     }

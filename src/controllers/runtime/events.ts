@@ -1,7 +1,7 @@
 /**
- * Events about objects as the reference's controllers write them: core/v1, one object for equal events, with a count.
- * Writing them is nobody's concern but the recorder's: who records goes on at once, and what cannot be written is reported.
- * What becomes of many events is decided in `event-correlation.ts`; events with series are `event-series.ts`.
+ * Records core/v1 Events as kube-controller-manager does: equal events are one object with a count. Recording never blocks;
+ * failures are reported. `event-correlation.ts` decides which events are counted, combined or dropped. Events with series
+ * are in `event-series.ts`.
  */
 import type { Client } from '../../client/client.js';
 import { strategicPatch } from '../../client/patches.js';
@@ -20,25 +20,25 @@ export type EventType = 'Normal' | 'Warning';
 
 export interface EventRecorder {
   /**
-   * Notes that something happened to an object. Returns at once. Equal events are counted on one object; of many about
-   * one object some are combined, and the rest is dropped, as the reference does.
+   * Records an Event about an object and returns at once. Equal events are counted on one object. Of many events about one
+   * object some are combined and the rest is dropped, as in the reference server's recorder.
    */
-  record(about: AnyObject, type: EventType, reason: string, message: string): void;
+  record(object: AnyObject, type: EventType, reason: string, message: string): void;
 }
 
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** In whose name. */
+  /** The source component. */
   readonly component: string;
-  /** Whether there are events at all: a cluster may serve a few kinds only. Absent: there are. */
+  /** Whether the cluster serves Events. Absent: yes. */
   readonly served?: (() => boolean) | undefined;
-  /** Told of events that could not be written. */
-  readonly report: (error: unknown, about: string) => void;
+  /** Receives errors of events that could not be written. */
+  readonly report: (error: unknown, context: string) => void;
 }
 
-/** A recorder with an end: what was not written by then is dropped. */
+/** A recorder that can be closed. Events not written by then are dropped. */
 export interface ClosableRecorder extends EventRecorder, Activity {
   close(): void;
 }
@@ -48,7 +48,7 @@ interface Occurrence {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
-  /** When it happened, however long the writing takes. */
+  /** The time of the occurrence, not of the write. */
   readonly time: string;
 }
 
@@ -74,7 +74,7 @@ class Recorder implements ClosableRecorder {
     if (this.#isClosed || this.#options.served?.() === false) return;
     const occurrence: Occurrence = { about, type, reason, message, time: formatTime(this.#options.clock.now()) };
     this.#pending++;
-    // One after another, so that the second of two equal events finds the first.
+    // Sequential writes, so that the second of two equal events finds the first.
     this.#last = this.#last.then(() => this.#next(occurrence));
   }
 
@@ -95,7 +95,7 @@ class Recorder implements ClosableRecorder {
       if (!this.#isClosed) await this.#write(occurrence);
     } catch (error) {
       const { reason, about } = occurrence;
-      // Nothing is told any more where everything goes.
+      // A terminating namespace accepts no events, which is expected.
       if (isNamespaceTerminating(error)) return;
       this.#options.report(error, `event ${reason} about ${about.kind} ${about.metadata.name}`);
     } finally {
@@ -129,7 +129,7 @@ class Recorder implements ClosableRecorder {
         this.#correlator.written(key, { name: known.name, count });
         return;
       } catch (error) {
-        // It has been deleted meanwhile: it is written once more, and the count goes on.
+        // The event was deleted meanwhile: create it again and continue the count.
         if (!StatusError.is(error, 'NotFound')) throw error;
       }
     }
@@ -137,7 +137,7 @@ class Recorder implements ClosableRecorder {
     this.#correlator.written(key, { name, count });
   }
 
-  /** The name under which it was written. */
+  /** Creates the event and returns its name. */
   async #create(
     { about, type, reason, time }: Occurrence,
     { namespace, message, count }: { readonly namespace: string; readonly message: string; readonly count: number },

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * Leader election on a Lease, by the rules of the reference's clients: whoever holds the lease renews it; who does not
- * watches, by its own clock, how long it has stayed as it is, and takes it once that is longer than the holder promised.
- * Clocks need not agree, they only have to run equally fast. All waiting is in a queue on the host's clock.
+ * Leader election with a Lease, by the rules of client-go. The holder renews the Lease. Other candidates measure with their
+ * own clock how long the Lease has not changed, and take it over when that exceeds the lease duration. Clocks need not
+ * agree; they only have to run at the same rate. All waiting happens in a work queue on the host's clock.
  */
 import type { Stored } from '../../client/api.js';
 import { type Client, createClient } from '../../client/client.js';
@@ -20,21 +20,21 @@ import { Traffic } from './traffic.js';
 import { type Again, WorkQueue } from './work-queue.js';
 
 export interface LeaderElectionOptions {
-  /** Of the Lease. */
+  /** The name of the Lease. */
   readonly name: string;
-  /** Where the Lease is; `kube-system` unless given. */
+  /** The namespace of the Lease; `kube-system` unless given. */
   readonly namespace?: string | undefined;
-  /** Who this candidate is. No two may share one; absent: a fresh one for each campaign. */
+  /** The identity of this candidate. It must be unique. Absent: a new one for each campaign. */
   readonly identity?: string | undefined;
-  /** How long others wait before they take the lease; whole seconds, 15 s unless given. */
+  /** How long other candidates wait before they take over the Lease; whole seconds, 15 s unless given. */
   readonly leaseDurationMs?: number | undefined;
-  /** How long a leader tries to renew before it stops leading; 10 s unless given. */
+  /** How long the leader tries to renew before it stops leading; 10 s unless given. */
   readonly renewDeadlineMs?: number | undefined;
-  /** What passes between attempts; 2 s unless given. Those who do not lead wait up to 2.2 times as long, by chance. */
+  /** The time between attempts; 2 s unless given. Candidates that do not lead wait up to 2.2 times as long (jitter). */
   readonly retryPeriodMs?: number | undefined;
-  /** Whether a leader that is closed gives the lease back, so that others need not wait; true unless given. */
+  /** Whether a leader that is closed releases the Lease, so that others need not wait; true unless given. */
   readonly releaseOnClose?: boolean | undefined;
-  /** Whether an Event tells who leads; false unless given. */
+  /** Whether changes of the leader are recorded as Events; false unless given. */
   readonly events?: boolean | undefined;
 }
 
@@ -49,41 +49,41 @@ const OPTIONS = [
   'events',
 ] as const satisfies readonly (keyof LeaderElectionOptions)[];
 
-/** What a candidate is told. None of these may throw. */
+/** Callbacks of a candidate. They must not throw. */
 export interface LeaderCallbacks {
   readonly onStartedLeading?: (() => void) | undefined;
-  /** Only after it has led. Whatever must have a single leader has to end within this call. */
+  /** Called only after the candidate has led. Work that needs a single leader must end within this call. */
   readonly onStoppedLeading?: (() => void) | undefined;
-  /** Who leads now, this candidate included, whenever that is somebody else than before. */
+  /** Called with the identity of each new leader, this candidate included. */
   readonly onNewLeader?: ((identity: string) => void) | undefined;
-  /** Told of attempts that failed; others come. */
+  /** Receives errors of failed attempts, which are retried. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** An election; for `runControllers`, or to stand in on one's own. */
+/** A leader election, for `runControllers` or for direct use. */
 export interface LeaderElection {
   readonly name: string;
   readonly namespace: string;
-  /** Stands as a candidate, again and again, until it is closed. */
+  /** Campaigns until the candidate is closed, also after it has lost a term. */
   campaign(host: Host, callbacks?: LeaderCallbacks): Candidate;
 }
 
 export interface Candidate extends AsyncDisposable {
   readonly identity: string;
   readonly isLeader: boolean;
-  /** Who was last seen to lead; empty: nobody. */
+  /** The last observed leader; empty: none. */
   readonly leader: string;
-  /** Stops leading at once, and gives the lease back. Resolves when that is done. */
+  /** Stops leading at once and releases the Lease. Resolves when the Lease is released. */
   close(): Promise<void>;
 }
 
-/** How much longer than the period a candidate may wait, as a part of it. */
+/** The maximum jitter as a fraction of the retry period. */
 const JITTER = 1.2;
 const TRY = 'lease';
 const DEADLINE = 'deadline';
 
 /**
- * An election for a Lease. Throws TypeError for times that cannot work.
+ * Creates a leader election with a Lease. Throws TypeError for inconsistent durations.
  *
  * @example
  * const election = leaderElection({ name: 'greeter', identity: 'a' });
@@ -132,7 +132,7 @@ function checkSettings({ name, identity, leaseDurationMs, renewDeadlineMs, retry
 
 type StoredLease = Stored<typeof Lease>;
 
-/** The lease as it was last seen, and since when by this candidate's clock. */
+/** The Lease as last observed, and the local time of the observation. */
 interface Observed {
   readonly lease: StoredLease;
   readonly sinceMs: number;
@@ -150,9 +150,9 @@ class Campaign implements Candidate {
   #observed: Observed | undefined;
   #reported = '';
   #isLeading = false;
-  /** Until when a leader may try to renew; the last success plus the deadline. */
+  /** The time until which the leader may renew: its last success plus the deadline. */
   #deadlineMs = 0;
-  /** Ends requests of a term that is over. */
+  /** Aborts the requests of an ended term. */
   #term = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -175,7 +175,7 @@ class Campaign implements Candidate {
     this.#queue = new WorkQueue({
       name: `the election of ${settings.name}`,
       clock: host.clock,
-      // An attempt that hangs must not keep the deadline from being seen.
+      // A second worker, so that an attempt that hangs does not block the deadline.
       workers: 2,
       reconcile: (key) => (key === DEADLINE ? this.#onDeadline() : this.#attempt()),
       onError: report,
@@ -220,7 +220,7 @@ class Campaign implements Candidate {
     try {
       await this.#release();
     } catch (error) {
-      // Somebody else has it by now, or nobody can be reached: then it runs out by itself.
+      // Another candidate holds the Lease, or the server is unreachable: then the Lease expires.
       this.#callbacks.onError?.(error);
     }
   }
@@ -230,10 +230,10 @@ class Campaign implements Candidate {
     const { signal } = this.#term;
     const startedMs = this.#host.clock.now();
     const isWon = await this.#acquireOrRenew(signal);
-    // It was over before the answer came: what it says is about a term that has ended.
+    // The answer belongs to a term that has ended meanwhile.
     if (this.#closing !== undefined || signal.aborted) return { requeueAfterMs: retryPeriodMs };
     if (isWon) {
-      // Never longer than others wait.
+      // Never longer than the lease duration that other candidates wait for.
       const termMs = Math.min(retryPeriodMs + renewDeadlineMs, Math.floor(leaseDurationMs / 1_000) * 1_000);
       this.#deadlineMs = startedMs + termMs;
       this.#queue.cancelDelay(DEADLINE);
@@ -258,7 +258,7 @@ class Campaign implements Candidate {
     try {
       return await this.#tryOnce(signal);
     } catch (error) {
-      // The end of a term is no failure.
+      // The end of a term aborts the request; that is not a failure.
       if (!signal.aborted) this.#callbacks.onError?.(error);
       return false;
     }
@@ -268,7 +268,7 @@ class Campaign implements Candidate {
     const leases = this.#client.api(Lease, this.#settings.namespace);
     const { name, namespace } = this.#settings;
     const now = formatMicroTime(this.#host.clock.now());
-    // 1. A leader takes it that nothing has changed since its last renewal.
+    // 1. The leader assumes that the Lease has not changed since its last renewal.
     const held = this.#observed;
     if (held !== undefined && this.#isHeldByUs(held.lease) && this.#isValid(held)) {
       try {
@@ -276,21 +276,21 @@ class Campaign implements Candidate {
         this.#observe(await leases.update({ ...held.lease, spec }, { signal }));
         return true;
       } catch (error) {
-        // Something has: look what.
+        // It has changed; continue with a read.
         if (!StatusError.is(error, 'Conflict') && !StatusError.is(error, 'NotFound')) throw error;
       }
     }
-    // 2. What is there now.
+    // 2. Read the current Lease.
     const found = await leases.find(name, { signal });
     if (found === undefined) {
       this.#observe(await leases.create({ metadata: { name, namespace }, spec: this.#specOf(now) }, { signal }));
       return true;
     }
-    // 3. Time counts from when it was first seen to be as it is.
+    // 3. The lease duration counts from the first observation of the current record.
     if (this.#observed === undefined || recordOf(this.#observed.lease) !== recordOf(found)) this.#observe(found);
     const observed: Observed = { lease: found, sinceMs: this.#observed?.sinceMs ?? this.#host.clock.now() };
     if ((found.spec.holderIdentity ?? '') !== '' && !this.#isHeldByUs(found) && this.#isValid(observed)) return false;
-    // 4. It is ours, or nobody's, or its holder is late.
+    // 4. This candidate holds the Lease, or it has no holder, or the holder is late.
     this.#observe(await leases.update({ ...found, spec: this.#specOf(now, found) }, { signal }));
     return true;
   }
@@ -307,7 +307,7 @@ class Campaign implements Candidate {
     return sinceMs + (lease.spec.leaseDurationSeconds ?? 0) * 1_000 > this.#host.clock.now();
   }
 
-  /** The lease as this candidate holds it: anew, or as before but for the time. */
+  /** The Lease spec of this candidate: a new term, or a renewal of the current one. */
   #specOf(now: string, before?: StoredLease): LeaseSpecInput {
     const isRenewal = before !== undefined && this.#isHeldByUs(before);
     const transitions = before?.spec.leaseTransitions ?? 0;
@@ -323,7 +323,7 @@ class Campaign implements Candidate {
   #startLeading(): void {
     if (this.#isLeading) return;
     this.#isLeading = true;
-    this.#tell('became leader');
+    this.#recordEvent('became leader');
     this.#callbacks.onStartedLeading?.();
   }
 
@@ -333,7 +333,7 @@ class Campaign implements Candidate {
     this.#queue.cancelDelay(DEADLINE);
     if (!this.#isLeading) return;
     this.#isLeading = false;
-    this.#tell('stopped leading');
+    this.#recordEvent('stopped leading');
     this.#callbacks.onStoppedLeading?.();
   }
 
@@ -343,7 +343,7 @@ class Campaign implements Candidate {
     if (this.leader !== '') this.#callbacks.onNewLeader?.(this.leader);
   }
 
-  /** As if nobody held it, and for a second only. */
+  /** Writes an empty holder and a lease duration of one second. */
   async #release(): Promise<void> {
     const lease = this.#observed?.lease;
     if (lease === undefined || !this.#isHeldByUs(lease)) return;
@@ -353,14 +353,14 @@ class Campaign implements Candidate {
     this.#observe(await this.#client.api(Lease, this.#settings.namespace).update({ ...lease, spec }));
   }
 
-  #tell(what: string): void {
+  #recordEvent(what: string): void {
     if (!this.#settings.events || this.#observed === undefined) return;
     const { apiVersion, kind, metadata } = this.#observed.lease;
     this.#events.record({ apiVersion, kind, metadata }, 'Normal', 'LeaderElection', `${this.identity} ${what}`);
   }
 }
 
-/** What makes two looks at a lease the same. */
+/** A string for comparing two observations of a Lease. */
 function recordOf({ spec }: StoredLease): string {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = spec;
   return JSON.stringify([holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions]);

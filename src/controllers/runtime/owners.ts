@@ -1,9 +1,9 @@
 /**
- * Who owns an object, and how an owner is written down.
+ * Controller owner references.
  */
 import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
 
-/** What controllers need to know of an object of whatever kind. Objects that were read are such. */
+/** What controllers need of an object of any kind. Every object read through the client fits. */
 export interface AnyObject extends HasMetadata {
   readonly apiVersion: string;
   readonly kind: string;
@@ -13,11 +13,11 @@ export interface HasMetadata {
   readonly metadata: DeepReadonly<ObjectMeta>;
 }
 
-const NOBODY: readonly Readonly<OwnerReference>[] = Object.freeze([]);
+const NO_OWNERS: readonly Readonly<OwnerReference>[] = Object.freeze([]);
 
-/** The reference to the one owner that manages the object, if there is one. */
+/** The owner reference with `controller: true`, if there is one. */
 export function controllerOf(object: HasMetadata): Readonly<OwnerReference> | undefined {
-  for (const reference of object.metadata.ownerReferences ?? NOBODY)
+  for (const reference of object.metadata.ownerReferences ?? NO_OWNERS)
     if (reference.controller === true) return reference;
   return undefined;
 }
@@ -26,7 +26,7 @@ export function isControlledBy(object: HasMetadata, owner: HasMetadata): boolean
   return controllerOf(object)?.uid === owner.metadata.uid;
 }
 
-/** The reference that makes `owner` the controller of what carries it. */
+/** The owner reference that makes `owner` the controller of an object. */
 export function controllerReference(owner: AnyObject): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true };

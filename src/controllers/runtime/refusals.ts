@@ -1,15 +1,15 @@
 /**
- * Refusals that a controller takes as they are.
+ * Errors of writes that controllers expect and ignore.
  */
 import { StatusError } from '../../meta/errors.js';
 
-/** Nothing is made any more where everything goes. Another Forbidden, say for want of quota, is worth another attempt. */
+/** Whether a create was rejected because the namespace is being deleted. Other Forbidden errors (quota) are retried. */
 export function isNamespaceTerminating(error: unknown): boolean {
   if (!StatusError.is(error, 'Forbidden')) return false;
   return error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
 }
 
-/** For a write to an object that may be gone by now: then there is nothing to be done. */
+/** Awaits a write and ignores NotFound: the object was deleted meanwhile. */
 export async function ignoringAbsence(write: Promise<unknown>): Promise<void> {
   try {
     await write;
@@ -18,7 +18,7 @@ export async function ignoringAbsence(write: Promise<unknown>): Promise<void> {
   }
 }
 
-/** For a create that somebody else may have been quicker with. */
+/** Awaits a create and ignores AlreadyExists: another client created the object first. */
 export async function ignoringPresence(write: Promise<unknown>): Promise<void> {
   try {
     await write;

@@ -1,6 +1,5 @@
 /**
- * A client for loops that write to the same few kinds of one namespace over and over: it gives out what it gave out last,
- * instead of making the same again for each write.
+ * A client that caches the last `Api` per kind. Controllers write to the same few kinds of one namespace repeatedly.
  */
 import type { Api } from '../../client/api.js';
 import type { Client, NamespaceOf } from '../../client/client.js';
@@ -11,7 +10,7 @@ interface Last {
   readonly api: unknown;
 }
 
-export function remembering(client: Client): Client {
+export function withCachedApis(client: Client): Client {
   const lastOf = new WeakMap<Kind, Last>();
   return {
     api: <AnyKind extends Kind>(kind: AnyKind, ...place: NamespaceOf<AnyKind>): Api<AnyKind> => {

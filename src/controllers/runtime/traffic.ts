@@ -1,31 +1,31 @@
 /**
- * The requests of controllers on their way: what is being read for an informer is work like any other, so whoever waits
- * for rest waits for it; and where answers stay away, waiting for them must not keep a clock under test from going on.
+ * Tracks the requests of controllers that are in flight. They count as work for `settle`. A test clock waits for them too,
+ * but not for requests that never get an answer.
  */
 import type { Transport } from '../../protocol/transport.js';
 import { type Activities, type Activity, Stillness, stillBusy } from '../../util/activity.js';
 import { type Clock, nextTurn, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 
-/** In-process answers come within a few turns; what takes so long waits for time or for the world outside. */
+/** In-process answers arrive within a few turns. A request that takes longer waits for the clock or for real I/O. */
 const STALLED_TURNS = 200;
 const STALLED_MS = 200;
-/** So long and so many, and things move without end: ten thousand pods are set up with less. */
+/** More time and more answers than this indicates an endless loop; setting up ten thousand pods needs less. */
 const LONGEST_WAIT_MS = 10_000;
 const MANY_ANSWERS = 100_000;
-/** Many clusters may share one processor, so that each of them takes long. But nobody waits longer than this. */
+/** The upper limit. It is generous because many clusters may share one processor. */
 const LONGEST_SHARED_WAIT_MS = 60_000;
 
 export class Traffic implements Activity {
   readonly #underWay = new Map<string, number>();
   #answered = 0;
 
-  /** How many requests have been answered so far. */
+  /** The number of requests answered so far. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** The transport, with its requests counted. */
+  /** Wraps the transport and counts its requests. */
   over(transport: Transport): Transport {
     return {
       dialect: transport.dialect,
@@ -40,7 +40,7 @@ export class Traffic implements Activity {
         }
         const what = `${request.verb} of ${request.resource.resource}`;
         this.#underWay.set(what, (this.#underWay.get(what) ?? 0) + 1);
-        return answered.finally(() => this.#arrived(what));
+        return answered.finally(() => this.#countAnswer(what));
       },
     };
   }
@@ -54,8 +54,8 @@ export class Traffic implements Activity {
   }
 
   /**
-   * Before a clock under test goes on: resolves when the activities are at rest, or when nothing moves any more, because
-   * somebody waits for that very clock. Rejects with an Error that names who is busy when things move without end.
+   * Called before a test clock advances. Resolves when the activities are idle, or when nothing progresses because the
+   * remaining work waits for the clock itself. Rejects with an Error that names the busy activities if work never ends.
    */
   async untilStill(activities: Activities, clock: Clock): Promise<void> {
     const beganMs = systemClock.now();
@@ -64,11 +64,11 @@ export class Traffic implements Activity {
     let sinceMs = systemClock.now();
     const stillness = new Stillness(activities);
     for (let turns = 0; ; turns++) {
-      // Who moves a clock has waited for a turn already.
+      // The clock has already waited one turn before this call.
       if (turns > 0) await nextTurn();
       clock.runDue?.();
       if (!activities.isBusy()) {
-        // What a promise did in this very turn may have woken somebody.
+        // A promise that resolved in this turn may have started new work.
         await nextTurn();
         clock.runDue?.();
         if (!activities.isBusy()) return;
@@ -85,7 +85,7 @@ export class Traffic implements Activity {
     }
   }
 
-  #arrived(what: string): void {
+  #countAnswer(what: string): void {
     this.#answered++;
     const left = (this.#underWay.get(what) ?? 1) - 1;
     if (left === 0) this.#underWay.delete(what);

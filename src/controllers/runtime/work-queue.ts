@@ -1,61 +1,64 @@
 /**
- * The queue of a controller: keys of objects that want a look, each handled by one worker at a time and only once
- * however often it was added meanwhile. A look that fails is taken again, later and later.
+ * The work queue of a controller. Keys are deduplicated, and each key is handled by one worker at a time. A reconcile that
+ * fails is retried with exponential backoff.
  *
- * Keys that are added in one turn of the event loop are handled in the next. So a hundred changes that happen together
- * become one look at what they are about, which is what makes a controller in a test both quick and predictable.
+ * Keys that are added in one turn of the event loop are handled in the next one. A hundred changes that happen together
+ * cause one reconcile, which makes controllers in tests fast and deterministic.
  */
 import { StatusError } from '../../meta/errors.js';
 import type { Activity } from '../../util/activity.js';
 import { type Clock, nextTurn, type Undo } from '../../util/clock.js';
 import { Heap } from '../../util/heap.js';
 
-/** What a look at a key asks for. Nothing: the next look comes with the next change. */
+/** The result of a reconcile. Nothing: the key is reconciled again with its next change. */
 export interface Again {
-  /** Another look after so many milliseconds, even if nothing changes. */
+  /** Reconcile again after this many milliseconds, even without a change. */
   readonly requeueAfterMs?: number | undefined;
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is the ordinary case.
+// biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
 export type Reconcile = (key: string) => Promise<Again | void>;
 
 export interface WorkQueueOptions {
-  /** For messages: the controller's name. */
+  /** The controller's name, for messages. */
   readonly name: string;
   readonly clock: Clock;
   readonly reconcile: Reconcile;
-  /** Keys handled at once; 1 unless given. */
+  /** The number of keys handled concurrently; 1 unless given. */
   readonly workers?: number | undefined;
   readonly backoff?: Backoff | undefined;
-  /** What passes between an addition and the look at it; a turn of the event loop unless given. */
+  /** Awaited between an addition and its reconcile; one turn of the event loop unless given. */
   readonly pace?: (() => Promise<void>) | undefined;
-  /** Told of each look that failed. Must not throw. */
+  /** Receives the error of each failed reconcile. Must not throw. */
   readonly onError: (error: unknown, key: string) => void;
 }
 
-/** How long a key waits after it has failed: `firstMs`, then twice as long each time, `longestMs` at most. */
+/** The delay after a failure: `firstMs`, doubled with each further failure, `longestMs` at most. */
 export interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
 const DEFAULT_BACKOFF: Backoff = { firstMs: 5, longestMs: 1_000_000 };
-/** Somebody else was faster. By the next turn that is known here, so there is nothing to wait for; but not for ever. */
-const PROMPT_RETRIES = 5;
-/** Moments that were overtaken or taken back and may lie about beside those that count. */
-const MOST_STALE = 100;
-const MANY_LOOKS = 1_000;
+/** Immediate retries after a Conflict. The informer has the newer object by the next turn, so no delay is needed. */
+const MAX_IMMEDIATE_RETRIES = 5;
+/** How many superseded or cancelled entries the heap of delayed keys may hold beyond its size. */
+const MAX_STALE_DELAYS = 100;
+/** From this count on, messages include the number of reconciles: the controller is probably in a loop. */
+const MANY_RECONCILES = 1_000;
 
-function inWords(value: unknown): string {
+function describeValue(value: unknown): string {
   return typeof value === 'number' || value === undefined || value === null ? String(value) : `a ${typeof value}`;
 }
 
-/** Throws TypeError: a wait that is no number would be noticed with the first failure only, where nobody looks for it. */
+/** Throws TypeError for a delay that is not a number. Otherwise the mistake would surface only with the first failure. */
 export function checkedBackoff(name: string, backoff: Backoff): Backoff {
   for (const part of ['firstMs', 'longestMs'] as const) {
     const value: unknown = (backoff as Partial<Backoff> | null)?.[part];
     if (typeof value !== 'number' || !(value >= 0)) {
-      throw new TypeError(`orchplane: ${name}: backoff has ${part}, a number of milliseconds, not ${inWords(value)}`);
+      throw new TypeError(
+        `orchplane: ${name}: backoff has ${part}, a number of milliseconds, not ${describeValue(value)}`,
+      );
     }
   }
   return backoff;
@@ -64,33 +67,33 @@ export function checkedBackoff(name: string, backoff: Backoff): Backoff {
 export class WorkQueue implements Activity {
   readonly #options: WorkQueueOptions;
   readonly #backoff: Backoff;
-  /** Of every key that waits or is being handled. */
+  /** The state of every key that waits or is being handled. */
   readonly #states = new Map<string, State>();
-  /** In the order in which they will be handled. */
+  /** Keys for the next turn, in order. */
   #waiting: string[] = [];
-  /** Those of them whose turn has come, the next one last. */
+  /** Keys of the current turn; the next one is last. */
   #turn: string[] = [];
   #running = 0;
   readonly #failures = new Map<string, number>();
   readonly #conflicts = new Map<string, number>();
   #delayed = new Heap<Delayed>(dueOf);
-  /** When each delayed key is due; what the heap holds besides has been overtaken. */
+  /** The due time of each delayed key. Heap entries with another due time are stale. */
   readonly #dueOf = new Map<string, number>();
   #timer: { readonly due: number; readonly undo: Undo } | undefined;
   #isOpen = false;
   #isClosed = false;
   #isScheduled = false;
-  #looks = 0;
+  #reconciles = 0;
 
   constructor(options: WorkQueueOptions) {
     const { name, workers = 1 } = options;
-    // Without any, keys would wait for ever, and whoever waits for rest with them.
+    // Without workers keys would wait forever, and `settle` with them.
     if (!(workers >= 1)) throw new TypeError(`orchplane: ${name}: a queue needs 1 worker at least, not ${workers}`);
     this.#options = options;
     this.#backoff = checkedBackoff(name, options.backoff ?? DEFAULT_BACKOFF);
   }
 
-  /** Begins to work; what was added before has waited. */
+  /** Starts the workers. Keys added before have waited. */
   open(): void {
     this.#isOpen = true;
     this.#schedule();
@@ -110,9 +113,9 @@ export class WorkQueue implements Activity {
   }
 
   /**
-   * For whoever handles the key, and has just compared what the informers show with what it left behind: all that the key
-   * was added for by now has been looked at, so it need not be handled again for that. Said without looking, it loses
-   * changes of others. Nothing happens where the key was not added meanwhile; the answer says whether it was.
+   * For the reconcile of this key, after it has compared the informers' current state with its result: drops a repetition
+   * that was requested meanwhile, because it would find nothing new. Calling it without that comparison loses changes.
+   * Returns whether a repetition was requested.
    */
   seen(key: string): boolean {
     if (this.#states.get(key) !== 'dirty') return false;
@@ -120,18 +123,18 @@ export class WorkQueue implements Activity {
     return true;
   }
 
-  /** Whether the last attempt at the key has failed, and the next one is waited for. */
+  /** Whether the last reconcile of the key failed and a retry is pending. */
   isPutOff(key: string): boolean {
     return this.#failures.has(key) && this.#dueOf.has(key);
   }
 
   /**
-   * Adds the key when so much time has passed; of two such calls the earlier moment counts. `Infinity`: never. Throws
-   * TypeError for what is no number.
+   * Adds the key after a delay. Of two calls the earlier due time counts; `Infinity` means never. Throws TypeError if the
+   * delay is not a number.
    */
   addAfter(key: string, delayMs: number): void {
     if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) {
-      throw new TypeError(`orchplane: ${this.#options.name}: ${key} cannot wait for ${inWords(delayMs)} ms`);
+      throw new TypeError(`orchplane: ${this.#options.name}: ${key} cannot wait for ${describeValue(delayMs)} ms`);
     }
     if (this.#isClosed || delayMs === Infinity) return;
     if (delayMs <= 0) {
@@ -143,11 +146,11 @@ export class WorkQueue implements Activity {
     if (known !== undefined && known <= due) return;
     this.#dueOf.set(key, due);
     this.#delayed.push({ key, due });
-    if (this.#delayed.size > 2 * this.#dueOf.size + MOST_STALE) this.#dropStale();
+    if (this.#delayed.size > 2 * this.#dueOf.size + MAX_STALE_DELAYS) this.#dropStale();
     this.#setTimer();
   }
 
-  /** Takes back a delay, if the key has one. */
+  /** Cancels the delay of a key, if it has one. */
   cancelDelay(key: string): void {
     this.#dueOf.delete(key);
   }
@@ -166,7 +169,7 @@ export class WorkQueue implements Activity {
     if (this.#isClosed) return false;
     if (this.#states.size > 0) return true;
     if (this.#timer === undefined || this.#timer.due > this.#options.clock.now()) return false;
-    // Its time has come, also where the time of day has jumped ahead of the timers: nobody should wait for those.
+    // Also covers a wall clock that jumped ahead of the timers: the key is due and counts as work.
     this.#timer.undo();
     this.#onTimer();
     return this.#waiting.length > 0;
@@ -176,11 +179,11 @@ export class WorkQueue implements Activity {
     if (!this.isBusy()) return [];
     const { name } = this.#options;
     const running = [...this.#states].flatMap(([key, state]) => (state === 'waiting' ? [] : [key]));
-    // Who has looked so often mostly changes what it looks at, and is never done.
-    const often = this.#looks < MANY_LOOKS ? '' : ` (after ${this.#looks} looks)`;
+    // A high count usually means that the controller changes what it watches and never finishes.
+    const often = this.#reconciles < MANY_RECONCILES ? '' : ` (after ${this.#reconciles} reconciles)`;
     return [
       ...running.map((key) => `${name} is working on ${key}${often}`),
-      ...[...this.#turn.toReversed(), ...this.#waiting].map((key) => `${name} will look at ${key}${often}`),
+      ...[...this.#turn.toReversed(), ...this.#waiting].map((key) => `${name} will reconcile ${key}${often}`),
     ];
   }
 
@@ -194,7 +197,7 @@ export class WorkQueue implements Activity {
     });
   }
 
-  /** What waits now is this turn's work; what is added from here on is the next one's. */
+  /** Moves the waiting keys into the current turn. Keys added from now on wait for the next one. */
   #startWorkers(): void {
     const free = (this.#options.workers ?? 1) - this.#running;
     if (free <= 0 || this.#isClosed) return;
@@ -202,19 +205,19 @@ export class WorkQueue implements Activity {
     const waiting = clock.order?.(this.#waiting) ?? this.#waiting;
     this.#turn = this.#turn.length === 0 ? waiting.toReversed() : [...waiting.toReversed(), ...this.#turn];
     this.#waiting = [];
-    // Each takes its first key within the call, so the size is asked once.
+    // Each worker pops its first key synchronously, so compute the count before the loop.
     const count = Math.min(free, this.#turn.length);
     for (let each = 0; each < count; each++) void this.#work();
   }
 
-  /** One worker: goes on until the turn's work is done. */
+  /** One worker; runs until the turn has no keys left. */
   async #work(): Promise<void> {
     for (let key = this.#turn.pop(); key !== undefined; key = this.#turn.pop()) {
       this.#running++;
-      // In the order in which they are begun, which need not be that in which they came.
+      // Re-insert, so that the map lists running keys in start order.
       this.#states.delete(key);
       this.#states.set(key, 'running');
-      this.#looks++;
+      this.#reconciles++;
       await this.#handle(key);
       this.#running--;
       const isDirty = this.#states.get(key) === 'dirty';
@@ -228,7 +231,7 @@ export class WorkQueue implements Activity {
     const { reconcile, onError } = this.#options;
     try {
       const again = await reconcile(key);
-      // First, for a delay that is no number is a failure like others.
+      // First, because an invalid delay throws and counts as a failure.
       if (again?.requeueAfterMs !== undefined) this.addAfter(key, again.requeueAfterMs);
       this.#failures.delete(key);
       this.#conflicts.delete(key);
@@ -246,7 +249,7 @@ export class WorkQueue implements Activity {
   #retriesAtOnce(key: string, error: unknown): boolean {
     if (!StatusError.is(error, 'Conflict')) return false;
     const conflicts = this.#conflicts.get(key) ?? 0;
-    if (conflicts >= PROMPT_RETRIES) return false;
+    if (conflicts >= MAX_IMMEDIATE_RETRIES) return false;
     this.#conflicts.set(key, conflicts + 1);
     this.#states.set(key, 'dirty');
     return true;
@@ -275,13 +278,13 @@ export class WorkQueue implements Activity {
     this.#setTimer();
   }
 
-  /** A key that is put off again and again, each time for years, would leave all those moments behind. */
+  /** Rebuilds the heap. Otherwise a key that is delayed again and again would accumulate stale entries. */
   #dropStale(): void {
     this.#delayed = new Heap<Delayed>(dueOf);
     for (const [key, due] of this.#dueOf) this.#delayed.push({ key, due });
   }
 
-  /** The first delayed key that has not been overtaken by an earlier moment or taken back. */
+  /** The earliest delayed key, after removing stale entries. */
   #nextDelayed(): Delayed | undefined {
     for (let next = this.#delayed.peek(); next !== undefined; next = this.#delayed.peek()) {
       if (this.#dueOf.get(next.key) === next.due) return next;
@@ -291,7 +294,7 @@ export class WorkQueue implements Activity {
   }
 }
 
-/** `dirty`: added while it was being handled. */
+/** `dirty`: added again while it is being handled. */
 type State = 'waiting' | 'running' | 'dirty';
 
 interface Delayed {

@@ -1,11 +1,11 @@
 /**
- * Mistakes of whoever starts controllers, told where they are made. TypeScript tells most of them; a program in
- * JavaScript learns them here, and not from a property of something undefined.
+ * Checks the arguments of `runControllers` and `controllers`, so that JavaScript callers get a clear TypeError instead of a
+ * failed property access.
  */
 import type { Host } from '../../client/host.js';
 import type { Controller } from './controller.js';
 
-/** Throws TypeError for what is no list of controllers. `where` is what it was given to: `runControllers`. */
+/** Throws TypeError unless `list` is a list of controllers with distinct names. `where` names the function for the message. */
 export function checkControllers(where: string, list: unknown): asserts list is readonly Controller[] {
   if (!Array.isArray(list)) throw new TypeError(`orchplane: ${where} takes a list of controllers, not ${nameOf(list)}`);
   const seen = new Set<string>();
@@ -18,13 +18,13 @@ export function checkControllers(where: string, list: unknown): asserts list is 
   }
 }
 
-/** Throws TypeError for what is neither a cluster nor a transport. */
+/** Throws TypeError unless `host` is a cluster or a transport. */
 export function checkHost(where: string, host: unknown): asserts host is Host {
   if (isRecord(host) && typeof host.send === 'function' && isRecord(host.clock)) return;
   throw new TypeError(`orchplane: ${where} takes a cluster or a transport first, not ${nameOf(host)}`);
 }
 
-/** Throws TypeError for what is no function, unless it is absent. */
+/** Throws TypeError unless the value is a function or undefined. */
 export function checkFunction(where: string, option: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return;
   throw new TypeError(`orchplane: ${where}: ${option} is a function, not ${nameOf(value)}`);
@@ -37,7 +37,7 @@ function isController(value: unknown): value is Controller {
   return Array.isArray(needs) && needs.every(isRecord);
 }
 
-/** What was likely meant. */
+/** A hint at the probable mistake. */
 function adviceOn(value: unknown): string {
   if (typeof value === 'function') return `: it has to be called, ${value.name === '' ? 'f' : value.name}()`;
   if (Array.isArray(value)) return ': lists are spread, [...list]';

@@ -1,6 +1,6 @@
 /**
- * Mends what people do to the objects behind addresses of Services: each address has its IPAddress, and each IPAddress a
- * Service that has the address. Allocation itself is the server's.
+ * Repairs the IPAddress objects of Services: each cluster IP has an IPAddress, and each IPAddress belongs to a Service with
+ * that cluster IP. The allocation itself is done by the server.
  */
 import type { Client } from '../../client/client.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
@@ -21,13 +21,13 @@ import { addressLabels, isAllocated, rangesAround } from './ranges.js';
 
 type StoredAddress = ObjectOf<typeof IPAddress>;
 
-/** An address whose Service is not there may be that of one that is just being made. */
+/** How long an IPAddress without Service is kept: its Service may be in the process of being created. */
 const ORPHAN_GRACE_MS = 60_000;
-/** A Service whose address was deleted is not told of that; it is looked at again after so long. */
+/** The delay after which a Service is checked when its IPAddress was deleted. */
 const RESYNC_MS = 180_000;
 
 /**
- * Keeps IPAddresses and the addresses of Services in agreement, and the default range in existence.
+ * Keeps IPAddresses consistent with the cluster IPs of Services, and recreates the default ServiceCIDR.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([serviceRanges(), clusterAddresses()]) });
@@ -35,7 +35,7 @@ const RESYNC_MS = 180_000;
 export function clusterAddresses(): Controller {
   return {
     name: 'ipallocator-repair-controller',
-    // The server does this itself in the reference, so there is no account for it.
+    // No account: in the reference server this loop runs in the API server.
     needs: [Service, ServiceCIDR, IPAddress],
     start(context) {
       const services = context.informer(Service);
@@ -67,7 +67,7 @@ interface Informers {
   readonly addresses: SharedInformer<typeof IPAddress>;
 }
 
-/** One look at a Service, at an address, at the default range; each mends what it finds wrong, and says so in an event. */
+/** Reconciles Services, addresses and the default range. Repairs are recorded as Events. */
 class Repair {
   readonly #context: ControllerContext;
   readonly #informers: Informers;
@@ -177,7 +177,7 @@ class Repair {
   }
 }
 
-/** The key of the Service that an address names; undefined: it names something else. */
+/** The key of the Service in an address's parentRef; undefined if it refers to something else. */
 function holderOf({ spec }: StoredAddress): string | undefined {
   const { group = '', resource, namespace = '', name } = spec.parentRef ?? {};
   return group === '' && resource === 'services' ? `${namespace}/${name}` : undefined;

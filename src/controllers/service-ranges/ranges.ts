@@ -1,5 +1,5 @@
 /**
- * Which ranges of addresses hold an address, or another range.
+ * Pure functions on ServiceCIDRs: which ranges contain an address or another range.
  */
 
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -10,31 +10,31 @@ import type { Labels } from '../../meta/labels.js';
 
 export type StoredRange = ObjectOf<typeof ServiceCIDR>;
 
-/** The ranges with this address in them. */
+/** The ranges that contain the address. */
 export function rangesAround(ranges: readonly StoredRange[], address: string): readonly StoredRange[] {
   const ip = parseIpSloppy(address);
   return ip === undefined ? [] : ranges.filter((range) => cidrsOf(range).some((cidr) => contains(cidr, ip)));
 }
 
-/** Whether each cidr of a range lies within another range. */
+/** Whether each CIDR of a range is inside another range. */
 export function isCovered(range: StoredRange, ranges: readonly StoredRange[]): boolean {
   return cidrsOf(range).every((cidr) =>
     ranges.some(
-      (other) => other.metadata.name !== range.metadata.name && cidrsOf(other).some((by) => isWithin(cidr, by)),
+      (other) => other.metadata.name !== range.metadata.name && cidrsOf(other).some((outer) => isWithin(cidr, outer)),
     ),
   );
 }
 
-function isWithin(cidr: Cidr, by: Cidr): boolean {
+function isWithin(cidr: Cidr, outer: Cidr): boolean {
   const last: Ip = { ...cidr.network, value: cidr.network.value + cidrSize(cidr) - 1n };
-  return contains(by, cidr.network) && contains(by, last);
+  return contains(outer, cidr.network) && contains(outer, last);
 }
 
 function cidrsOf({ spec }: StoredRange): readonly Cidr[] {
   return (spec.cidrs ?? []).flatMap((text) => parseCidrSloppy(text) ?? []);
 }
 
-/** The labels of an address that was given to a Service. */
+/** The labels of an IPAddress that is allocated to a Service. */
 export function addressLabels(address: string, dialect: Dialect): Labels {
   return {
     [dialect.subkey('ipaddress', 'ip-family')]: parseIpSloppy(address)?.family ?? '',
@@ -42,7 +42,7 @@ export function addressLabels(address: string, dialect: Dialect): Labels {
   };
 }
 
-/** Whether an address was given by the server, and not written down by somebody else. */
+/** Whether the server allocated the address. */
 export function isAllocated(labels: Labels | undefined, dialect: Dialect): boolean {
   return labels?.[dialect.subkey('ipaddress', 'managed-by')] === allocator(dialect);
 }

@@ -1,5 +1,6 @@
 /**
- * ServiceCIDRs: ready as soon as they are there, and kept from going while addresses in them are in use.
+ * The controller of ServiceCIDRs: sets the Ready condition and keeps a CIDR that is being deleted while its addresses are in
+ * use.
  */
 import { strategicPatch } from '../../client/patches.js';
 import { IPAddress } from '../../kinds/networking/v1/ip-address.js';
@@ -13,8 +14,8 @@ import { isAllocated, isCovered, rangesAround, type StoredRange } from './ranges
 
 export interface ServiceRangesOptions {
   /**
-   * How long a range that nothing holds stays before it goes; 0 unless given. The reference waits 10 s, so that all of its
-   * servers have noticed that it gives no more addresses.
+   * The delay before an unused range that is being deleted is released; 0 unless given. The reference server waits 10 s, so
+   * that all API servers notice that the range allocates no more addresses.
    */
   readonly deletionDelayMs?: number | undefined;
 }
@@ -22,7 +23,7 @@ export interface ServiceRangesOptions {
 const NAME = 'service-cidr-controller';
 
 /**
- * Makes ServiceCIDRs ready and protects those that are in use.
+ * Sets ServiceCIDRs ready and protects those in use.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([serviceRanges()]) });
@@ -69,7 +70,7 @@ export function serviceRanges({ deletionDelayMs = 0 }: ServiceRangesOptions = {}
 
       ranges.onKey((key) => {
         queue.add(key);
-        // A range that is new may hold what another one was kept for.
+        // A new range may contain the addresses that keep another one.
         for (const { metadata } of ranges.list())
           if (metadata.deletionTimestamp !== undefined) queue.add(metadata.name);
       });

@@ -1,5 +1,5 @@
 /**
- * In place of kubelets: a node of which nothing is known becomes ready, with an address and room for pods.
+ * Simulates the node part of kubelets: new nodes become ready, with an address and capacity for pods.
  */
 import { Node, type NodeInput } from '../../kinds/core/v1/node/node.js';
 import type { NodeConditionInput } from '../../kinds/core/v1/node/schema.js';
@@ -10,16 +10,16 @@ import { KUBELET } from './pod-selection.js';
 import { type Delay, type Stage, stage } from './stage.js';
 
 export interface NodeStagesOptions {
-  /** How long a node takes; 0 unless given. */
+  /** The delay until a node becomes ready; 0 unless given. */
   readonly afterMs?: Delay | undefined;
 }
 
-/** What a node has, unless it says otherwise. */
+/** The default capacity of a node. */
 const CAPACITY = { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' };
 
 /**
- * Nodes without a Ready condition get one; nodes that have one, whatever it says, keep it. From those that are ready the
- * taint goes that the server puts on every new node.
+ * Nodes without a Ready condition get one; nodes with a Ready condition of any status keep it. The not-ready taint, which the
+ * server adds to every new node, is removed from ready nodes.
  *
  * @example
  * stages([...readyPods(), ...nodeStages({ afterMs: 30_000 })]);
@@ -46,19 +46,19 @@ export function nodeStages({ afterMs = 0 }: NodeStagesOptions = {}): readonly St
       name: 'untainted',
       kind: Node,
       optional: true,
-      when: (node, { dialect }) => isNodeReady(node) && (node.spec.taints ?? []).some(isNewcomers(dialect)),
+      when: (node, { dialect }) => isNodeReady(node) && (node.spec.taints ?? []).some(isNotReadyTaint(dialect)),
       set: ({ spec }, { dialect }) => ({
-        spec: { taints: (spec.taints ?? []).filter((taint) => !isNewcomers(dialect)(taint)) },
+        spec: { taints: (spec.taints ?? []).filter((taint) => !isNotReadyTaint(dialect)(taint)) },
       }),
     }),
   ];
 }
 
-function isNewcomers(dialect: Dialect): (taint: Taint) => boolean {
+function isNotReadyTaint(dialect: Dialect): (taint: Taint) => boolean {
   return ({ key, effect }) => key === dialect.subkey('node', 'not-ready') && effect === 'NoSchedule';
 }
 
-/** A node that is ready from the start. */
+/** The input for a Node that is ready from the start. */
 export function readyNode(name: string, dialect: Dialect, now: string): NodeInput {
   return {
     metadata: { name, labels: { [dialect.key('hostname')]: name, [dialect.key('os')]: 'linux' } },
@@ -84,7 +84,7 @@ function othersOf({ status }: StoredNode) {
   return (status.conditions ?? []).filter(({ type }) => !own.has(String(type)));
 }
 
-/** The same for the same name: 172.16.0.0/12 has room for a million. */
+/** A deterministic address derived from the name, in 172.16.0.0/12 (a million addresses). */
 function addressesOf(name: string) {
   let hash = 0;
   for (const letter of name) hash = (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;

@@ -1,6 +1,6 @@
 /**
- * What can happen to pods beside becoming ready: they take their time, come to an end, crash again and again, or are
- * evicted. Put before `readyPods()`, each for the pods that its selection names.
+ * Stages that simulate what can happen to pods besides becoming ready: slow start, completion, crash loops and eviction. Put
+ * them before `readyPods()`, each with a selection of pods.
  */
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ContainerStatusInput, PodStatusInput } from '../../kinds/core/v1/pod/status.js';
@@ -20,19 +20,19 @@ import { type Delay, type Stage, type StageRule, stage } from './stage.js';
 
 const SELECTION = ['namespace', 'labels'] as const;
 
-/** On a pod: the exit code of its containers, and how long they run; they go before what a stage says. */
+/** Annotations of a pod: the exit code of its containers and their run time. They override the stage's options. */
 const EXIT_CODE = 'orchplane/exit-code';
 const RUN_MS = 'orchplane/run-ms';
 
 export interface SlowStart extends PodSelection {
-  /** How long images are pulled; 0 unless given. */
+  /** How long image pulls take; 0 unless given. */
   readonly pullMs?: Delay | undefined;
-  /** How long a container that runs is not ready; 0 unless given. `Infinity`: it never is. */
+  /** How long a running container is not ready; 0 unless given. `Infinity`: forever. */
   readonly startMs?: Delay | undefined;
 }
 
 /**
- * Pods that take their time: containers are being created, then run, then are ready.
+ * Pods that start slowly: containers are created, then run, then become ready.
  *
  * @example
  * stages([...slowStart({ labels: { app: 'db' }, pullMs: { min: 1_000, max: 3_000 }, startMs: 500 }), ...readyPods()]);
@@ -69,7 +69,7 @@ export function slowStart(options: SlowStart = {}): readonly Stage[] {
   ];
 }
 
-/** All run for the first time, and are not ready. */
+/** Whether all containers run for the first time and at least one is not ready. */
 function isStarting({ status }: StoredPod): boolean {
   const all = status.containerStatuses ?? [];
   return (
@@ -79,17 +79,17 @@ function isStarting({ status }: StoredPod): boolean {
 }
 
 export interface Completion extends PodSelection {
-  /** How long containers run; 0 unless given. The annotation `orchplane/run-ms` of a pod goes before it. */
+  /** How long containers run; 0 unless given. The pod's annotation `orchplane/run-ms` overrides it. */
   readonly afterMs?: Delay | undefined;
-  /** 0 unless given. The annotation `orchplane/exit-code` of a pod goes before it. */
+  /** The exit code; 0 unless given. The pod's annotation `orchplane/exit-code` overrides it. */
   readonly exitCode?: number | ((pod: StoredPod) => number) | undefined;
-  /** Only pods that this accepts. */
+  /** Applies only to pods for which this returns true. */
   readonly where?: ((pod: StoredPod) => boolean) | undefined;
 }
 
 /**
- * Pods whose containers end: the pod has succeeded or failed. Where the policy is to restart what fails, they are
- * restarted; pods whose policy is Always are left alone.
+ * Pods whose containers exit, so that the pod succeeds or fails. With restart policy OnFailure, failed containers are
+ * restarted; pods with restart policy Always are not affected.
  *
  * @example
  * stages([...completes({ labels: { 'job-name': 'flaky' }, afterMs: 5_000, exitCode: 3 }), ...readyPods()]);
@@ -98,34 +98,34 @@ export function completes(options: Completion = {}): readonly Stage[] {
   refuseUnknownOptions('completes', options, [...SELECTION, 'afterMs', 'exitCode', 'where']);
   const { afterMs = 0, exitCode = 0, where = () => true } = options;
   const isLive = livePods(options);
-  const isAbout = (pod: StoredPod) => (pod.spec.restartPolicy ?? 'Always') !== 'Always' && isLive(pod) && where(pod);
+  const isAffected = (pod: StoredPod) => (pod.spec.restartPolicy ?? 'Always') !== 'Always' && isLive(pod) && where(pod);
   const codeOf = (pod: StoredPod) =>
     numberAt(pod, EXIT_CODE) ?? (typeof exitCode === 'function' ? exitCode(pod) : exitCode);
   return [
     podStage({
       name: 'completed',
-      when: (pod) => isAbout(pod) && isRunning(pod),
+      when: (pod) => isAffected(pod) && isRunning(pod),
       after: (pod) => numberAt(pod, RUN_MS) ?? afterMs,
       set: (pod, { now }) => ({
         status: afterExit(pod, { exitCode: codeOf(pod), restarts: restartsOf(pod) }, now()),
       }),
     }),
-    restarts(isAbout),
+    restarts(isAffected),
   ];
 }
 
 export interface CrashLoop extends PodSelection {
-  /** How long containers run, and are ready, before they crash. 0: they never become ready; that is so unless given. */
+  /** How long containers run and are ready before they crash. 0, the default: they never become ready. */
   readonly afterMs?: Delay | undefined;
-  /** 1 unless given. */
+  /** The exit code; 1 unless given. */
   readonly exitCode?: number | undefined;
-  /** After so many crashes they run on; never unless given. */
+  /** The number of crashes, after which containers keep running; unlimited unless given. */
   readonly times?: number | undefined;
 }
 
 /**
- * Pods whose containers crash, again and again: the first restart comes at once, each further one is waited for twice as
- * long, from 10 s to 5 min.
+ * Pods whose containers crash repeatedly. The first restart is immediate, later ones are delayed by a back-off that doubles
+ * from 10 s to 5 min.
  *
  * @example
  * stages([...crashLoop({ labels: { app: 'bad' }, afterMs: 1_000, times: 3 }), ...readyPods()]);
@@ -136,7 +136,7 @@ export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
   if (exitCode === 0) throw new TypeError('orchplane: crashLoop: a crash has an exit code other than 0');
   const isLive = livePods(options);
   const crashes = (pod: StoredPod, restarts: number) => isLive(pod) && restarts < times;
-  // Of the restart that comes at once nobody is told.
+  // The immediate first restart has no event.
   const event = (pod: StoredPod) =>
     willWait(pod) ? ({ type: 'Warning', reason: 'BackOff', message: backOffEvent(pod) } as const) : undefined;
   const atOnce = [
@@ -172,12 +172,12 @@ export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
 
 export interface Evicted extends PodSelection {
   readonly afterMs?: Delay | undefined;
-  /** What the pod says about it. */
+  /** The message in the pod's status. */
   readonly message?: string | undefined;
 }
 
 /**
- * Pods that their node throws out: they have failed, with the reason Evicted.
+ * Pods that their node evicts: they fail with the reason Evicted.
  *
  * @example
  * stages([...evicted({ labels: { tier: 'batch' }, afterMs: 60_000 }), ...readyPods()]);
@@ -201,11 +201,11 @@ function podStage(rule: Omit<StageRule<typeof Pod>, 'kind'>): Stage {
   return stage({ kind: Pod, optional: true, fieldManager: KUBELET, ...rule });
 }
 
-/** What waits for its restart is restarted. */
-function restarts(isAbout: (pod: StoredPod) => boolean): Stage {
+/** Restarts containers that wait for their restart. */
+function restarts(isAffected: (pod: StoredPod) => boolean): Stage {
   return podStage({
     name: 'restarted',
-    when: (pod) => isAbout(pod) && isToRestart(pod),
+    when: (pod) => isAffected(pod) && isToRestart(pod),
     after: (pod) => backOffMs(restartsOf(pod)),
     set: (pod, { now }) => ({
       status: {
@@ -224,13 +224,13 @@ function restarts(isAbout: (pod: StoredPod) => boolean): Stage {
   });
 }
 
-/** How containers ended, and how often they had been restarted by then. */
+/** The exit of all containers and their restart count before it. */
 interface Exit {
   readonly exitCode: number;
   readonly restarts: number;
 }
 
-/** The status after all containers have ended: final, or waiting for the restart that the policy asks for. */
+/** The status after all containers have exited: final, or waiting for the restart according to the restart policy. */
 function afterExit(pod: StoredPod, { exitCode, restarts: restartCount }: Exit, now: string): PodStatusInput {
   const policy = pod.spec.restartPolicy ?? 'Always';
   if (policy === 'Never' || (policy === 'OnFailure' && exitCode === 0)) return endedStatus(pod, exitCode, now);
@@ -243,10 +243,10 @@ function afterExit(pod: StoredPod, { exitCode, restarts: restartCount }: Exit, n
       const containerID = containerIdOf(pod, container.name, restartCount);
       const reason = exitCode === 0 ? 'Completed' : 'Error';
       const terminated = { exitCode, reason, startedAt, finishedAt: now, containerID };
-      const isLeft = { isReady: false, restarts: restartCount };
-      if (restartCount === 0) return containerStatus(pod, container, { state: { terminated }, ...isLeft });
+      const facts = { isReady: false, restarts: restartCount };
+      if (restartCount === 0) return containerStatus(pod, container, { state: { terminated }, ...facts });
       const waiting = { reason: 'CrashLoopBackOff', message: backOffMessage(pod, container.name, restartCount) };
-      return { ...containerStatus(pod, container, { state: { waiting }, ...isLeft }), lastState: { terminated } };
+      return { ...containerStatus(pod, container, { state: { waiting }, ...facts }), lastState: { terminated } };
     }),
   };
 }
@@ -274,14 +274,14 @@ function isRunning(pod: StoredPod): boolean {
   );
 }
 
-/** Its containers have ended, and the pod has not. */
+/** Whether containers have exited and wait for their restart. */
 function isToRestart({ status }: StoredPod): boolean {
   if (status.phase !== 'Running') return false;
   const all = status.containerStatuses ?? [];
   return all.some(({ state }) => state.terminated !== undefined || state.waiting?.reason === 'CrashLoopBackOff');
 }
 
-/** A crash that happens now is not the first: what has ended once is restarted before it can end again. */
+/** Whether the restart after a crash is delayed: only the first one is immediate. */
 function willWait(pod: StoredPod): boolean {
   return isToRestart(pod) || restartsOf(pod) > 0;
 }
@@ -290,7 +290,7 @@ function backOffMs(restarts: number): number {
   return restarts === 0 ? 0 : Math.min(300_000, 10_000 * 2 ** (restarts - 1));
 }
 
-/** As durations are printed there: 10s, 2m40s. */
+/** Formats the back-off as kubelet does: 10s, 2m40s. */
 function backOffText(restarts: number): string {
   const seconds = backOffMs(restarts) / 1_000;
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;

@@ -1,5 +1,5 @@
 /**
- * The parts of a pod's status as a kubelet writes them, from the pod itself: pure functions, put together by the stages.
+ * Pure functions that build a pod's status as kubelet writes it, for use in stages.
  */
 import type {
   ContainerStateInput,
@@ -11,26 +11,26 @@ import { digitsFromText } from '../../util/ids.js';
 import { copyJson } from '../../util/json.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 
-/** Where a pod is on the network. */
-export interface PodPlace {
+/** The addresses of a pod and its node. */
+export interface PodAddressesOnNode {
   readonly podIP: string;
   readonly hostIP: string;
 }
 
 type Container = Pick<NonNullable<StoredPod['spec']['containers']>[number], 'name' | 'image'>;
 
-/** How a pod is: what its conditions say, in the order in which a kubelet writes them. */
-export interface PodSigns {
+/** The state of a pod from which its conditions follow. */
+export interface PodReadiness {
   readonly hasSandbox: boolean;
   readonly isInitialized: boolean;
   /** Names of containers that are not ready. */
   readonly unready: readonly string[];
-  /** The pod has ended; conditions then say so as their reason. */
+  /** The final phase of a finished pod; it determines the reasons of the conditions. */
   readonly ended?: 'Succeeded' | 'Failed' | undefined;
 }
 
-/** All containers run, and are ready or not yet. */
-export function runningStatus(pod: StoredPod, place: PodPlace, now: string, isReady = true): PodStatusInput {
+/** The status of a pod whose containers all run. */
+export function runningStatus(pod: StoredPod, place: PodAddressesOnNode, now: string, isReady = true): PodStatusInput {
   const { containers, initContainers = [] } = pod.spec;
   const running: ContainerStateInput = { running: { startedAt: now } };
   const unready = isReady ? [] : containers.map(({ name }) => name);
@@ -54,8 +54,8 @@ export function runningStatus(pod: StoredPod, place: PodPlace, now: string, isRe
   };
 }
 
-/** On its node, and its images are on their way. */
-export function creatingStatus(pod: StoredPod, { hostIP }: PodPlace, now: string): PodStatusInput {
+/** The status of a scheduled pod whose containers are being created. */
+export function creatingStatus(pod: StoredPod, { hostIP }: PodAddressesOnNode, now: string): PodStatusInput {
   const { containers, initContainers = [] } = pod.spec;
   const waitingFor = (reason: string): ContainerStateInput => ({ waiting: { reason } });
   const statusOf = (container: Container, reason: string): ContainerStatusInput => ({
@@ -81,7 +81,7 @@ export function creatingStatus(pod: StoredPod, { hostIP }: PodPlace, now: string
   };
 }
 
-/** Containers that ran have ended with this exit code, those beside them too; what had ended before stays. */
+/** The status after all running containers, including sidecars, exit with this code. Containers that exited before are unchanged. */
 export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodStatusInput {
   const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
   const { containers, initContainers = [] } = pod.spec;
@@ -107,7 +107,7 @@ export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodS
   };
 }
 
-/** A container as it is, in the words of a status. */
+/** The status of one container. */
 export function containerStatus(
   pod: StoredPod,
   container: Container,
@@ -142,20 +142,20 @@ export function terminated(exitCode: number, startedAt: string | null, finishedA
 }
 
 /**
- * The conditions of a kubelet, after those of others, which stay as they are. One whose status stays the same keeps the
- * time of its last change.
+ * The conditions that kubelet manages, after those of other managers, which are kept. A condition whose status does not change
+ * keeps its lastTransitionTime.
  */
-export function podConditions(pod: StoredPod, signs: PodSigns, now: string): PodConditionInput[] {
-  const { unready, ended } = signs;
-  const why = notReadyReason(signs);
+export function podConditions(pod: StoredPod, readiness: PodReadiness, now: string): PodConditionInput[] {
+  const { unready, ended } = readiness;
+  const why = notReadyReason(readiness);
   const gates = unready.length === 0 && ended === undefined ? unmetGates(pod) : [];
   const own: PodConditionInput[] = [
-    { type: 'PodReadyToStartContainers', status: truth(signs.hasSandbox) },
+    { type: 'PodReadyToStartContainers', status: truth(readiness.hasSandbox) },
     {
       type: 'Initialized',
-      status: truth(signs.isInitialized),
+      status: truth(readiness.isInitialized),
       ...(ended === 'Succeeded' ? { reason: 'PodCompleted' } : {}),
-      ...(signs.isInitialized ? {} : notInitialized(pod)),
+      ...(readiness.isInitialized ? {} : notInitialized(pod)),
     },
     {
       type: 'Ready',
@@ -173,13 +173,13 @@ export function podConditions(pod: StoredPod, signs: PodSigns, now: string): Pod
       const before = podCondition(pod, condition.type);
       const since = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
       const { type, status, ...why } = condition;
-      // In the order of the wire, which is read at once.
+      // The key order is the wire order.
       return { type, status, lastProbeTime: null, lastTransitionTime: since, ...why };
     }),
   ];
 }
 
-/** Gates that keep a pod from being ready although its containers are. */
+/** Messages about readiness gates that are not met. */
 export function unmetGates(pod: StoredPod): readonly string[] {
   return (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = podCondition(pod, conditionType);
@@ -194,7 +194,7 @@ function gatesMessage(gates: readonly string[]): string {
   return gates.join(', ');
 }
 
-function notReadyReason({ unready, ended }: PodSigns): { reason: string; message?: string } | undefined {
+function notReadyReason({ unready, ended }: PodReadiness): { reason: string; message?: string } | undefined {
   if (ended === 'Succeeded') return { reason: 'PodCompleted' };
   if (ended === 'Failed') return { reason: 'PodFailed' };
   if (unready.length === 0) return undefined;
@@ -206,7 +206,10 @@ function notInitialized({ spec }: StoredPod): { reason: string; message: string 
   return { reason: 'ContainersNotInitialized', message: `containers with incomplete status: [${names}]` };
 }
 
-function placed({ podIP, hostIP }: PodPlace): Pick<PodStatusInput, 'hostIP' | 'hostIPs' | 'podIP' | 'podIPs'> {
+function placed({
+  podIP,
+  hostIP,
+}: PodAddressesOnNode): Pick<PodStatusInput, 'hostIP' | 'hostIPs' | 'podIP' | 'podIPs'> {
   return { hostIP, hostIPs: [{ ip: hostIP }], podIP, podIPs: [{ ip: podIP }] };
 }
 
@@ -214,14 +217,14 @@ function truth(value: boolean): 'True' | 'False' {
   return value ? 'True' : 'False';
 }
 
-/** An image without its tag and digest. */
+/** The image name without tag and digest. */
 function repositoryOf(image: string): string {
   const bare = image.split('@', 1)[0] ?? image;
   const colon = bare.lastIndexOf(':');
   return colon > bare.lastIndexOf('/') ? bare.slice(0, colon) : bare;
 }
 
-/** 64 digits that follow from a text. They name something that does not exist, so they need not be hard to guess. */
+/** 64 digits derived from a text. They identify simulated objects and need no cryptographic strength. */
 function digest(text: string): string {
   return digitsFromText(text) + digitsFromText(`${text} `);
 }

@@ -1,5 +1,5 @@
 /**
- * Which pods a ready-made stage is about, and what the stages know of where pods are.
+ * The selection of pods for the built-in stages, and their network addresses.
  */
 import type { LabelsOption } from '../../client/selectors.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
@@ -7,12 +7,12 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { watching } from '../define-controller.js';
 import type { Lookup } from '../runtime/shared-informer.js';
 import { isPodFinished, type StoredPod } from '../workloads/pod-state.js';
-import type { PodPlace } from './pod-parts.js';
+import type { PodAddressesOnNode } from './pod-parts.js';
 import { Scheduler } from './scheduling.js';
 import { compileSelector } from './selector.js';
 import type { StageContext } from './stage.js';
 
-/** 10.244.0.0/16, the first and the last address of which are nobody's. */
+/** 10.244.0.0/16 without its first and last address. */
 const ADDRESSES = 2 ** 16 - 2;
 
 class PodAddresses {
@@ -23,7 +23,7 @@ class PodAddresses {
     this.#inUse = informer(Pod).index('podIP', ({ status }) => (status.podIP === undefined ? [] : [status.podIP]));
   }
 
-  /** One that no pod has. It is the caller's from now on. */
+  /** Allocates an address that no pod has. */
   take(): string {
     for (let tries = 0; tries < ADDRESSES; tries++) {
       this.#last = (this.#last % ADDRESSES) + 1;
@@ -34,16 +34,16 @@ class PodAddresses {
   }
 }
 
-/** All pods unless something is given. */
+/** Selects pods; without any option all pods. */
 export interface PodSelection {
   readonly namespace?: string | undefined;
   readonly labels?: LabelsOption | undefined;
 }
 
-/** Who writes what a kubelet would. */
+/** The field manager of stages that simulate kubelet. */
 export const KUBELET = 'kubelet';
 
-/** Selected, on a node, not being deleted and not at its end: a pod that a kubelet would see to. */
+/** A predicate for pods that kubelet would manage: selected, bound to a node, not being deleted and not finished. */
 export function livePods({ namespace, labels }: PodSelection): (pod: StoredPod) => boolean {
   const isSelected = compileSelector({ namespace, labels });
   return (pod) => isBound(pod) && !isPodFinished(pod) && isSelected(pod);
@@ -57,8 +57,8 @@ export function schedulerOf(context: StageContext): Scheduler {
   return context.memory('scheduler', () => new Scheduler(context));
 }
 
-/** The addresses of a pod: those it has, or fresh ones. */
-export function placeOf(pod: StoredPod, context: StageContext): PodPlace {
+/** The pod's existing addresses, or new ones. */
+export function placeOf(pod: StoredPod, context: StageContext): PodAddressesOnNode {
   const { spec, status } = pod;
   const hostIP = status.hostIP ?? schedulerOf(context).addressOf(spec.nodeName ?? '');
   if (status.podIP !== undefined) return { podIP: status.podIP, hostIP };
@@ -66,7 +66,7 @@ export function placeOf(pod: StoredPod, context: StageContext): PodPlace {
   return { podIP: context.memory('pod addresses', () => new PodAddresses(context)).take(), hostIP };
 }
 
-/** A change to a node is a reason to look at every pod that has no place. */
-export const nodesConcernPods = watching(Node, (_node, { informer }) =>
+/** Queues every unscheduled pod when a node changes. */
+export const nodesAffectUnscheduledPods = watching(Node, (_node, { informer }) =>
   informer(Pod).index('without node', (pod) => (isBound(pod) ? [] : ['']))(''),
 );

@@ -1,6 +1,6 @@
 /**
- * In place of a scheduler and a kubelet: pods get a node and an address and run, pods of Jobs come to their end, and pods
- * that are deleted go. All of it at once, in as few writes as there can be: a binding and a status.
+ * Simulates a scheduler and kubelet: pods get a node and an address and run, pods of Jobs complete, and deleted pods are
+ * removed. Everything happens at once, with two writes per pod: a binding and a status update.
  */
 import { mergePatch, strategicPatch } from '../../client/patches.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
@@ -17,7 +17,7 @@ import {
   isBound,
   KUBELET,
   livePods,
-  nodesConcernPods,
+  nodesAffectUnscheduledPods,
   type PodSelection,
   placeOf,
   schedulerOf,
@@ -27,14 +27,14 @@ import { type Stage, type StageContext, stage } from './stage.js';
 
 export interface ReadyPodsOptions extends PodSelection {
   /**
-   * Where pods go in a cluster that has no node at all; `node-1` unless given. A ready Node of that name is made with the
-   * first pod that needs it, where the cluster serves Nodes. `false`: pods wait until there is a node. Where there are
-   * nodes, pods go to those that are ready and that they fit, and wait if there is none.
+   * The node for pods in a cluster without nodes; `node-1` unless given. A ready Node with that name is created with the
+   * first pod, if the cluster serves Nodes. `false`: pods wait for a node. In a cluster with nodes, pods are bound to ready
+   * nodes that fit, and wait if there is none.
    */
   readonly nodeName?: string | false | undefined;
-  /** How pods of Jobs end; with success and at once unless given. `false`: they run on. */
+  /** How pods of Jobs complete; successfully and at once unless given. `false`: they keep running. */
   readonly jobs?: Omit<Completion, keyof PodSelection> | false | undefined;
-  /** `kept`: a pod that is deleted stays for its grace period. `prompt`: it goes at once. `prompt` unless given. */
+  /** `kept`: a deleted pod stays for its grace period. `prompt`: it is removed at once. `prompt` unless given. */
   readonly grace?: 'prompt' | 'kept' | undefined;
 }
 
@@ -55,22 +55,22 @@ const OPTIONS = [
 export function readyPods(options: ReadyPodsOptions = {}): readonly Stage[] {
   refuseUnknownOptions('readyPods', options, OPTIONS);
   const { jobs = {} } = options;
-  const isJobs = (pod: StoredPod) => controllerOf(pod)?.kind === 'Job';
+  const belongsToJob = (pod: StoredPod) => controllerOf(pod)?.kind === 'Job';
   return [
     removedPods(options),
     scheduledPods(options),
     startedPods(options),
     gatedPods(options),
-    ...(jobs === false ? [] : completes({ ...jobs, ...selection(options), where: isJobs })),
+    ...(jobs === false ? [] : completes({ ...jobs, ...selection(options), where: belongsToJob })),
   ];
 }
 
-/** A container that is told to end (SIGTERM) does so; one that is still there after the grace period is killed (SIGKILL). */
+/** Containers exit on SIGTERM (143); after the grace period they are killed with SIGKILL (137). */
 const EXIT_CODES = { prompt: 143, kept: 137 };
 
 /**
- * Deleted pods go. Those that take their time, or that something holds, come to their end first, so that whoever waits
- * for them sees it; of one that goes at once nobody would see more than that it has gone.
+ * Removes deleted pods. A pod with a grace period or finalizers gets its final status first, so that watchers see it. A pod
+ * that is removed at once does not need it.
  */
 export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions = {}): Stage {
   if (grace !== 'prompt' && grace !== 'kept') {
@@ -82,7 +82,7 @@ export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions =
     kind: Pod,
     optional: true,
     fieldManager: KUBELET,
-    // A grace period of 0 says that this has been done: what remains is up to finalizers.
+    // A grace period of 0 means that this stage has run; only finalizers keep the pod.
     when: (pod) => isSelected(pod) && pod.metadata.deletionGracePeriodSeconds !== 0,
     after: ({ metadata }, { clock }) =>
       grace === 'kept' ? Math.max(0, timeToMs(metadata.deletionTimestamp ?? '') - clock.now()) : 0,
@@ -94,7 +94,7 @@ export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions =
   });
 }
 
-/** Pods without a node get one; where none fits, a condition says why. */
+/** Binds pods to nodes. If no node fits, the PodScheduled condition says why. */
 export function scheduledPods({ nodeName = 'node-1', ...options }: ReadyPodsOptions = {}): Stage {
   const isSelected = compileSelector(selection(options));
   return stage({
@@ -102,7 +102,7 @@ export function scheduledPods({ nodeName = 'node-1', ...options }: ReadyPodsOpti
     kind: Pod,
     optional: true,
     fieldManager: 'kube-scheduler',
-    watches: [nodesConcernPods],
+    watches: [nodesAffectUnscheduledPods],
     when: (pod) =>
       !isBound(pod) &&
       !isPodFinished(pod) &&
@@ -113,12 +113,12 @@ export function scheduledPods({ nodeName = 'node-1', ...options }: ReadyPodsOpti
   });
 }
 
-async function schedule(pod: StoredPod, context: StageContext, elsewhere: string | false): Promise<void> {
+async function schedule(pod: StoredPod, context: StageContext, fallbackNode: string | false): Promise<void> {
   const { name, namespace, uid } = pod.metadata;
   const pods = context.client.api(Pod, namespace);
-  const placed = schedulerOf(context).place(pod, elsewhere);
+  const placed = schedulerOf(context).place(pod, fallbackNode);
   if ('nodeName' in placed) {
-    if (placed.isMissing === true) await makeNode(placed.nodeName, context);
+    if (placed.isMissing === true) await createNode(placed.nodeName, context);
     await pods
       .subresource('binding')
       .create(name, { metadata: { name, uid }, target: { kind: 'Node', name: placed.nodeName } });
@@ -137,19 +137,19 @@ async function schedule(pod: StoredPod, context: StageContext, elsewhere: string
   await pods.status.patch(name, strategicPatch<PodInput>({ metadata: { uid }, status: { conditions: [condition] } }));
 }
 
-async function makeNode(name: string, { client, dialect, now }: StageContext): Promise<void> {
+async function createNode(name: string, { client, dialect, now }: StageContext): Promise<void> {
   try {
     const nodes = client.with({ fieldManager: KUBELET }).api(Node);
     const { spec } = await nodes.create(readyNode(name, dialect, now()));
-    // The server marks every new node as not ready, whatever it says of itself.
+    // The server adds the not-ready taint to every new node.
     if (spec.taints !== undefined) await nodes.patch(name, mergePatch({ spec: { taints: null } }));
   } catch (error) {
-    // Another pod needed it in the same moment.
+    // Another pod created it concurrently.
     if (!StatusError.is(error, 'AlreadyExists')) throw error;
   }
 }
 
-/** Pods on a node run, and are ready unless a gate keeps them. */
+/** Starts pods that have a node. They become ready unless a readiness gate is not met. */
 export function startedPods(options: PodSelection = {}): Stage {
   const isLive = livePods(selection(options));
   return stage({
@@ -162,7 +162,7 @@ export function startedPods(options: PodSelection = {}): Stage {
   });
 }
 
-/** Pods become ready when their gates open, and cease to be when one closes. */
+/** Updates the Ready condition of pods when the conditions of their readiness gates change. */
 export function gatedPods(options: PodSelection = {}): Stage {
   const isLive = livePods(selection(options));
   return stage({

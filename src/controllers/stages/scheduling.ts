@@ -1,7 +1,6 @@
 /**
- * In place of a scheduler: which node a pod goes to. Asked are the node's readiness, its taints, and the pod's node
- * selector and required node affinity. Not asked: what a node has room for, where other pods are, and preferences. Nodes
- * that fit take turns.
+ * Simulates the scheduler's choice of a node. It checks readiness, taints, the node selector and required node affinity, and
+ * ignores resources, pod affinity and preferences. Nodes that fit are used in turn.
  */
 import { Node } from '../../kinds/core/v1/node/node.js';
 import type { Taint } from '../../kinds/shared/taints.js';
@@ -11,10 +10,10 @@ import { isNodeReady, matchesTerm, type StoredNode, tolerates } from '../workloa
 import type { StoredPod } from '../workloads/pod-state.js';
 import type { StageContext } from './stage.js';
 
-/** `isMissing`: there is no node at all, so one is made up. */
-export type Placed = { readonly nodeName: string; readonly isMissing?: boolean } | { readonly message: string };
+/** `isMissing`: the cluster has no nodes, so the named node must be created. */
+export type Placement = { readonly nodeName: string; readonly isMissing?: boolean } | { readonly message: string };
 
-/** Finds places for pods. One for each run of controllers. */
+/** Selects nodes for pods. One instance for each run of controllers. */
 export class Scheduler {
   readonly #nodes: SharedInformer<typeof Node> | undefined;
   readonly #dialect: Dialect;
@@ -25,16 +24,16 @@ export class Scheduler {
     this.#dialect = dialect;
   }
 
-  /** `elsewhere` is where pods go in a cluster that has no node at all; false: nowhere. */
-  place(pod: StoredPod, elsewhere: string | false): Placed {
+  /** `fallbackNode` is used in a cluster without nodes; false: the pod stays unscheduled. */
+  place(pod: StoredPod, fallbackNode: string | false): Placement {
     const nodes = this.#nodes?.list() ?? [];
     if (nodes.length === 0) {
-      if (elsewhere === false) return { message: 'no nodes available to schedule pods' };
-      return { nodeName: elsewhere, isMissing: this.#nodes !== undefined };
+      if (fallbackNode === false) return { message: 'no nodes available to schedule pods' };
+      return { nodeName: fallbackNode, isMissing: this.#nodes !== undefined };
     }
     const reasons = new Map<string, number>();
     const fitting = nodes.filter((node) => {
-      const reason = whyNot(pod, node, this.#dialect);
+      const reason = misfitReason(pod, node, this.#dialect);
       if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       return reason === undefined;
     });
@@ -44,19 +43,19 @@ export class Scheduler {
     return { message: `0/${nodes.length} nodes are available: ${texts.join(', ')}.` };
   }
 
-  /** Where a node is reached; a node of which nothing is known has an address all the same. */
+  /** The node's internal address; a default for unknown nodes. */
   addressOf(nodeName: string): string {
     const node = this.#nodes?.get(nodeName);
     return node?.status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '10.0.0.1';
   }
 }
 
-/** Why the pod cannot go to the node, in the words of a scheduler. */
-function whyNot({ spec }: StoredPod, node: StoredNode, dialect: Dialect): string | undefined {
+/** Why the pod does not fit on the node, as kube-scheduler says it; undefined if it fits. */
+function misfitReason({ spec }: StoredPod, node: StoredNode, dialect: Dialect): string | undefined {
   const { name, labels = {} } = node.metadata;
   const { nodeSelector = {}, affinity, tolerations = [] } = spec;
   const notReady = dialect.subkey('node', 'not-ready');
-  // Whether a node is ready its condition says; the taint may be there a moment longer.
+  // The Ready condition decides about readiness, because the not-ready taint may be removed later.
   const taints: readonly Taint[] = [
     ...(node.spec.unschedulable === true
       ? [{ key: dialect.subkey('node', 'unschedulable'), effect: 'NoSchedule' }]

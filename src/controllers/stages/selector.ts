@@ -1,5 +1,5 @@
 /**
- * Selectors of stages as functions.
+ * Compiles stage selectors into predicates.
  */
 import { labelSelectorText } from '../../client/selectors.js';
 import { everything, matchesLabels, parseLabelSelector } from '../../meta/labels.js';
@@ -7,7 +7,7 @@ import { isRecord, own } from '../../util/json.js';
 import type { AnyObject } from '../runtime/owners.js';
 import type { StageSelector } from './stage.js';
 
-/** Throws BadRequest for labels that cannot exist. */
+/** Throws BadRequest for invalid labels. */
 export function compileSelector(selector: StageSelector): (object: AnyObject) => boolean {
   const { namespace, deleting = false, finalizers, annotations = {}, fields = {}, conditions = {} } = selector;
   const labels = selector.labels === undefined ? everything : parseLabelSelector(labelSelectorText(selector.labels));
@@ -20,7 +20,7 @@ export function compileSelector(selector: StageSelector): (object: AnyObject) =>
     return (
       matchesLabels(labels, metadata.labels) &&
       Object.entries(annotations).every(([key, value]) => (own(metadata.annotations ?? {}, key) ?? null) === value) &&
-      paths.every(({ steps, value }) => isSame(at(object, steps), value)) &&
+      paths.every(({ steps, value }) => isSame(valueAt(object, steps), value)) &&
       Object.entries(conditions).every(([type, status]) => conditionStatus(object, type) === status)
     );
   };
@@ -30,7 +30,7 @@ function hasFinalizers(present: readonly string[], wanted: readonly string[]): b
   return wanted.length === 0 ? present.length === 0 : wanted.every((name) => present.includes(name));
 }
 
-function at(object: unknown, steps: readonly string[]): unknown {
+function valueAt(object: unknown, steps: readonly string[]): unknown {
   let value = object;
   for (const step of steps) value = isRecord(value) ? own(value, step) : undefined;
   return value;
@@ -42,7 +42,7 @@ function isSame(present: unknown, wanted: string | number | boolean | null): boo
 }
 
 function conditionStatus(object: unknown, type: string): unknown {
-  const conditions = at(object, ['status', 'conditions']);
+  const conditions = valueAt(object, ['status', 'conditions']);
   if (!Array.isArray(conditions)) return null;
   const condition: unknown = conditions.find((each) => isRecord(each) && each['type'] === type);
   return isRecord(condition) ? condition['status'] : null;

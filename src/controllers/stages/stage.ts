@@ -1,7 +1,7 @@
 /**
- * The contract of this folder: what a stage is. A stage says which objects it is about, how long they stay as they are,
- * and what becomes of them then. Stages stand in for whatever would act on objects outside of a control plane: a
- * scheduler, a kubelet, a cloud. `stages.ts` carries them out; the other files here are stages that are ready to use.
+ * The contract of this folder. A stage selects objects, waits for a delay and then changes them. Stages simulate what acts
+ * on objects outside of a control plane: a scheduler, kubelets, a cloud provider. `stages.ts` runs them; the other files
+ * contain built-in stages.
  */
 
 import type { MergePatchBody } from '../../client/patches.js';
@@ -15,36 +15,36 @@ import type { AnyObject } from '../runtime/owners.js';
 import { compileSelector } from './selector.js';
 
 export interface StageRule<AnyKind extends Kind> {
-  /** For messages, and for `next` of others. */
+  /** For messages, and for `next` of other stages. */
   readonly name: string;
   readonly kind: AnyKind;
-  /** Which objects; all that are not being deleted unless given. */
+  /** The objects to change; all that are not being deleted unless given. */
   readonly when?: StageSelector | ((object: ObjectOf<AnyKind>, context: StageContext) => boolean) | undefined;
-  /** How long after an object has come to be such; at once unless given. A range is drawn from by chance. */
+  /** The delay after an object starts to match; 0 unless given. A value is drawn at random from a range. */
   readonly after?: Delay | ((object: ObjectOf<AnyKind>, context: StageContext) => Delay) | undefined;
   /**
-   * Of the stages that an object matches, the first counts. If that has a weight, one of all that match and have one is
-   * drawn, in proportion to their weights.
+   * Of the stages that an object matches, the first one is used. If that one has a weight, one of all matching stages with a
+   * weight is drawn at random, in proportion to their weights.
    */
   readonly weight?: number | undefined;
-  /** What to change, as a merge patch: `status` goes to the status of kinds that have it apart. */
+  /** The change as a merge patch; `status` is written through the status subresource if the kind has one. */
   readonly set?:
     | Changes<AnyKind>
     | ((object: ObjectOf<AnyKind>, context: StageContext) => Changes<AnyKind> | undefined)
     | undefined;
-  /** What cannot be said as a change: a binding, another object. Comes before `set`. */
+  /** For actions that a patch cannot express: a binding, another object. Runs before `set`. */
   readonly run?: ((object: ObjectOf<AnyKind>, context: StageContext) => Promise<void>) | undefined;
-  /** Deletes the object, without any further grace. Comes last. */
+  /** Deletes the object without grace period. Runs last. */
   readonly delete?: boolean | undefined;
-  /** An Event about the object. */
+  /** Records an Event about the object. */
   readonly event?: StageEvent | ((object: ObjectOf<AnyKind>) => StageEvent | undefined) | undefined;
-  /** The only stage that may come after this one: by its name, and if it matches. Not remembered across a restore. */
+  /** The name of the only stage that may follow this one, if it matches. Not remembered across a restore. */
   readonly next?: string | undefined;
-  /** Who writes fields, where that is not whoever runs the controllers. */
+  /** The field manager of the writes; that of the controller unless given. */
   readonly fieldManager?: string | undefined;
-  /** Other kinds whose changes are a reason to look at objects of this one again; see {@link watching}. */
+  /** Other kinds whose changes queue objects of this kind; see {@link watching}. */
   readonly watches?: readonly Watching[] | undefined;
-  /** Left out where the cluster does not serve the kind; otherwise that is an error. */
+  /** True: the stage is left out if the kind is not served. Otherwise that is an error. */
   readonly optional?: boolean | undefined;
 }
 
@@ -60,30 +60,30 @@ export interface StageEvent {
   readonly message: string;
 }
 
-/** Everything that is given must hold. */
+/** All given conditions must hold. */
 export interface StageSelector {
   readonly namespace?: string | undefined;
   readonly labels?: LabelsOption | undefined;
-  /** By key; null: there is none. */
+  /** By key; null: the annotation is absent. */
   readonly annotations?: Readonly<Record<string, string | null>> | undefined;
-  /** By path (`status.phase`, `spec.nodeName`), compared as text; null: there is none. */
+  /** By path (`status.phase`, `spec.nodeName`), compared as text; null: the field is absent. */
   readonly fields?: Readonly<Record<string, string | number | boolean | null>> | undefined;
-  /** By type; null: there is none. */
+  /** Statuses by condition type; null: the condition is absent. */
   readonly conditions?: Readonly<Record<string, 'True' | 'False' | 'Unknown' | null>> | undefined;
-  /** Whether it is being deleted; false unless given. */
+  /** Whether the object is being deleted; false unless given. */
   readonly deleting?: boolean | 'either' | undefined;
-  /** Finalizers that it has, all of them; an empty list: it has none at all. */
+  /** Finalizers that must all be present; an empty list: the object has none. */
   readonly finalizers?: readonly string[] | undefined;
 }
 
-/** What stages have at hand. */
+/** What stages may use. */
 export interface StageContext
   extends Pick<ControllerContext, 'client' | 'clock' | 'dialect' | 'ids' | 'now' | 'serves' | 'informer'> {
-  /** The same for everyone who asks with the same key, as long as the controllers run. */
-  memory<Value>(key: string, make: () => Value): Value;
+  /** Returns the value for a key and creates it on first use. Shared by all stages of a run. */
+  memory<Value>(key: string, create: () => Value): Value;
 }
 
-/** A stage of whatever kind, ready to be carried out. Made by {@link stage}. */
+/** A stage of any kind. Made by {@link stage}. */
 export interface Stage {
   readonly name: string;
   readonly kind: Kind;
@@ -101,7 +101,7 @@ export interface Stage {
 }
 
 /**
- * A stage from its rule: typed by the kind that it is about.
+ * Creates a stage from a rule, typed by its kind.
  *
  * @example
  * stage({
@@ -112,8 +112,8 @@ export interface Stage {
 export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
   checkRule(rule);
   const { when = {}, after = 0, set, run, event } = rule;
-  // Objects come from an informer of the rule's own kind.
-  const typed = (object: AnyObject) => object as unknown as ObjectOf<AnyKind>;
+  // Objects come from an informer of the rule's kind.
+  const typed = (object: unknown) => object as ObjectOf<AnyKind>;
   return {
     name: rule.name,
     kind: rule.kind,
@@ -146,7 +146,7 @@ const SELECTOR = [
   'finalizers',
 ] as const satisfies readonly (keyof StageSelector)[];
 
-/** A word that is misspelt would otherwise hold for every object. */
+/** Rejects unknown keys: a misspelt selector key would otherwise match every object. */
 function checkRule(rule: StageRule<Kind>): void {
   const { name, when, after, set, run, event } = rule;
   const wrong = (what: string) => new TypeError(`orchplane: the stage ${String(name)} ${what}`);

@@ -1,6 +1,6 @@
 /**
- * Carries stages out: each object that matches one waits for its time and then becomes what the stage says. One queue for
- * each kind; waiting is on the cluster's clock.
+ * The controller that runs stages: an object that matches a stage waits for the delay and is then changed. There is one work
+ * queue per kind; delays use the cluster's clock.
  */
 import type { Api } from '../../client/api.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -11,7 +11,7 @@ import { refuseUnknownOptions } from '../../util/options.js';
 import { placedKey } from '../define-controller.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { AnyObject } from '../runtime/owners.js';
-import { remembering } from '../runtime/remembering-client.js';
+import { withCachedApis } from '../runtime/remembering-client.js';
 import type { SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
 import { nodeStages } from './node-stages.js';
@@ -19,12 +19,12 @@ import { readyPods } from './ready-pods.js';
 import type { Stage, StageContext } from './stage.js';
 
 export interface StagesOptions {
-  /** Of the controller; `stages` unless given. Two that run together need two names. */
+  /** The controller's name; `stages` unless given. Must be unique in a run. */
   readonly name?: string | undefined;
 }
 
 /**
- * A controller that moves objects from stage to stage. Without rules it makes every pod ready, and every node, at once.
+ * Creates a controller that runs stages. Without rules it makes every pod and every node ready at once.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([stages([...crashLoop({ labels: { app: 'bad' } }), ...readyPods()])]) });
@@ -48,46 +48,50 @@ export function stages(
     needs: [...byKind].flatMap(([kind, list]) => (list.every((each) => each.optional) ? [] : [kind])),
     start(context) {
       const memory = new Map<string, unknown>();
-      for (const [kind, list] of byKind) if (context.serves(kind)) new Stager(context, kind, list, memory).start();
+      for (const [kind, list] of byKind) if (context.serves(kind)) new StageRunner(context, kind, list, memory).start();
     },
   };
 }
 
-/** What an object waits for. */
+/** The stage that an object waits for. */
 interface Choice {
   readonly uid: string;
-  /** Whoever is deleted has other delays, and others again when its end comes nearer. */
+  /** A deletion, or a changed deletion time, restarts the choice. */
   readonly deletionTimestamp: string | undefined;
   readonly stage: Stage;
   readonly dueMs: number;
 }
 
-/** What was done last, and to which state of the object: it is not done twice. */
-interface Done {
+/** The last stage that ran on an object and the resourceVersion it ran on, so that it does not run twice. */
+interface LastRun {
   readonly uid: string;
   readonly version: string;
   readonly stage: Stage;
 }
 
-class Stager {
+class StageRunner {
   readonly #context: ControllerContext;
   readonly #stages: readonly Stage[];
   readonly #kind: Kind;
   readonly #objects: SharedInformer<Kind>;
   readonly #queue: WorkQueue;
   readonly #stageContext: StageContext;
-  /** By the name of a manager. */
-  readonly #named = new Map<string, StageContext>();
+  /** Contexts by field manager. */
+  readonly #contexts = new Map<string, StageContext>();
   readonly #choices = new Map<string, Choice>();
-  readonly #done = new Map<string, Done>();
+  readonly #lastRuns = new Map<string, LastRun>();
 
   constructor(context: ControllerContext, kind: Kind, list: readonly Stage[], memory: Map<string, unknown>) {
     this.#context = context;
     this.#kind = kind;
     this.#stages = list;
     this.#objects = context.informer(kind);
-    // What it has done to an object it remembers itself, so it need not wait for the news of it.
-    this.#queue = context.queue((key) => this.#look(key), { name: kind.kind, workers: 8, waitsForOwnWrites: false });
+    // #lastRuns prevents repetition, so the queue need not wait for the informer to see this controller's writes.
+    this.#queue = context.queue((key) => this.#reconcileObject(key), {
+      name: kind.kind,
+      workers: 8,
+      waitsForOwnWrites: false,
+    });
     const { client, clock, dialect, ids, now, serves, informer } = context;
     this.#stageContext = {
       client,
@@ -97,8 +101,8 @@ class Stager {
       now,
       serves,
       informer,
-      memory: <Value>(key: string, make: () => Value) => {
-        if (!memory.has(key)) memory.set(key, make());
+      memory: <Value>(key: string, create: () => Value) => {
+        if (!memory.has(key)) memory.set(key, create());
         return memory.get(key) as Value;
       },
     };
@@ -110,22 +114,22 @@ class Stager {
     for (const { kind, keysOf } of watches) {
       if (!this.#context.serves(kind)) continue;
       this.#context.informer(kind).subscribe((event) => {
-        for (const told of keysOf(event.object, this.#context)) {
-          const key = placedKey(told, this.#kind, event.object);
-          // The world around it has changed, so what was done to it may be done again.
-          const done = this.#done.get(key);
-          if (done !== undefined) this.#done.set(key, { ...done, version: '' });
+        for (const mappedKey of keysOf(event.object, this.#context)) {
+          const key = placedKey(mappedKey, this.#kind, event.object);
+          // A related object has changed, so the last stage may run again.
+          const lastRun = this.#lastRuns.get(key);
+          if (lastRun !== undefined) this.#lastRuns.set(key, { ...lastRun, version: '' });
           this.#queue.add(key);
         }
       });
     }
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcileObject(key: string): Promise<Again | undefined> {
     const object = this.#objects.at(key) as AnyObject | undefined;
     if (object === undefined) {
       this.#choices.delete(key);
-      this.#done.delete(key);
+      this.#lastRuns.delete(key);
       return undefined;
     }
     const choice = this.#choose(key, object);
@@ -133,18 +137,18 @@ class Stager {
     const leftMs = choice.dueMs - this.#context.clock.now();
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     const { uid, resourceVersion: version } = object.metadata;
-    // One that fails is still the one to be carried out.
-    await this.#carryOut(choice.stage, object);
+    // If the stage fails, the choice is kept for the retry.
+    await this.#runStage(choice.stage, object);
     this.#choices.delete(key);
-    this.#done.set(key, { uid, version, stage: choice.stage });
+    this.#lastRuns.set(key, { uid, version, stage: choice.stage });
     return undefined;
   }
 
-  /** The stage that the object waits for; one that was chosen before stays chosen as long as it may. */
+  /** Chooses the stage that the object waits for; an earlier choice is kept while it is possible. */
   #choose(key: string, object: AnyObject): Choice | undefined {
     const { uid, resourceVersion, deletionTimestamp } = object.metadata;
-    const done = this.#done.get(key);
-    const before = done?.uid === uid ? done : undefined;
+    const lastRun = this.#lastRuns.get(key);
+    const before = lastRun?.uid === uid ? lastRun : undefined;
     const matching = this.#stages.filter(
       (stage) =>
         (before?.stage.next === undefined || before.stage.next === stage.name) &&
@@ -153,7 +157,7 @@ class Stager {
     );
     const known = this.#choices.get(key);
     const kept = known?.uid === uid && known.deletionTimestamp === deletionTimestamp ? known : undefined;
-    const stage = this.#oneOf(matching, kept?.stage);
+    const stage = this.#pick(matching, kept?.stage);
     if (stage === undefined) {
       this.#choices.delete(key);
       return undefined;
@@ -165,7 +169,7 @@ class Stager {
     return choice;
   }
 
-  #oneOf(matching: readonly Stage[], kept: Stage | undefined): Stage | undefined {
+  #pick(matching: readonly Stage[], kept: Stage | undefined): Stage | undefined {
     const [first] = matching;
     if (first?.weight === undefined) return first;
     const drawn = matching.filter((stage) => stage.weight !== undefined);
@@ -178,19 +182,19 @@ class Stager {
     return drawn.at(-1);
   }
 
-  /** What a stage gets, with a client that writes in its name. */
+  /** The context of a stage, with a client that uses the stage's field manager. */
   #contextOf({ fieldManager }: Stage): StageContext {
     if (fieldManager === undefined) return this.#stageContext;
-    let context = this.#named.get(fieldManager);
+    let context = this.#contexts.get(fieldManager);
     if (context === undefined) {
-      const client = remembering(this.#context.client.with({ fieldManager }));
+      const client = withCachedApis(this.#context.client.with({ fieldManager }));
       context = { ...this.#stageContext, client };
-      this.#named.set(fieldManager, context);
+      this.#contexts.set(fieldManager, context);
     }
     return context;
   }
 
-  async #carryOut(stage: Stage, object: AnyObject): Promise<void> {
+  async #runStage(stage: Stage, object: AnyObject): Promise<void> {
     const { name, namespace, uid } = object.metadata;
     const context = this.#contextOf(stage);
     const { client } = context;
@@ -203,24 +207,24 @@ class Stager {
       if (event !== undefined) this.#context.events.record(object, event.type, event.reason, event.message);
       if (stage.delete) await api.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
-      // It has gone meanwhile, or another one has its name: nothing is left to be done to it.
+      // The object was deleted meanwhile, or another one has its name.
       if (StatusError.is(error, 'NotFound') && error.status.details?.name === name) return;
       throw error;
     }
   }
 
   /**
-   * Replaces what was seen, in that very version: an update costs the server half of what a patch does, and who was faster
-   * is no trouble, because the look is taken again at once.
+   * Updates the observed version instead of patching: an update costs the server half as much, and a Conflict is retried at
+   * once by the queue.
    */
   async #change(api: Api<Kind>, object: AnyObject, changes: Readonly<Record<string, unknown>>): Promise<void> {
     const { name } = object.metadata;
-    const isApart = own(this.#kind.subresources, 'status') !== undefined;
+    const hasStatusSubresource = own(this.#kind.subresources, 'status') !== undefined;
     const { status, ...rest } = changes;
     let current: AnyObject = object;
-    const body = isApart ? rest : changes;
+    const body = hasStatusSubresource ? rest : changes;
     if (!isContained(current, body)) current = (await api.update(merged(current, body))) as AnyObject;
-    if (isApart && status !== undefined && !isContained(current, { status })) {
+    if (hasStatusSubresource && status !== undefined && !isContained(current, { status })) {
       await api.subresource('status').update(name, merged(current, { status }));
     }
   }
@@ -243,7 +247,7 @@ function checkNames(list: readonly Stage[]): void {
   const names = new Set(list.map(({ name }) => name));
   for (const { name, next, kind } of list) {
     if (next !== undefined && !names.has(next)) {
-      throw new TypeError(`orchplane: the stage ${name} of ${kind.kind} is followed by ${next}, which there is not`);
+      throw new TypeError(`orchplane: the stage ${name} of ${kind.kind} is followed by ${next}, which does not exist`);
     }
   }
 }

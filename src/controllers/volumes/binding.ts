@@ -1,6 +1,6 @@
 /**
- * The writes by which a volume and a claim become each other's, or no longer are. Each changes nothing that is as it
- * should be, and returns the object as it is afterwards.
+ * The writes that bind a volume to a claim and unbind it. Each one skips the write if nothing changes, and returns the
+ * resulting object.
  */
 import type { Client } from '../../client/client.js';
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
@@ -14,8 +14,8 @@ import type { StoredClaim, StoredVolume } from './objects.js';
 type VolumePhase = StoredVolume['status']['phase'];
 type ClaimPhase = StoredClaim['status']['phase'];
 
-/** What an object's end, or its failure, is told with. */
-export interface Told {
+/** The Event, and the status message, that accompany a phase change. */
+export interface PhaseNotice {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
@@ -38,7 +38,7 @@ export class Binding {
     this.#terms = terms;
   }
 
-  /** Volume first, so that no other claim can take it: its claim, its phase, then the claim's volume and its phase. */
+  /** Binds the volume first, so that no other claim can take it: claimRef, volume phase, claim volumeName, claim phase. */
   async bind(volume: StoredVolume, claim: StoredClaim): Promise<void> {
     const claimed = await this.#bindVolume(volume, claim);
     const bound = await this.setVolumePhase(claimed, 'Bound');
@@ -46,7 +46,7 @@ export class Binding {
     await this.setClaimStatus(named, 'Bound', bound);
   }
 
-  /** A volume that the controller chose is free again; one that was reserved stays so, for whoever comes under that name. */
+  /** Frees a volume that the controller chose. A volume that a user reserved by claimRef stays reserved, without the uid. */
   async unbind(volume: StoredVolume): Promise<void> {
     const { boundByController } = this.#terms.names;
     const { claimRef, ...unclaimed } = volume.spec;
@@ -59,18 +59,18 @@ export class Binding {
     await this.setVolumePhase(freed, 'Available');
   }
 
-  async setVolumePhase(volume: StoredVolume, phase: VolumePhase, told?: Told): Promise<StoredVolume> {
+  async setVolumePhase(volume: StoredVolume, phase: VolumePhase, notice?: PhaseNotice): Promise<StoredVolume> {
     if (volume.status.phase === phase) return volume;
     const { message: _message, ...status } = volume.status;
     const updated = await this.#client.api(PersistentVolume).status.update(volume.metadata.name, {
       ...volume,
-      status: { ...status, phase, ...(told === undefined ? {} : { message: told.message }) },
+      status: { ...status, phase, ...(notice === undefined ? {} : { message: notice.message }) },
     });
-    if (told !== undefined) this.#events.record(updated, told.type, told.reason, told.message);
+    if (notice !== undefined) this.#events.record(updated, notice.type, notice.reason, notice.message);
     return updated;
   }
 
-  /** Without a volume the claim has neither capacity nor modes. */
+  /** Without a volume, the status has neither capacity nor access modes. */
   async setClaimStatus(claim: StoredClaim, phase: ClaimPhase, volume?: StoredVolume): Promise<StoredClaim> {
     const status = this.#claimStatus(claim, phase, volume);
     if (deepEqual(status, claim.status)) return claim;
@@ -78,19 +78,19 @@ export class Binding {
     return this.#client.api(PersistentVolumeClaim, namespace).status.update(name, { ...claim, status });
   }
 
-  /** The same, said aloud; a claim in that phase already is left alone. */
-  async loseClaim(claim: StoredClaim, told: Told): Promise<void> {
+  /** Sets the claim's phase to Lost and records an Event, unless the claim is Lost already. */
+  async loseClaim(claim: StoredClaim, notice: PhaseNotice): Promise<void> {
     if (claim.status.phase === 'Lost') return;
     const updated = await this.setClaimStatus(claim, 'Lost');
-    this.#events.record(updated, told.type, told.reason, told.message);
+    this.#events.record(updated, notice.type, notice.reason, notice.message);
   }
 
   #claimStatus({ status }: StoredClaim, phase: ClaimPhase, volume: StoredVolume | undefined): StoredClaim['status'] {
     const { accessModes: _modes, capacity, currentVolumeAttributesClassName: attributes, ...rest } = status;
     if (volume === undefined) return { ...rest, phase };
     const { accessModes, volumeAttributesClassName } = volume.spec;
-    const becomes = status.phase !== phase;
-    const size = becomes ? this.#sizeFor(status, volume) : capacity;
+    const isPhaseChange = status.phase !== phase;
+    const size = isPhaseChange ? this.#sizeFor(status, volume) : capacity;
     const isNew = status.phase === 'Pending' && phase === 'Bound';
     const given = isNew && this.#terms.features?.enabled('VolumeAttributesClass') === true;
     const current = given ? volumeAttributesClassName : attributes;

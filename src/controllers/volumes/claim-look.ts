@@ -1,10 +1,11 @@
 /**
- * One look at a claim: finds it a volume, or says why there is none. A claim that was bound once never looks for another.
+ * Reconciles a claim: finds a volume for it or records why there is none. A claim that was bound once is never bound to
+ * another volume.
  */
 
 import type { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
-import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../kinds/shared/default-class.js';
+import { DEFAULT_STORAGE_CLASS_SUBDOMAINS, isDefaultClass } from '../../kinds/shared/default-class.js';
 import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
 import { qualifiedResource } from '../../meta/gvk.js';
@@ -16,10 +17,10 @@ import { type Binding, withAnnotations } from './binding.js';
 import { annotationOf, classOfClaim, hasClass, isBoundTo, type MatchTerms, mismatch } from './matching.js';
 import type { StoredClaim, StoredClass, StoredPod, StoredVolume } from './objects.js';
 import { provisionerOf } from './plugins.js';
-import { isOver } from './pod-claims.js';
+import { isShutDown } from './pod-claims.js';
 import type { VolumeIndex } from './volume-index.js';
 
-export interface ClaimLookOptions {
+export interface ClaimReconcilerOptions {
   readonly context: ControllerContext;
   readonly terms: MatchTerms;
   readonly binding: Binding;
@@ -29,38 +30,38 @@ export interface ClaimLookOptions {
   readonly index: VolumeIndex;
 }
 
-export class ClaimLook {
-  readonly #options: ClaimLookOptions;
-  /** What was last said about each claim: a look for another reason than its own change says nothing twice. */
-  readonly #said = new Map<string, string>();
-  /** Claims that have changed since they were looked at. */
+export class ClaimReconciler {
+  readonly #options: ClaimReconcilerOptions;
+  /** The last Event of each claim, so that a reconcile for another reason than its own change does not repeat it. */
+  readonly #lastEvents = new Map<string, string>();
+  /** Claims that have changed since their last reconcile. */
   readonly #changed = new Set<string>();
 
-  constructor(options: ClaimLookOptions) {
+  constructor(options: ClaimReconcilerOptions) {
     this.#options = options;
   }
 
-  /** The claim is new, or not what it was. */
+  /** Must be called when the claim is added or changes. */
   noteChange(key: string): void {
     this.#changed.add(key);
   }
 
-  /** The claim is gone. */
+  /** Must be called when the claim is deleted. */
   forget(key: string): void {
-    this.#said.delete(key);
+    this.#lastEvents.delete(key);
     this.#changed.delete(key);
   }
 
-  async look(claim: StoredClaim): Promise<void> {
+  async reconcileClaim(claim: StoredClaim): Promise<void> {
     const key = keyOf(claim);
-    if (this.#changed.delete(key)) this.#said.delete(key);
+    if (this.#changed.delete(key)) this.#lastEvents.delete(key);
     const { names } = this.#options.terms;
     if (annotationOf(claim, names.bindCompleted) !== undefined) await this.#keepBound(claim);
     else if (claim.spec.volumeName !== undefined) await this.#bindNamed(claim, claim.spec.volumeName);
     else await this.#bindBest(claim);
   }
 
-  /** The volume that the claim would be given now. */
+  /** The volume that the claim would be bound to now. */
   bestFor(claim: StoredClaim): StoredVolume | undefined {
     return this.#options.index.find(claim, { claimedOnly: this.#isDelayed(claim) });
   }
@@ -93,13 +94,18 @@ export class ClaimLook {
     if (volume.spec.claimRef === undefined) {
       const problem = mismatch(volume, claim, terms);
       if (problem !== undefined) {
-        this.#say(claim, 'Warning', 'VolumeMismatch', `Cannot bind to requested volume "${volumeName}": ${problem}`);
+        this.#recordOnce(
+          claim,
+          'Warning',
+          'VolumeMismatch',
+          `Cannot bind to requested volume "${volumeName}": ${problem}`,
+        );
         await binding.setClaimStatus(claim, 'Pending');
         return;
       }
     } else if (!isBoundTo(volume, claim)) {
-      this.#say(claim, 'Warning', 'FailedBinding', `volume "${volumeName}" already bound to a different claim.`);
-      // A claim that the controller itself gave the volume to is left for people to look at.
+      this.#recordOnce(claim, 'Warning', 'FailedBinding', `volume "${volumeName}" already bound to a different claim.`);
+      // A claim that the controller itself bound is left unchanged for manual inspection.
       if (annotationOf(claim, terms.names.boundByController) === undefined) {
         await binding.setClaimStatus(claim, 'Pending');
       }
@@ -117,39 +123,39 @@ export class ClaimLook {
     }
     if (await this.#giveDefaultClass(claim)) return;
     if (this.#isDelayed(claim) && annotationOf(claim, terms.names.selectedNode) === undefined) {
-      this.#sayWaiting(claim);
+      this.#recordWaiting(claim);
     } else if (classOfClaim(claim, terms.names) !== '') {
       await this.#provision(claim);
       return;
     } else {
       const message = 'no persistent volumes available for this claim and no storage class is set';
-      this.#say(claim, 'Normal', 'FailedBinding', message);
+      this.#recordOnce(claim, 'Normal', 'FailedBinding', message);
     }
     await binding.setClaimStatus(claim, 'Pending');
   }
 
-  /** Whether the class leaves it to the first pod where the volume will be. */
+  /** Whether the storage class has volumeBindingMode WaitForFirstConsumer. */
   #isDelayed(claim: StoredClaim): boolean {
     const { classes, terms } = this.#options;
     const className = classOfClaim(claim, terms.names);
     return className !== '' && classes.at(className)?.volumeBindingMode === 'WaitForFirstConsumer';
   }
 
-  #sayWaiting(claim: StoredClaim): void {
+  #recordWaiting(claim: StoredClaim): void {
     const unscheduled = this.#options
       .pods(keyOf(claim))
-      .filter((pod) => !isOver(pod) && (pod.spec.nodeName ?? '') === '')
+      .filter((pod) => !isShutDown(pod) && (pod.spec.nodeName ?? '') === '')
       .map(({ metadata }) => metadata.name);
     if (unscheduled.length === 0) {
       const message = 'waiting for first consumer to be created before binding';
-      this.#say(claim, 'Normal', 'WaitForFirstConsumer', message);
+      this.#recordOnce(claim, 'Normal', 'WaitForFirstConsumer', message);
       return;
     }
     const pods = unscheduled.length === 1 ? `pod ${unscheduled[0]}` : `pods ${unscheduled.join(',')}`;
-    this.#say(claim, 'Normal', 'WaitForPodScheduled', `waiting for ${pods} to be scheduled`);
+    this.#recordOnce(claim, 'Normal', 'WaitForPodScheduled', `waiting for ${pods} to be scheduled`);
   }
 
-  /** A claim that says nothing of its class gets the default, even if that came later than the claim. */
+  /** Assigns the default class to a claim without a class, even if the default was set after the claim was created. */
   async #giveDefaultClass(claim: StoredClaim): Promise<boolean> {
     const { terms, context } = this.#options;
     if (hasClass(claim, terms.names)) return false;
@@ -162,12 +168,12 @@ export class ClaimLook {
     return true;
   }
 
-  /** The newest that is marked so; of several from one moment the first by name. */
+  /** The newest default class; of several with the same timestamp the first by name. */
   #defaultClass(): StoredClass | undefined {
     const { dialect } = this.#options.context;
     return this.#options.classes
       .list()
-      .filter((each) => isDefaultClass(each, STORAGE_CLASS_MARKS, dialect))
+      .filter((each) => isDefaultClass(each, DEFAULT_STORAGE_CLASS_SUBDOMAINS, dialect))
       .sort(
         (left, right) =>
           timeToMs(right.metadata.creationTimestamp) - timeToMs(left.metadata.creationTimestamp) ||
@@ -175,26 +181,26 @@ export class ClaimLook {
       )[0];
   }
 
-  /** Says who shall make the volume, and waits for it. */
+  /** Annotates the claim with its provisioner and waits for the volume. */
   async #provision(claim: StoredClaim): Promise<void> {
     const { classes, context, terms } = this.#options;
     const className = classOfClaim(claim, terms.names);
     const storageClass = classes.at(className);
-    const failed = (message: string) => this.#say(claim, 'Warning', 'ProvisioningFailed', message);
+    const failed = (message: string) => this.#recordOnce(claim, 'Warning', 'ProvisioningFailed', message);
     if (storageClass === undefined) {
       const group = context.dialect.group(StorageClass.group);
       failed(`${qualifiedResource({ group, resource: 'storageclass' })} "${className}" not found`);
       return;
     }
     const { name, problem } = provisionerOf(storageClass, terms.names);
-    const asked = name === undefined ? claim : await this.#askProvisioner(claim, name);
+    const annotated = name === undefined ? claim : await this.#askProvisioner(claim, name);
     if (problem !== undefined) failed(problem);
     else if (name !== undefined) {
       const message =
         `Waiting for a volume to be created either by the external provisioner '${name}' or manually by the system ` +
         'administrator. If volume creation is delayed, please verify that the provisioner is running and correctly ' +
         'registered.';
-      this.#say(asked, 'Normal', 'ExternalProvisioning', message);
+      this.#recordOnce(annotated, 'Normal', 'ExternalProvisioning', message);
     }
   }
 
@@ -208,17 +214,17 @@ export class ClaimLook {
         .update({ ...claim, metadata: withAnnotations(claim.metadata, marks) });
     } catch (error) {
       if (StatusError.is(error) && error.reason !== 'Conflict') {
-        this.#say(claim, 'Warning', 'ProvisioningFailed', `Error saving claim: ${error.message}`);
+        this.#recordOnce(claim, 'Warning', 'ProvisioningFailed', `Error saving claim: ${error.message}`);
       }
       throw error;
     }
   }
 
-  #say(claim: StoredClaim, type: EventType, reason: string, message: string): void {
+  #recordOnce(claim: StoredClaim, type: EventType, reason: string, message: string): void {
     const key = keyOf(claim);
     const text = [claim.metadata.uid, reason, message].join('\n');
-    if (this.#said.get(key) === text) return;
-    this.#said.set(key, text);
+    if (this.#lastEvents.get(key) === text) return;
+    this.#lastEvents.set(key, text);
     this.#options.context.events.record(claim, type, reason, message);
   }
 }

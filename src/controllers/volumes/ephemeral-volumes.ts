@@ -1,5 +1,5 @@
 /**
- * Makes the claims of pods whose volumes live as long as they do. The garbage collector takes them away with the pod.
+ * Creates the claims of ephemeral volumes. The garbage collector deletes them with their pod.
  */
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -8,10 +8,10 @@ import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { controllerReference } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { StoredPod } from './objects.js';
-import { ephemeralClaimName, notMadeFor, podsByClaim } from './pod-claims.js';
+import { ephemeralClaimName, ephemeralOwnerProblem, podsByClaim } from './pod-claims.js';
 
 /**
- * Makes the claims of ephemeral volumes.
+ * Creates the PersistentVolumeClaims of pods with ephemeral volumes.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([ephemeralVolumes(), persistentVolumes()]) });
@@ -60,7 +60,7 @@ async function makeClaims(
     if (template === undefined) continue;
     const name = ephemeralClaimName(pod, volume);
     const known = claims.get(name, namespace);
-    let problem = known === undefined ? undefined : notMadeFor(pod, known);
+    let problem = known === undefined ? undefined : ephemeralOwnerProblem(pod, known);
     if (known === undefined) {
       const { labels, annotations } = template.metadata ?? {};
       try {

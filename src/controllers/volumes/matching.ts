@@ -1,5 +1,5 @@
 /**
- * Whether a volume and a claim go together. Pure.
+ * Pure functions that compare a volume with a claim.
  */
 import type { FeatureGates } from '../../kinds/feature-gates.js';
 import { Quantity } from '../../meta/quantity.js';
@@ -7,7 +7,7 @@ import { own } from '../../util/json.js';
 import type { VolumeNames } from './names.js';
 import type { StoredClaim, StoredVolume } from './objects.js';
 
-/** What matching depends on besides the two. */
+/** The cluster settings that matching depends on. */
 export interface MatchTerms {
   readonly names: VolumeNames;
   readonly features: FeatureGates | undefined;
@@ -19,12 +19,12 @@ export function annotationOf({ metadata }: Annotated, name: string): string | un
   return own(metadata.annotations ?? {}, name);
 }
 
-/** The class of a claim: empty when it wants none, or has none yet. */
+/** The class of a claim; empty if it wants none or has none yet. */
 export function classOfClaim(claim: StoredClaim, { betaStorageClass }: VolumeNames): string {
   return annotationOf(claim, betaStorageClass) ?? claim.spec.storageClassName ?? '';
 }
 
-/** Whether a claim says anything about its class, if only that it wants none. */
+/** Whether a claim sets a class, including the empty one. */
 export function hasClass(claim: StoredClaim, { betaStorageClass }: VolumeNames): boolean {
   return annotationOf(claim, betaStorageClass) !== undefined || claim.spec.storageClassName !== undefined;
 }
@@ -38,7 +38,7 @@ export function claimKeyOf({ spec }: StoredVolume): string | undefined {
   return spec.claimRef === undefined ? undefined : `${spec.claimRef.namespace}/${spec.claimRef.name}`;
 }
 
-/** Whether a volume refers to this claim: by name and, once that is known, by uid. */
+/** Whether a volume's claimRef is this claim: by name and, if set, by uid. */
 export function isBoundTo({ spec }: StoredVolume, { metadata }: StoredClaim): boolean {
   const { claimRef } = spec;
   if (claimRef?.name !== metadata.name || claimRef.namespace !== metadata.namespace) return false;
@@ -46,14 +46,14 @@ export function isBoundTo({ spec }: StoredVolume, { metadata }: StoredClaim): bo
 }
 
 const sizes = new Map<string, Quantity>();
-const MOST_SIZES = 1_000;
+const MAX_CACHED_SIZES = 1_000;
 
-/** The same few sizes are compared again and again. */
+/** Parses a size with a cache, because the same few sizes are compared repeatedly. */
 export function sizeOf(text: string | undefined): Quantity {
   if (text === undefined) return Quantity.zero;
   let size = sizes.get(text);
   if (size === undefined) {
-    if (sizes.size >= MOST_SIZES) sizes.clear();
+    if (sizes.size >= MAX_CACHED_SIZES) sizes.clear();
     size = Quantity.parse(text);
     sizes.set(text, size);
   }
@@ -81,7 +81,7 @@ function offersModes(claim: StoredClaim, volume: StoredVolume): boolean {
   return (claim.spec.accessModes ?? []).every((mode) => (volume.spec.accessModes ?? []).includes(mode));
 }
 
-/** Why a claim cannot have the volume that it names, in words; undefined when it can. */
+/** The reason why a claim cannot have the volume that it names; undefined if it can. The messages are the reference server's. */
 export function mismatch(volume: StoredVolume, claim: StoredClaim, terms: MatchTerms): string | undefined {
   const { names, features } = terms;
   if (volume.metadata.deletionTimestamp !== undefined) {

@@ -1,29 +1,29 @@
 /**
- * The annotations and finalizers by which volumes and claims are told what became of them, in the spelling of a cluster.
+ * The annotation and finalizer names of volumes and claims, in the cluster's dialect.
  */
 import type { Dialect } from '../../meta/dialect.js';
 
 export interface VolumeNames {
-  /** On a claim: it was bound once, and never looks for another volume. */
+  /** On a claim: it was bound once. It is never bound to another volume. */
   readonly bindCompleted: string;
-  /** On a volume or claim: the other side was chosen by the controller, not by somebody before it. */
+  /** On a volume or claim: the controller, not a user, chose the other side. */
   readonly boundByController: string;
-  /** On a volume: who made it. */
+  /** On a volume: the provisioner that created it. */
   readonly provisionedBy: string;
-  /** On a claim: on which node its first consumer will run. */
+  /** On a claim: the node of its first consumer. */
   readonly selectedNode: string;
-  /** On a claim: who shall make its volume. */
+  /** On a claim: the provisioner that must create its volume. */
   readonly storageProvisioner: string;
   readonly betaStorageProvisioner: string;
-  /** On a volume or claim: its class, from before there was a field for it. */
+  /** On a volume or claim: the storage class, from before there was a field for it. */
   readonly betaStorageClass: string;
-  /** On a volume: how large it was before it grew. */
+  /** On a volume: its capacity before a resize. */
   readonly preResizeCapacity: string;
   readonly claimProtection: string;
   readonly volumeProtection: string;
-  /** Keeps a volume that a built-in provisioner made until its storage is gone. */
+  /** Keeps a volume of a built-in provisioner until its storage is deleted. */
   readonly deletionProtection: string;
-  /** How names of built-in provisioners begin. */
+  /** The name prefix of built-in provisioners. */
   readonly builtInPrefix: string;
 }
 

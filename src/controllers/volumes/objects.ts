@@ -1,5 +1,5 @@
 /**
- * The objects that this folder is about, as the server hands them out.
+ * Type aliases of the stored objects that this folder handles.
  */
 import type { Stored } from '../../client/api.js';
 import type { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';

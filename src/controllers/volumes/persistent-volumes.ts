@@ -1,8 +1,8 @@
 /**
- * Brings claims and volumes together: a claim gets the smallest free volume that fits, or the one it names, or the one that
- * was kept for it; a volume whose claim is gone is kept, emptied or removed, as its policy says. spec: PersistentVolume
+ * Binds claims to volumes. A claim gets the volume it names, the one reserved for it, or the smallest free volume that fits.
+ * A volume whose claim is gone is retained, recycled or deleted according to its reclaim policy. spec: PersistentVolume
  *
- * Volumes and claims share one queue with one worker: a binding changes both, and must not be disturbed by another one.
+ * Volumes and claims share one queue with one worker, because a binding changes both and must not run concurrently.
  */
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
@@ -12,16 +12,16 @@ import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { Binding } from './binding.js';
-import { ClaimLook } from './claim-look.js';
+import { ClaimReconciler } from './claim-look.js';
 import { annotationOf, claimKeyOf, classOfClaim, classOfVolume, hasClass, type MatchTerms } from './matching.js';
 import { volumeNames } from './names.js';
 import type { StoredClaim } from './objects.js';
 import { claimKeysOf, podsByClaim } from './pod-claims.js';
 import { VolumeIndex } from './volume-index.js';
-import { VolumeLook } from './volume-look.js';
+import { VolumeReconciler } from './volume-look.js';
 
 /**
- * Binds PersistentVolumeClaims to PersistentVolumes. It makes no volumes: see `volumeProvisioner()`.
+ * Binds PersistentVolumeClaims to PersistentVolumes. It creates no volumes: see `volumeProvisioner()`.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([persistentVolumes(), claimProtection()]) });
@@ -36,12 +36,12 @@ export function persistentVolumes(): Controller {
   };
 }
 
-/** Keys of the queue say what they are about. */
+/** Prefixes of queue keys. */
 const CLAIM = 'claim ';
 const VOLUME = 'volume ';
-/** Claims of a class that wait for a volume. */
+/** A class with free volumes whose waiting claims are to be reconciled. */
 const CLASS = 'class ';
-/** Files claims that have no class and might still be given one. */
+/** The index key of claims without a class, which may still get the default class. */
 const UNDECIDED = '?';
 
 class Binder {
@@ -53,8 +53,8 @@ class Binder {
   readonly #index: VolumeIndex;
   readonly #waiting: Lookup<StoredClaim>;
   readonly #naming: Lookup<StoredClaim>;
-  readonly #claimLook: ClaimLook;
-  readonly #volumeLook: VolumeLook;
+  readonly #claimReconciler: ClaimReconciler;
+  readonly #volumeReconciler: VolumeReconciler;
   readonly #queue: WorkQueue;
 
   constructor(context: ControllerContext) {
@@ -81,9 +81,9 @@ class Binder {
       claims: this.#claims,
       pods: podsByClaim(context),
     };
-    this.#claimLook = new ClaimLook({ ...shared, classes: this.#classes, index: this.#index });
-    this.#volumeLook = new VolumeLook({ ...shared, onClaim: (key) => this.#queue.add(CLAIM + key) });
-    this.#queue = context.queue((key) => this.#look(key));
+    this.#claimReconciler = new ClaimReconciler({ ...shared, classes: this.#classes, index: this.#index });
+    this.#volumeReconciler = new VolumeReconciler({ ...shared, onClaim: (key) => this.#queue.add(CLAIM + key) });
+    this.#queue = context.queue((key) => this.#reconcileKey(key));
   }
 
   start(): void {
@@ -108,9 +108,9 @@ class Binder {
     });
     this.#claims.onKey((key, event) => {
       const { object } = event;
-      if (event.type === 'DELETED') this.#claimLook.forget(key);
+      if (event.type === 'DELETED') this.#claimReconciler.forget(key);
       else {
-        this.#claimLook.noteChange(key);
+        this.#claimReconciler.noteChange(key);
         this.#queue.add(CLAIM + key);
       }
       if (event.type === 'MODIFIED' && event.previous.spec.volumeName === object.spec.volumeName) return;
@@ -127,7 +127,7 @@ class Binder {
     });
   }
 
-  /** A claim that waits for its first pod says so; a volume is emptied only when nobody uses it. */
+  /** Pods affect the events of claims that wait for their first consumer, and released volumes that await recycling. */
   #onPod(key: string): void {
     if (this.#claims.at(key)?.status.phase === 'Pending') this.#queue.add(CLAIM + key);
     for (const { metadata, status } of this.#index.ofClaim(key)) {
@@ -135,24 +135,24 @@ class Binder {
     }
   }
 
-  async #look(key: string): Promise<void> {
+  async #reconcileKey(key: string): Promise<void> {
     if (key.startsWith(CLAIM)) {
       const claim = this.#claims.at(key.slice(CLAIM.length));
-      if (claim !== undefined) await this.#claimLook.look(claim);
+      if (claim !== undefined) await this.#claimReconciler.reconcileClaim(claim);
     } else if (key.startsWith(VOLUME)) {
       const volume = this.#volumes.at(key.slice(VOLUME.length));
-      if (volume !== undefined) await this.#volumeLook.look(volume);
+      if (volume !== undefined) await this.#volumeReconciler.reconcileVolume(volume);
     } else {
-      this.#offer(key.slice(CLASS.length));
+      this.#queueWaitingClaims(key.slice(CLASS.length));
     }
   }
 
-  /** There is a free volume of a class: whoever waits for one is looked at, but no more than can be served. */
-  #offer(className: string): void {
+  /** Queues claims that wait for a volume of the class, at most as many as there are free volumes. */
+  #queueWaitingClaims(className: string): void {
     let free = this.#index.countFree(className);
     for (const claim of this.#waiting(`=${className}`)) {
       if (free === 0) return;
-      if (this.#claimLook.bestFor(claim) === undefined) continue;
+      if (this.#claimReconciler.bestFor(claim) === undefined) continue;
       this.#queue.add(CLAIM + keyOf(claim));
       free--;
     }

@@ -1,5 +1,5 @@
 /**
- * Which claims pods use: those they name, and those that are made for them.
+ * The claims that pods use: those they name, and those of their ephemeral volumes.
  */
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ControllerContext } from '../runtime/controller.js';
@@ -9,13 +9,13 @@ import type { StoredClaim, StoredPod } from './objects.js';
 
 type Volume = NonNullable<StoredPod['spec']['volumes']>[number];
 
-/** The name of the claim that is made for a volume of a pod. */
+/** The name of the claim of an ephemeral volume. */
 export function ephemeralClaimName(pod: StoredPod, volume: Volume): string {
   return `${pod.metadata.name}-${volume.name}`;
 }
 
-/** Why a claim of that name cannot be what was made for the pod; undefined when it is. */
-export function notMadeFor(pod: StoredPod, claim: StoredClaim): string | undefined {
+/** The error message if an existing claim does not belong to the pod's ephemeral volume; undefined if it does. */
+export function ephemeralOwnerProblem(pod: StoredPod, claim: StoredClaim): string | undefined {
   if (claim.metadata.namespace === pod.metadata.namespace && isControlledBy(claim, pod)) return undefined;
   return (
     `PVC ${claim.metadata.namespace}/${claim.metadata.name} was not created for pod ` +
@@ -23,7 +23,7 @@ export function notMadeFor(pod: StoredPod, claim: StoredClaim): string | undefin
   );
 }
 
-/** The keys of all claims that a pod names or has made for it. */
+/** The keys of all claims that a pod uses. */
 export function claimKeysOf(pod: StoredPod): readonly string[] {
   const keys: string[] = [];
   for (const volume of pod.spec.volumes ?? []) {
@@ -35,13 +35,13 @@ export function claimKeysOf(pod: StoredPod): readonly string[] {
   return keys;
 }
 
-/** Finds pods by the key of a claim. */
+/** An index of pods by the key of a claim that they use. */
 export function podsByClaim(context: ControllerContext): Lookup<StoredPod> {
   return context.informer(Pod).index('claims that it uses', claimKeysOf);
 }
 
-/** Whether nothing of the pod runs any more. */
-export function isOver({ metadata, status }: StoredPod): boolean {
+/** Whether no container of the pod runs any more. */
+export function isShutDown({ metadata, status }: StoredPod): boolean {
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return true;
   if (metadata.deletionTimestamp === undefined) return false;
   return (status.containerStatuses ?? []).every(

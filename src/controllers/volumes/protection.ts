@@ -1,16 +1,16 @@
 /**
- * A finalizer that holds an object as long as it is in use.
+ * A finalizer that delays the deletion of an object while it is in use.
  */
 import type { ApiObject } from '../../meta/object.js';
 
 export interface Protection {
   readonly finalizer: string;
-  /** Asked only about objects that are being deleted. */
+  /** Called only for objects that are being deleted. */
   readonly isUsed: () => boolean | Promise<boolean>;
   readonly update: (metadata: ApiObject['metadata']) => Promise<unknown>;
 }
 
-/** Takes the finalizer off what is to go and is not used, and puts it on what has none. */
+/** Removes the finalizer from an unused object that is being deleted; adds it to an object without it. */
 export async function protect({ metadata }: Pick<ApiObject, 'metadata'>, protection: Protection): Promise<void> {
   const { finalizer, isUsed, update } = protection;
   const { finalizers = [], deletionTimestamp } = metadata;

@@ -1,6 +1,6 @@
 /**
- * All volumes, filed so that the one for a claim is found without a look at each: by what they offer and, as long as they
- * refer to no claim, by class and size.
+ * An index of all volumes that finds the volume for a claim without scanning: by access modes, then by claimRef or, for free
+ * volumes, by class and capacity.
  */
 import { everything, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import {
@@ -22,9 +22,9 @@ type Volumes = Map<string, StoredVolume>;
 /** Volumes with the same access modes. */
 interface Group {
   readonly modes: ReadonlySet<string>;
-  /** By the key of the claim that they refer to. */
+  /** By the key of the claimRef. */
   readonly claimed: Map<string, Volumes>;
-  /** By class, then by capacity as it is written. */
+  /** By class, then by the capacity string. */
   readonly free: Map<string, Map<string, Volumes>>;
 }
 
@@ -39,10 +39,12 @@ export class VolumeIndex {
   add(volume: StoredVolume): void {
     const group = this.#group(volume);
     const claim = claimKeyOf(volume);
-    if (claim !== undefined) inside(group.claimed, claim).set(volume.metadata.name, volume);
+    if (claim !== undefined) addTo(group.claimed, claim, volume);
     else {
-      const sizes = inside(group.free, classOfVolume(volume, this.#terms.names));
-      inside(sizes, capacityOf(volume) ?? '0').set(volume.metadata.name, volume);
+      const className = classOfVolume(volume, this.#terms.names);
+      const sizes = group.free.get(className) ?? new Map<string, Volumes>();
+      group.free.set(className, sizes);
+      addTo(sizes, capacityOf(volume) ?? '0', volume);
     }
   }
 
@@ -50,22 +52,22 @@ export class VolumeIndex {
     const group = this.#group(volume);
     const { name } = volume.metadata;
     const claim = claimKeyOf(volume);
-    if (claim !== undefined) dropFrom(group.claimed, claim, name);
+    if (claim !== undefined) removeFrom(group.claimed, claim, name);
     else {
       const className = classOfVolume(volume, this.#terms.names);
       const sizes = group.free.get(className);
       if (sizes === undefined) return;
-      dropFrom(sizes, capacityOf(volume) ?? '0', name);
+      removeFrom(sizes, capacityOf(volume) ?? '0', name);
       if (sizes.size === 0) group.free.delete(className);
     }
   }
 
-  /** The volumes that refer to a claim. */
+  /** The volumes whose claimRef is the claim. */
   ofClaim(key: string): readonly StoredVolume[] {
     return [...this.#groups.values()].flatMap(({ claimed }) => [...(claimed.get(key)?.values() ?? [])]);
   }
 
-  /** How many of a class refer to no claim. */
+  /** The number of volumes of a class without claimRef. */
   countFree(className: string): number {
     let count = 0;
     for (const { free } of this.#groups.values()) {
@@ -75,8 +77,8 @@ export class VolumeIndex {
   }
 
   /**
-   * The best volume for a claim: among those that offer no more ways of access than they must, one that refers to the
-   * claim already, or else the smallest that is large enough. `claimedOnly`: only the first of these.
+   * The best volume for a claim. Groups with the fewest access modes come first; within a group, a volume whose claimRef is
+   * the claim, otherwise the smallest that is large enough. `claimedOnly` skips the latter.
    */
   find(claim: StoredClaim, { claimedOnly }: { claimedOnly: boolean }): StoredVolume | undefined {
     const wanted = claim.spec.accessModes ?? [];
@@ -136,17 +138,13 @@ export class VolumeIndex {
   }
 }
 
-function inside<Inner extends Map<string, unknown>>(outer: Map<string, Inner>, key: string): Inner {
-  let inner = outer.get(key);
-  if (inner === undefined) {
-    // Every map in here holds maps or volumes by name; which of them is the caller's type.
-    inner = new Map<string, unknown>() as unknown as Inner;
-    outer.set(key, inner);
-  }
-  return inner;
+function addTo(outer: Map<string, Volumes>, key: string, volume: StoredVolume): void {
+  const inner = outer.get(key);
+  if (inner === undefined) outer.set(key, new Map([[volume.metadata.name, volume]]));
+  else inner.set(volume.metadata.name, volume);
 }
 
-function dropFrom(outer: Map<string, Volumes>, key: string, name: string): void {
+function removeFrom(outer: Map<string, Volumes>, key: string, name: string): void {
   const inner = outer.get(key);
   inner?.delete(name);
   if (inner?.size === 0) outer.delete(key);

@@ -1,5 +1,5 @@
 /**
- * One look at a volume: its phase follows from its claim, and when that is gone, what happens to it from its policy.
+ * Reconciles a volume: its phase follows its claim; once the claim is gone, the reclaim policy decides.
  */
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
@@ -11,30 +11,30 @@ import type { Binding } from './binding.js';
 import { annotationOf, claimKeyOf, type MatchTerms, sameVolumeMode } from './matching.js';
 import type { StoredClaim, StoredPod, StoredVolume } from './objects.js';
 import { deletionFinalizers, deletionOf, isRecyclable } from './plugins.js';
-import { isOver } from './pod-claims.js';
+import { isShutDown } from './pod-claims.js';
 
-export interface VolumeLookOptions {
+export interface VolumeReconcilerOptions {
   readonly context: ControllerContext;
   readonly terms: MatchTerms;
   readonly binding: Binding;
   readonly claims: SharedInformer<typeof PersistentVolumeClaim>;
   readonly pods: Lookup<StoredPod>;
-  /** The claim under the key wants a look. */
+  /** Called with the key of a claim that needs a reconcile. */
   readonly onClaim: (key: string) => void;
 }
 
-export class VolumeLook {
-  readonly #options: VolumeLookOptions;
+export class VolumeReconciler {
+  readonly #options: VolumeReconcilerOptions;
 
-  constructor(options: VolumeLookOptions) {
+  constructor(options: VolumeReconcilerOptions) {
     this.#options = options;
   }
 
-  async look(seen: StoredVolume): Promise<void> {
+  async reconcileVolume(seen: StoredVolume): Promise<void> {
     const { binding, context, onClaim } = this.#options;
     const volume = await this.#withFinalizers(seen);
     const { claimRef } = volume.spec;
-    // Kept for somebody who is not there yet.
+    // The volume is free, or reserved for a claim that does not exist yet.
     if (claimRef === undefined || (claimRef.uid ?? '') === '') {
       await binding.setVolumePhase(volume, 'Available');
       return;
@@ -47,16 +47,16 @@ export class VolumeLook {
         onClaim(keyOf(claim));
         return;
       }
-      const tell = (about: ApiObject, which: string) => {
+      const recordMismatch = (object: ApiObject, which: string) => {
         const message = `Cannot bind PersistentVolume ${which} due to incompatible volumeMode.`;
-        context.events.record(about, 'Warning', 'VolumeMismatch', message);
+        context.events.record(object, 'Warning', 'VolumeMismatch', message);
       };
-      tell(volume, `to requested PersistentVolumeClaim "${claim.metadata.name}"`);
-      tell(claim, `"${volume.metadata.name}" to requested PersistentVolumeClaim`);
+      recordMismatch(volume, `to requested PersistentVolumeClaim "${claim.metadata.name}"`);
+      recordMismatch(claim, `"${volume.metadata.name}" to requested PersistentVolumeClaim`);
     } else if (claim.spec.volumeName === volume.metadata.name) {
       await binding.setVolumePhase(volume, 'Bound');
-    } else if (this.#isMadeToGo(volume)) {
-      // Made for a claim that has found another one meanwhile.
+    } else if (this.#isProvisionedWithDelete(volume)) {
+      // Provisioned for a claim that was bound to another volume meanwhile.
       await this.#release(volume);
     } else {
       await binding.unbind(volume);
@@ -71,27 +71,27 @@ export class VolumeLook {
     return context.client.api(PersistentVolume).update({ ...volume, metadata });
   }
 
-  #isMadeToGo(volume: StoredVolume): boolean {
+  #isProvisionedWithDelete(volume: StoredVolume): boolean {
     const { provisionedBy } = this.#options.terms.names;
     return annotationOf(volume, provisionedBy) !== undefined && volume.spec.persistentVolumeReclaimPolicy === 'Delete';
   }
 
-  /** The very claim that the volume refers to; another one of that name is none. */
+  /** The claim of the claimRef. A claim with the same name but another uid does not count. */
   async #claimOf(volume: StoredVolume): Promise<StoredClaim | undefined> {
     const { claims, context } = this.#options;
     const { claimRef } = volume.spec;
     if (claimRef?.name === undefined || claimRef.namespace === undefined) return undefined;
     const known = claims.get(claimRef.name, claimRef.namespace);
     if (known?.metadata.uid === claimRef.uid) return known;
-    if (known === undefined && isDone(volume)) return undefined;
-    // The volume may have been heard of before its claim.
+    if (known === undefined && isReleased(volume)) return undefined;
+    // The claim's informer may be behind the volume's.
     const live = await context.client.api(PersistentVolumeClaim, claimRef.namespace).find(claimRef.name);
     return live?.metadata.uid === claimRef.uid ? live : undefined;
   }
 
   async #release(volume: StoredVolume): Promise<void> {
     const { binding } = this.#options;
-    const released = isDone(volume) ? volume : await binding.setVolumePhase(volume, 'Released');
+    const released = isReleased(volume) ? volume : await binding.setVolumePhase(volume, 'Released');
     switch (released.spec.persistentVolumeReclaimPolicy) {
       case 'Delete':
         return this.#delete(released);
@@ -105,7 +105,7 @@ export class VolumeLook {
     const { binding, context, terms } = this.#options;
     const { name, finalizers = [] } = volume.metadata;
     const deletion = deletionOf(volume, terms.names);
-    if (deletion === 'elsewhere') return;
+    if (deletion === 'external') return;
     if (deletion !== 'deleted') {
       const { problem: message } = deletion;
       await binding.setVolumePhase(volume, 'Failed', { type: 'Warning', reason: 'VolumeFailedDelete', message });
@@ -120,16 +120,16 @@ export class VolumeLook {
       }
       if (volume.metadata.deletionTimestamp === undefined) await api.delete(name);
     } catch (error) {
-      // Somebody else took it away.
+      // The volume was deleted by another client.
       if (!StatusError.is(error, 'NotFound')) throw error;
     }
   }
 
-  /** There is nothing to scrub here, so it is done at once, as soon as no pod uses the volume any more. */
+  /** There is nothing to scrub, so recycling completes at once when no pod uses the volume. */
   async #recycle(volume: StoredVolume): Promise<void> {
     const { binding, context, claims, pods } = this.#options;
     const key = claimKeyOf(volume) ?? '';
-    const used = pods(key).filter((pod) => !isOver(pod));
+    const used = pods(key).filter((pod) => !isShutDown(pod));
     if (used.length > 0 && claims.at(key) === undefined) {
       const message = `Volume is used by pods: ${used.map(keyOf).sort().join(',')}`;
       context.events.record(volume, 'Normal', 'VolumeFailedRecycle', message);
@@ -145,6 +145,6 @@ export class VolumeLook {
   }
 }
 
-function isDone({ status }: StoredVolume): boolean {
+function isReleased({ status }: StoredVolume): boolean {
   return status.phase === 'Released' || status.phase === 'Failed';
 }

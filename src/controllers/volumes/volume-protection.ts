@@ -1,5 +1,5 @@
 /**
- * Keeps a volume that is being deleted as long as it is bound to a claim.
+ * The pv-protection finalizer: keeps a volume that is being deleted while it is bound to a claim.
  */
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import type { Controller } from '../runtime/controller.js';
@@ -7,7 +7,7 @@ import { volumeNames } from './names.js';
 import { protect } from './protection.js';
 
 /**
- * Lets PersistentVolumes go only when they are bound no more.
+ * Delays the deletion of PersistentVolumes until they are no longer bound.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([volumeProtection()]) });

@@ -1,6 +1,6 @@
 /**
- * Plays the provisioners of storage classes: makes a volume for each claim that waits for one of them, and takes it away
- * when the claim is gone. There is no storage behind these volumes.
+ * Simulates the provisioners of storage classes: creates a volume for each claim that waits for one of them, and deletes it
+ * after the claim is gone. There is no storage behind these volumes.
  */
 import type { Sent } from '../../client/api.js';
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
@@ -18,13 +18,13 @@ import type { StoredClaim, StoredClass, StoredVolume } from './objects.js';
 import { claimKeysOf, podsByClaim } from './pod-claims.js';
 
 export interface VolumeProvisionerOptions {
-  /** Names of provisioners, as storage classes have them. */
+  /** Names of provisioners as in storage classes. */
   readonly provisioners: readonly string[];
 }
 
 /**
- * Makes volumes for the classes of the given provisioners. A class that waits for the first consumer gets them when that
- * has a node, or when the claim says which it will be.
+ * Creates volumes for the classes of the given provisioners. With WaitForFirstConsumer, a volume is created when the first
+ * consumer has a node or the claim has the selected-node annotation.
  *
  * @example
  * const cluster = createCluster({
@@ -45,22 +45,22 @@ export function volumeProvisioner(options: VolumeProvisionerOptions): Controller
       const classes = context.informer(StorageClass);
       const podsOf = podsByClaim(context);
 
-      const isAwaited = (claim: StoredClaim, storageClass: StoredClass): boolean => {
+      const isReady = (claim: StoredClaim, storageClass: StoredClass): boolean => {
         if (storageClass.volumeBindingMode !== 'WaitForFirstConsumer') return true;
         if (annotationOf(claim, names.selectedNode) !== undefined) return true;
         return podsOf(keyOf(claim)).some(({ spec }) => (spec.nodeName ?? '') !== '');
       };
 
-      const making = context.queue(
+      const provisioning = context.queue(
         async (key) => {
           const claim = claims.at(key);
           if (claim === undefined || claim.spec.volumeName !== undefined) return;
           const storageClass = classes.at(classOfClaim(claim, names));
           if (storageClass === undefined || !provisioners.has(storageClass.provisioner)) return;
           const name = `pvc-${claim.metadata.uid}`;
-          if (!isAwaited(claim, storageClass) || volumes.at(name) !== undefined) return;
-          const about = `External provisioner is provisioning volume for claim "${key}"`;
-          context.events.record(claim, 'Normal', 'Provisioning', about);
+          if (!isReady(claim, storageClass) || volumes.at(name) !== undefined) return;
+          const message = `External provisioner is provisioning volume for claim "${key}"`;
+          context.events.record(claim, 'Normal', 'Provisioning', message);
           try {
             await context.client.api(PersistentVolume).create(volumeFor(claim, storageClass, names));
           } catch (error) {
@@ -72,41 +72,41 @@ export function volumeProvisioner(options: VolumeProvisionerOptions): Controller
           }
           context.events.record(claim, 'Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
         },
-        { name: 'making' },
+        { name: 'provisioning' },
       );
 
-      const removing = context.queue(
+      const deleting = context.queue(
         async (name) => {
           const volume = volumes.at(name);
-          if (volume === undefined || !isDue(volume, provisioners, names)) return;
+          if (volume === undefined || !isDeletable(volume, provisioners, names)) return;
           const { uid } = volume.metadata;
           await ignoringAbsence(context.client.api(PersistentVolume).delete(name, { preconditions: { uid } }));
         },
-        { name: 'removing' },
+        { name: 'deleting' },
       );
 
       const waiting = claims.index('class of claims without a volume', (claim) =>
         claim.spec.volumeName === undefined ? [`=${classOfClaim(claim, names)}`] : [],
       );
       claims.onKey((key, { type, object }) => {
-        if (type !== 'DELETED' && object.spec.volumeName === undefined) making.add(key);
+        if (type !== 'DELETED' && object.spec.volumeName === undefined) provisioning.add(key);
       });
       classes.onKey((name, { type }) => {
-        if (type !== 'DELETED') for (const claim of waiting(`=${name}`)) making.add(keyOf(claim));
+        if (type !== 'DELETED') for (const claim of waiting(`=${name}`)) provisioning.add(keyOf(claim));
       });
       context.informer(Pod).subscribe(({ type, object }) => {
         if (type === 'DELETED' || (object.spec.nodeName ?? '') === '') return;
-        for (const key of claimKeysOf(object)) if (claims.at(key)?.spec.volumeName === undefined) making.add(key);
+        for (const key of claimKeysOf(object)) if (claims.at(key)?.spec.volumeName === undefined) provisioning.add(key);
       });
       volumes.onKey((name, { type, object }) => {
-        if (type !== 'DELETED' && isDue(object, provisioners, names)) removing.add(name);
+        if (type !== 'DELETED' && isDeletable(object, provisioners, names)) deleting.add(name);
       });
     },
   };
 }
 
-/** Its claim is gone, and it was made to go with that. */
-function isDue(volume: StoredVolume, provisioners: ReadonlySet<string>, { provisionedBy }: VolumeNames): boolean {
+/** Whether the volume is released, has reclaim policy Delete and was created by one of the provisioners. */
+function isDeletable(volume: StoredVolume, provisioners: ReadonlySet<string>, { provisionedBy }: VolumeNames): boolean {
   const { metadata, spec, status } = volume;
   if (status.phase !== 'Released' || spec.persistentVolumeReclaimPolicy !== 'Delete') return false;
   return metadata.deletionTimestamp === undefined && provisioners.has(annotationOf(volume, provisionedBy) ?? '');
@@ -140,7 +140,7 @@ function volumeFor(claim: StoredClaim, storageClass: StoredClass, names: VolumeN
   };
 }
 
-/** Drivers have plain domain names; provisioners may have a path behind theirs. */
+/** A CSI driver name is a plain domain name; a provisioner's may contain slashes and underscores. */
 function driverOf(provisioner: string): string {
   return provisioner.replaceAll('/', '.').replaceAll('_', '-');
 }

@@ -1,6 +1,6 @@
 /**
- * Which of the objects around belong to a controller: those that carry its reference and match its selector. Orphans that
- * match are adopted, its own that match no longer are released.
+ * Determines the dependents of a controller: those with its controller reference that match its selector. Matching orphans
+ * are adopted; its own dependents that no longer match are released. upstream: pkg/controller/controller_ref_manager.go
  */
 import type { Client } from '../../client/client.js';
 import { strategicPatch } from '../../client/patches.js';
@@ -10,27 +10,27 @@ import { type LabelSelector, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import { type AnyObject, controllerOf, controllerReference } from '../runtime/owners.js';
 
-export interface Claim<AnyKind extends Kind> {
+export interface ClaimRequest<AnyKind extends Kind> {
   readonly client: Client;
   readonly kind: AnyKind;
   readonly owner: AnyObject;
   readonly selector: LabelSelector;
-  /** Everything in the owner's namespace that might be its own. */
+  /** Objects in the owner's namespace that might belong to it. */
   readonly candidates: readonly ObjectOf<AnyKind>[];
-  /** What it takes besides the selector to be the owner's own. */
+  /** An additional condition besides the selector. */
   readonly fits?: (candidate: ObjectOf<AnyKind>) => boolean;
-  /** Whether an orphan may be adopted; absent: every one that matches. */
+  /** Whether an orphan may be adopted; absent: every matching one. */
   readonly adoptable?: (candidate: ObjectOf<AnyKind>) => boolean;
-  /** Reads the owner once more: it may have been deleted, or replaced, since it was seen. Asked before the first adoption. */
+  /** Reads the owner from the server before the first adoption: it may have been deleted or replaced. */
   readonly ownerNow: () => Promise<AnyObject | undefined>;
   /** Added to the patch of an adoption. */
   readonly finalizers?: readonly string[];
 }
 
-/** The owner's own, after adoptions and releases. Rejects when one of those failed. */
-export async function claim<AnyKind extends Kind>(about: Claim<AnyKind>): Promise<ObjectOf<AnyKind>[]> {
-  const { owner, selector, candidates, fits = () => true, adoptable = () => true } = about;
-  const mine: ObjectOf<AnyKind>[] = [];
+/** Returns the owner's dependents after adoptions and releases. Rejects if one of those failed. */
+export async function claim<AnyKind extends Kind>(request: ClaimRequest<AnyKind>): Promise<ObjectOf<AnyKind>[]> {
+  const { owner, selector, candidates, fits = () => true, adoptable = () => true } = request;
+  const claimed: ObjectOf<AnyKind>[] = [];
   let mayAdopt: boolean | undefined;
   for (const candidate of candidates) {
     const { metadata } = candidate as ApiObject;
@@ -38,27 +38,27 @@ export async function claim<AnyKind extends Kind>(about: Claim<AnyKind>): Promis
     const matches = matchesLabels(selector, metadata.labels) && fits(candidate);
     if (controller !== undefined) {
       if (controller.uid !== owner.metadata.uid) continue;
-      if (matches) mine.push(candidate);
-      else if (owner.metadata.deletionTimestamp === undefined) await release(about, candidate);
+      if (matches) claimed.push(candidate);
+      else if (owner.metadata.deletionTimestamp === undefined) await release(request, candidate);
       continue;
     }
     if (!matches || owner.metadata.deletionTimestamp !== undefined) continue;
     if (metadata.deletionTimestamp !== undefined || !adoptable(candidate)) continue;
-    mayAdopt ??= await isStillThere(about);
+    mayAdopt ??= await canAdopt(request);
     if (!mayAdopt) continue;
-    const adopted = await adopt(about, candidate);
-    if (adopted !== undefined) mine.push(adopted);
+    const adopted = await adopt(request, candidate);
+    if (adopted !== undefined) claimed.push(adopted);
   }
-  return mine;
+  return claimed;
 }
 
-async function isStillThere({ owner, ownerNow }: Claim<Kind>): Promise<boolean> {
+async function canAdopt({ owner, ownerNow }: ClaimRequest<Kind>): Promise<boolean> {
   const now = await ownerNow();
   return now?.metadata.uid === owner.metadata.uid && now.metadata.deletionTimestamp === undefined;
 }
 
 async function adopt<AnyKind extends Kind>(
-  { client, kind, owner, finalizers }: Claim<AnyKind>,
+  { client, kind, owner, finalizers }: ClaimRequest<AnyKind>,
   candidate: ObjectOf<AnyKind>,
 ): Promise<ObjectOf<AnyKind> | undefined> {
   const { name, namespace, uid } = (candidate as ApiObject).metadata;
@@ -66,14 +66,14 @@ async function adopt<AnyKind extends Kind>(
   try {
     return (await anyApi(client, kind, namespace).patch(name, strategicPatch({ metadata }))) as ObjectOf<AnyKind>;
   } catch (error) {
-    // Gone, or another object has its name by now.
+    // The object is gone, or another object has its name.
     if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Invalid')) return undefined;
     throw error;
   }
 }
 
 async function release<AnyKind extends Kind>(
-  { client, kind, owner }: Claim<AnyKind>,
+  { client, kind, owner }: ClaimRequest<AnyKind>,
   candidate: ObjectOf<AnyKind>,
 ): Promise<void> {
   const { name, namespace, uid } = (candidate as ApiObject).metadata;
@@ -88,7 +88,7 @@ async function release<AnyKind extends Kind>(
   }
 }
 
-/** The types of a kind that is only known to be one say nothing about patches. */
+/** The API of a generic kind, whose type says nothing about patches. */
 function anyApi(client: Client, kind: Kind, namespace: string | undefined) {
   return client.api(kind as Kind<ApiObject, ApiObject, 'Namespaced'>, namespace);
 }

@@ -1,5 +1,5 @@
 /**
- * Whom a change of a dependent concerns: the set that controls it, the one that did before, and those that could adopt it.
+ * Maps changes of dependents to owners: the controller, the previous controller, and those that could adopt an orphan.
  */
 import type { Stored } from '../../client/api.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -10,37 +10,37 @@ import { type AnyObject, controllerOf } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { isTerminating } from './pod-state.js';
-import { selecting } from './selecting.js';
+import { selectorIndex } from './selecting.js';
 
-export interface Following<Owner extends Kind, Dependent extends Kind> {
+export interface DependentWatch<Owner extends Kind, Dependent extends Kind> {
   readonly owners: SharedInformer<Owner>;
   readonly dependents: SharedInformer<Dependent>;
   readonly selectorOf: (owner: Stored<Owner>) => LabelSelectorObject | undefined;
   readonly queue: WorkQueue;
 }
 
-/** Adds the keys of owners to the queue, from now on. */
-export function follow<Owner extends Kind, Dependent extends Kind>(following: Following<Owner, Dependent>): void {
-  const { owners, dependents, selectorOf, queue } = following;
-  const selectors = selecting(owners, selectorOf);
+/** Queues owners when their dependents change. */
+export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: DependentWatch<Owner, Dependent>): void {
+  const { owners, dependents, selectorOf, queue } = watch;
+  const selectors = selectorIndex(owners, selectorOf);
 
-  const wakeController = (dependent: Stored<Dependent>, controller: OwnerReference | undefined): void => {
+  const queueController = (dependent: Stored<Dependent>, controller: OwnerReference | undefined): void => {
     if (controller?.kind !== owners.kind.kind) return;
     const { namespace } = (dependent as AnyObject).metadata;
     const owner = owners.get(controller.name, namespace) as AnyObject | undefined;
     if (owner?.metadata.uid === controller.uid) queue.add(keyOf(owner));
   };
-  const wakeAdopters = (orphan: Stored<Dependent>): void => {
+  const queueAdopters = (orphan: Stored<Dependent>): void => {
     const { namespace = '', labels } = (orphan as AnyObject).metadata;
     for (const owner of selectors(namespace, labels)) queue.add(keyOf(owner as AnyObject));
   };
 
-  onDependents(dependents, wakeController, wakeAdopters);
+  onDependents(dependents, queueController, queueAdopters);
 }
 
 /**
- * Tells of every change of a dependent under its controller, or none; under the one that it had, where that is another; and
- * of an orphan that somebody might adopt by now.
+ * Calls `changed` for every change of a dependent with its controller, or undefined, and with the previous controller if that
+ * differs. Calls `adoptable` for orphans that are new, released or relabelled.
  */
 export function onDependents<Dependent extends Kind>(
   dependents: SharedInformer<Dependent>,
@@ -51,14 +51,14 @@ export function onDependents<Dependent extends Kind>(
     const object = event.object as AnyObject;
     const controller = controllerOf(object);
     changed(event.object, controller);
-    let isNews = event.type === 'ADDED';
+    let mayBeAdopted = event.type === 'ADDED';
     if (event.type === 'MODIFIED') {
       const previous = event.previous as AnyObject;
       const before = controllerOf(previous);
       const isReleased = before?.uid !== controller?.uid;
       if (isReleased) changed(event.previous, before);
-      isNews = isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels);
+      mayBeAdopted = isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels);
     }
-    if (isNews && controller === undefined && !isTerminating(object)) adoptable(event.object);
+    if (mayBeAdopted && controller === undefined && !isTerminating(object)) adoptable(event.object);
   });
 }

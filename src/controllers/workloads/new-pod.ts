@@ -1,5 +1,5 @@
 /**
- * Pods made from the template of their controller.
+ * Creates and deletes the pods of workload controllers.
  */
 
 import type { Client } from '../../client/client.js';
@@ -13,20 +13,20 @@ import { type AnyObject, controllerReference } from '../runtime/owners.js';
 import { isNamespaceTerminating } from '../runtime/refusals.js';
 import type { StoredPod } from './pod-state.js';
 
-/** The part of a workload that its pods are made of. */
+/** The pod template of a workload. */
 export interface PodTemplateLike {
   readonly metadata?: DeepReadonly<PodInput['metadata']> | undefined;
   readonly spec?: DeepReadonly<PodInput['spec']> | undefined;
 }
 
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
-/** What names are generated from. The dash is for the looks of it: where it does not fit it is left out. */
+/** The prefix for generated names. The dash is left out if it does not fit. */
 export function podPrefix(owner: string): string {
-  return owner.length < LONGEST_NAME ? `${owner}-` : owner;
+  return owner.length < MAX_NAME_LENGTH ? `${owner}-` : owner;
 }
 
-/** What to send to make a pod of the template. Draft: callers put in what is theirs. */
+/** The input for a new pod from the template. Callers may modify it. */
 export function podFromTemplate(template: PodTemplateLike, owner: AnyObject): PodInput {
   const { labels, annotations, finalizers } = template.metadata ?? {};
   const reference: OwnerReference = controllerReference(owner);
@@ -49,8 +49,8 @@ export interface PodControl {
 }
 
 /**
- * Makes a pod and tells about it in an event on its owner. Rejects when it is refused, with an event unless the whole
- * namespace is going away: see {@link isNamespaceTerminating}.
+ * Creates a pod and records an Event on its owner. Rejects if the create fails, with an Event unless the namespace is
+ * terminating (see {@link isNamespaceTerminating}).
  */
 export async function createPod({ client, events }: PodControl, pod: PodInput, owner: AnyObject): Promise<StoredPod> {
   try {
@@ -66,8 +66,8 @@ export async function createPod({ client, events }: PodControl, pod: PodInput, o
 }
 
 /**
- * Deletes a pod and tells about it in an event on its owner. One that is gone already is none of its concern. Rejects,
- * with an event, when that is refused.
+ * Deletes a pod and records an Event on its owner. A pod that is already gone is ignored. Rejects, with an Event, if the
+ * delete fails.
  */
 export async function deletePod({ client, events }: PodControl, pod: StoredPod, owner: AnyObject): Promise<void> {
   const { name, namespace } = pod.metadata;

@@ -1,5 +1,5 @@
 /**
- * What controllers ask about a pod.
+ * Predicates and accessors on the state of a pod.
  */
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -19,21 +19,21 @@ export function isPodReady(pod: StoredPod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True';
 }
 
-/** Ready for at least so many seconds. */
+/** Whether the pod has been ready for at least `minReadySeconds`. */
 export function isPodAvailable(pod: StoredPod, minReadySeconds: number, nowMs: number): boolean {
   return isPodReady(pod) && msUntilAvailable(pod, minReadySeconds, nowMs) === 0;
 }
 
-/** How long a ready pod has to stay ready to be available; 0: it is. Only for pods that are ready. */
+/** The time until a ready pod becomes available; 0: it is. Only for ready pods. */
 export function msUntilAvailable(pod: StoredPod, minReadySeconds: number, nowMs: number): number {
   if (minReadySeconds === 0) return 0;
   const since = podCondition(pod, 'Ready')?.lastTransitionTime;
-  // Nobody knows since when: it does not count as available.
+  // Without a transition time the pod does not count as available.
   if (since === undefined || since === null) return Infinity;
   return Math.max(0, timeToMs(since) + minReadySeconds * 1000 - nowMs);
 }
 
-/** How long until the next of the ready pods is available; undefined: there is none that will be. */
+/** The time until the next ready pod becomes available; undefined: none will. */
 export function msUntilNextAvailable(
   pods: readonly StoredPod[],
   minReadySeconds: number,
@@ -47,7 +47,7 @@ export function msUntilNextAvailable(
   return next === Infinity ? undefined : next;
 }
 
-/** Succeeded or Failed: it never runs again. */
+/** Whether the phase is Succeeded or Failed. */
 export function isPodFinished({ status }: StoredPod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
@@ -56,12 +56,12 @@ export function isTerminating({ metadata }: { readonly metadata: { readonly dele
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** Neither finished nor going away. */
+/** Whether the pod is neither finished nor terminating. */
 export function isPodActive(pod: StoredPod): boolean {
   return !isPodFinished(pod) && !isTerminating(pod);
 }
 
-/** Those of the container that was restarted most. */
+/** The highest restart count of its containers. */
 export function restartsOf({ status }: StoredPod): number {
   return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }

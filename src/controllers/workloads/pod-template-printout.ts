@@ -1,7 +1,6 @@
 /**
- * A pod template as the reference implementation prints it before it takes a hash of it: Go structures with the types of
- * their fields, `{Name:(string)c Ports:([]v1.ContainerPort)<nil>}`. Names of ReplicaSets and labels of pods depend on
- * every character of it.
+ * Prints a pod template as the reference server does before it hashes it: Go structs with field types,
+ * `{Name:(string)c Ports:([]v1.ContainerPort)<nil>}`. Names of ReplicaSets and labels of pods depend on every character.
  */
 import { Quantity } from '../../meta/quantity.js';
 import { timeToMs } from '../../text/time/time.js';
@@ -10,9 +9,9 @@ import { POD_TEMPLATE_TYPES } from './pod-template-types.js';
 
 interface Field {
   readonly name: string;
-  /** Undefined: its fields stand among those of the outer structure. */
+  /** Undefined: an embedded struct, whose JSON fields are inlined. */
   readonly json: string | undefined;
-  /** As it is printed. */
+  /** The printed type. */
   readonly type: string;
 }
 
@@ -27,7 +26,7 @@ export function printPodTemplate(template: unknown): string {
 
 function readStructures(): Structures {
   const all = new Map<string, readonly Field[]>();
-  // A line that is indented goes on with the one before.
+  // An indented line continues the previous one.
   for (const line of POD_TEMPLATE_TYPES.trim().replaceAll('\n  ', ' ').split('\n')) {
     const [name = '', ...fields] = line.split(' ');
     all.set(`v1.${name}`, fields.map(readField));
@@ -41,7 +40,7 @@ function readField(text: string): Field {
   const [names, type] = colon < 0 ? [text, 'string'] : [text.slice(0, colon), text.slice(colon + 1)];
   const [first = '', json = first] = names.split('=');
   const name = first === json ? first.charAt(0).toUpperCase() + first.slice(1) : first;
-  // Names with a capital and without a package are of the one package.
+  // Capitalized type names without package belong to v1.
   return { name, json, type: type.replace(/^((?:\*|\[\])?)([A-Z])/, '$1v1.$2') };
 }
 
@@ -58,7 +57,7 @@ class Printer {
     this.#structures = all;
   }
 
-  /** A value, without its type. Empty lists and maps are not there once they have been stored. */
+  /** Prints a value without its type. Empty lists and maps print as nil, because storage drops them. */
   value(type: string, value: unknown): string {
     if (type.startsWith('*')) return isAbsent(value) ? '<nil>' : this.value(type.slice(1), value);
     if (type.startsWith('[]')) return this.#list(type.slice(2), value);
@@ -83,7 +82,7 @@ class Printer {
   }
 
   #list(type: string, value: unknown): string {
-    // Nobody has seen managers in a template; what is printed of them is not known here.
+    // Managed fields in a template are not supported.
     if (!Array.isArray(value) || value.length === 0 || type === 'v1.ManagedFieldsEntry') return '<nil>';
     return `[${value.map((item) => this.value(type, item)).join(' ')}]`;
   }
@@ -104,7 +103,7 @@ function intOrString(value: unknown): string {
   return `{Type:(intstr.Type)${type} IntVal:(int32)${int} StrVal:(string)${text}}`;
 }
 
-/** Seconds from the year 1 to 1970. */
+/** Seconds from year 1 to 1970. */
 const UNIX_EPOCH = 62_135_596_800;
 const UTC =
   '{name:(string) zone:([]time.zone)<nil> tx:([]time.zoneTrans)<nil> extend:(string) cacheStart:(int64)0 cacheEnd:(int64)0 cacheZone:(*time.zone)<nil>}';
@@ -117,29 +116,30 @@ function time(value: unknown): string {
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const NANO = -9;
-/** As many decimal digits always fit 64 bits. */
+/** So many decimal digits always fit in 64 bits. */
 const SAFE_DIGITS = 18;
 
 /**
- * A quantity in its stored form. Small ones are an integer and a power of ten; the text they came from is remembered
- * where a cheap look finds it in its shortest form. All others are a wide number of billionths.
+ * Prints a quantity in its in-memory form. Small ones are an int64 and a scale; the canonical text is cached where the
+ * parser's fast path recognizes it. All others are an arbitrary-precision number of billionths.
  */
 function quantity(text: string): string {
   const [, sign = '', zeros = '', digits = '', suffix = ''] = /^([+-]?)(0*)([0-9]*)(.*)$/.exec(text) ?? [];
   const number = digits === '' && zeros !== '' ? '0' : digits;
   const { format, exponent } = suffixOf(suffix);
   const scale = format === 'BinarySI' ? 0 : exponent;
-  const room =
+  const spareDigits =
     format === 'BinarySI' ? 15 - number.length - Math.trunc((exponent * 3) / 10) - 1 : SAFE_DIGITS - number.length;
   const factor = format === 'BinarySI' ? 2n ** BigInt(exponent) : 1n;
   const value = BigInt(number === '' ? '0' : number) * factor * (sign === '-' ? -1n : 1n);
-  if (room < 0 || scale < NANO) return quantityParts(0n, 0, { wide: wideNumber(value, scale), text: '', format });
-  const isShortest =
+  if (spareDigits < 0 || scale < NANO)
+    return quantityParts(0n, 0, { wide: wideNumber(value, scale), text: '', format });
+  const isCanonical =
     text === '0' ||
     (format === 'BinarySI'
       ? exponent % 10 === 0 && BigInt(number) % 8n !== 0n
       : scale % 3 === 0 && !number.endsWith('000') && !number.startsWith('0'));
-  return quantityParts(value, scale, { wide: '<nil>', text: isShortest ? text : '', format });
+  return quantityParts(value, scale, { wide: '<nil>', text: isCanonical ? text : '', format });
 }
 
 function suffixOf(suffix: string): { readonly format: string; readonly exponent: number } {
@@ -153,11 +153,11 @@ function suffixOf(suffix: string): { readonly format: string; readonly exponent:
 function quantityParts(
   value: bigint,
   scale: number,
-  about: { readonly wide: string; readonly text: string; readonly format: string },
+  facts: { readonly wide: string; readonly text: string; readonly format: string },
 ): string {
   const small = `i:(resource.int64Amount){value:(int64)${value} scale:(resource.Scale)${scale}}`;
-  const wide = `d:(resource.infDecAmount){Dec:(*inf.Dec)${about.wide}}`;
-  return `{${small} ${wide} s:(string)${about.text} Format:(resource.Format)${about.format}}`;
+  const wide = `d:(resource.infDecAmount){Dec:(*inf.Dec)${facts.wide}}`;
+  return `{${small} ${wide} s:(string)${facts.text} Format:(resource.Format)${facts.format}}`;
 }
 
 function wideNumber(value: bigint, scale: number): string {

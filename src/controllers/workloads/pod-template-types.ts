@@ -1,10 +1,10 @@
 /**
- * The structures that a pod template is made of in the reference implementation, for the printout that its hash is taken
- * from: names and order of fields show in it, and so do the names of types.
+ * The Go structs of a pod template in the reference server, for the hashed printout: it contains the names and order of
+ * fields and the type names.
  *
- * A line is a structure and its fields: `FSType=fsType:*string` is the field FSType, `fsType` in JSON, a pointer to a
- * string. The name is left out where it is the one in JSON with a capital letter, and the type where it is a string.
- * `+VolumeSource` is a structure whose fields stand among those of the outer one in JSON.
+ * A line is a struct and its fields: `FSType=fsType:*string` is the field FSType, `fsType` in JSON, a pointer to a string.
+ * The Go name is omitted if it is the JSON name with a capital letter, the type if it is string. `+VolumeSource` is an
+ * embedded struct.
  */
 export const POD_TEMPLATE_TYPES = `
 AWSElasticBlockStoreVolumeSource volumeID FSType=fsType partition:int32 readOnly:bool

@@ -1,12 +1,12 @@
 /**
- * States of a workload's template, kept as ControllerRevisions: what a revision holds, what it is called, and which of two
- * is the newer. StatefulSets and DaemonSets keep their history here, each by its own rules.
+ * ControllerRevisions: their data, names and order. StatefulSets and DaemonSets store the history of their template here,
+ * each by its own rules.
  *
- * A revision holds the template as a patch that puts it back:
+ * A revision contains the template as a patch that restores it:
  *
  *   { spec: { template: { $patch: 'replace', metadata: {…}, spec: {…} } } }
  *
- * Its keys are in order, so that equal templates are equal texts: the server compares what it holds as text.
+ * Keys are sorted, so that equal templates are equal as text; the server compares the data as text.
  */
 import type { ControllerRevision } from '../../kinds/apps/v1/controller-revision.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -17,15 +17,15 @@ import type { PodTemplateLike } from './new-pod.js';
 
 export type StoredRevision = ObjectOf<typeof ControllerRevision>;
 
-/** The label of pods and revisions that says which revision they are of. */
+/** The label of pods and revisions with the revision's hash. */
 export const REVISION_LABEL = 'controller-revision-hash';
 
-/** What a revision of this template holds. */
+/** The data of a revision of this template. */
 export function revisionData(template: PodTemplateLike): unknown {
   return sorted({ spec: { template: { ...template, $patch: 'replace' } } });
 }
 
-/** The template that a revision holds; undefined where it holds something else. */
+/** The template in a revision; undefined if it contains something else. */
 export function templateOf({ data }: Pick<StoredRevision, 'data'>): PodTemplateLike | undefined {
   const spec = isRecord(data) ? data['spec'] : undefined;
   const template = isRecord(spec) ? spec['template'] : undefined;
@@ -34,7 +34,7 @@ export function templateOf({ data }: Pick<StoredRevision, 'data'>): PodTemplateL
   return rest as PodTemplateLike;
 }
 
-/** Whether two revisions hold the same, to the letter. */
+/** Whether two revisions have identical data. */
 export function isSameData(left: unknown, right: unknown): boolean {
   return printJson(left) === printJson(right);
 }
@@ -43,8 +43,8 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * The name of what a revision holds, as the reference derives it: the text's hash (FNV-1, 32 bits), digit by digit in
- * letters that spell no words. `collisions` tells data apart whose hashes were found to be the same.
+ * The hash for a revision's name, as the reference server computes it: FNV-1 (32 bits) of the data, with each digit mapped to
+ * a safe letter. `collisions` distinguishes data with equal hashes.
  */
 export function revisionHash(data: unknown, collisions: number): string {
   let hash = FNV_OFFSET;
@@ -54,14 +54,14 @@ export function revisionHash(data: unknown, collisions: number): string {
   return Array.from(String(hash), (digit) => NAME_ALPHABET[digit.charCodeAt(0) % NAME_ALPHABET.length]).join('');
 }
 
-/** Longer names leave no room for the hash. */
-const LONGEST_PREFIX = 223;
+/** Longer prefixes leave no room for the hash. */
+const MAX_PREFIX_LENGTH = 223;
 
 export function revisionName(owner: string, hash: string): string {
-  return `${owner.slice(0, LONGEST_PREFIX)}-${hash}`;
+  return `${owner.slice(0, MAX_PREFIX_LENGTH)}-${hash}`;
 }
 
-/** The older first. */
+/** Oldest first. */
 export function inRevisionOrder(revisions: readonly StoredRevision[]): StoredRevision[] {
   return [...revisions].sort(
     (left, right) =>

@@ -1,5 +1,5 @@
 /**
- * Short names for pod templates: equal templates have equal ones, and the same as the reference gives them.
+ * Hashes of pod templates, equal to those of the reference server.
  */
 import { NAME_ALPHABET } from '../../util/ids.js';
 import { printPodTemplate } from './pod-template-printout.js';
@@ -8,7 +8,7 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const COUNT_BYTES = 8;
 
-/** The hash of a pod template as text for a name. `collisions` tells templates apart whose hashes were the same. */
+/** The hash of a pod template for use in a name. `collisions` distinguishes templates with equal hashes. */
 export function nameHash(template: unknown, collisions?: number): string {
   let hash = fnv(FNV_OFFSET, new TextEncoder().encode(printPodTemplate(template)));
   if (collisions !== undefined) {
@@ -16,7 +16,7 @@ export function nameHash(template: unknown, collisions?: number): string {
     new DataView(count.buffer).setUint32(0, collisions, true);
     hash = fnv(hash, count);
   }
-  // Digits of the number in letters that never spell a word.
+  // Maps each digit to a letter of an alphabet without vowels.
   return [...String(hash)].map((digit) => NAME_ALPHABET[digit.charCodeAt(0) % NAME_ALPHABET.length]).join('');
 }
 

@@ -122,7 +122,7 @@ test('a listener to errors that throws does not stop the work', async () => {
   await cluster.clock.advance(1_000);
   expect(looks).toBe(3);
   expect(printed.mock.calls.map(([text]) => text)).toEqual(
-    Array(2).fill('orchplane: runControllers: onError threw when it was told of mine: key:'),
+    Array(2).fill('orchplane: runControllers: onError threw while it handled an error of mine: key:'),
   );
 });
 

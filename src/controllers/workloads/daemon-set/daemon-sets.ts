@@ -1,6 +1,6 @@
 /**
- * The controller of DaemonSets: one pod on each node that they belong on. A pod is meant for its node by an affinity to the
- * node's name; binding it there is a scheduler's task.
+ * The controller of DaemonSets: one pod on each eligible node. A pod gets a node affinity to the node's name; the scheduler
+ * binds it.
  */
 
 import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
@@ -15,14 +15,14 @@ import { isNamespaceTerminating } from '../../runtime/refusals.js';
 import { keyOf, type Lookup, type SharedInformer } from '../../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../../runtime/work-queue.js';
 import { claim } from '../claim.js';
-import { follow } from '../follow.js';
+import { queueOwners } from '../follow.js';
 import { createPod, deletePod, podFromTemplate } from '../new-pod.js';
 import { isPodAvailable, isPodReady, isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
-import { type Orphans, orphans } from '../selecting.js';
+import { type OrphanIndex, orphanIndex } from '../selecting.js';
 import { allOf, slowStart } from '../slow-start.js';
 import { type DaemonHistory, History } from './history.js';
-import { type Managing, managePlan, type Plan } from './manage.js';
+import { managePlan, type Plan, type PlanInput } from './manage.js';
 import { generationLabel, isUpToDate, oldestFirst, podsByNode } from './node-pods.js';
 import {
   affinityTo,
@@ -34,41 +34,40 @@ import {
 } from './placement.js';
 import { rollingPlan } from './rolling-update.js';
 
-const FIRST_MS = 1_000;
+const FIRST_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 15 * 60_000;
+/** An entry is dropped after this time without failures. */
+const BACKOFF_EXPIRY_MS = 2 * MAX_BACKOFF_MS;
 
-const LONGEST_MS = 15 * 60_000;
+/** The backoff for replacing failed pods: repeated failures on a node increase the delay. */
+class FailedPodBackoff {
+  /** By the set's uid, then by generation and node. */
+  readonly #entries = new Map<string, Map<string, BackoffEntry>>();
 
-/** What went well for so long is forgiven. */
-const FORGIVEN_MS = 2 * LONGEST_MS;
-
-class FailedPods {
-  /** By the set's uid, then by its generation and the node. */
-  readonly #setbacks = new Map<string, Map<string, Setback>>();
-
-  /** How long the next replacement has to wait; 0: not at all, and the one after it waits longer. */
+  /** The remaining delay of the next replacement. 0: replace now; that doubles the delay of the one after it. */
   waitMs({ uid, generation, node }: { uid: string; generation: number; node: string }, nowMs: number): number {
-    let ofSet = this.#setbacks.get(uid);
+    let ofSet = this.#entries.get(uid);
     if (ofSet === undefined) {
       ofSet = new Map();
-      this.#setbacks.set(uid, ofSet);
+      this.#entries.set(uid, ofSet);
     }
-    for (const [key, { atMs }] of ofSet) if (nowMs - atMs > FORGIVEN_MS) ofSet.delete(key);
+    for (const [key, { atMs }] of ofSet) if (nowMs - atMs > BACKOFF_EXPIRY_MS) ofSet.delete(key);
     const key = `${generation}/${node}`;
     const known = ofSet.get(key);
     if (known !== undefined && nowMs - known.atMs < known.delayMs) return known.atMs + known.delayMs - nowMs;
-    const delayMs = known === undefined ? FIRST_MS : Math.min(2 * known.delayMs, LONGEST_MS);
+    const delayMs = known === undefined ? FIRST_BACKOFF_MS : Math.min(2 * known.delayMs, MAX_BACKOFF_MS);
     ofSet.set(key, { delayMs, atMs: nowMs });
     return 0;
   }
 
-  /** The set is gone. */
+  /** Must be called when the set is deleted. */
   forget(uid: string): void {
-    this.#setbacks.delete(uid);
+    this.#entries.delete(uid);
   }
 }
 
 /**
- * Keeps the pods of DaemonSets.
+ * Manages the pods of DaemonSets.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([daemonSets()]) });
@@ -83,7 +82,7 @@ export function daemonSets(): Controller {
 }
 
 const WORKERS = 2;
-/** At most so many pods are made or deleted in one look; the next look goes on. */
+/** The maximum number of creates or deletes per reconcile; the next reconcile continues. */
 const BURST = 250;
 
 class DaemonSets {
@@ -91,10 +90,10 @@ class DaemonSets {
   readonly #sets: SharedInformer<typeof DaemonSet>;
   readonly #pods: SharedInformer<typeof Pod>;
   readonly #nodes: SharedInformer<typeof Node>;
-  readonly #orphans: Orphans<StoredPod>;
+  readonly #orphans: OrphanIndex<StoredPod>;
   readonly #podsOn: Lookup<StoredPod>;
   readonly #history: History;
-  readonly #failed = new FailedPods();
+  readonly #failedPodBackoff = new FailedPodBackoff();
   readonly #queue: WorkQueue;
 
   constructor(context: ControllerContext) {
@@ -102,43 +101,43 @@ class DaemonSets {
     this.#sets = context.informer(DaemonSet);
     this.#pods = context.informer(Pod);
     this.#nodes = context.informer(Node);
-    this.#orphans = orphans(this.#pods);
+    this.#orphans = orphanIndex(this.#pods);
     this.#podsOn = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
     this.#history = new History(context);
-    this.#queue = context.queue((key) => this.#look(key), { workers: WORKERS });
+    this.#queue = context.queue((key) => this.#reconcileSet(key), { workers: WORKERS });
   }
 
   start(): void {
     const queue = this.#queue;
     const selectorOf = ({ spec }: StoredDaemonSet) => spec.selector;
     this.#sets.onKey((key, { type, object }) => {
-      if (type === 'DELETED') this.#failed.forget(object.metadata.uid);
+      if (type === 'DELETED') this.#failedPodBackoff.forget(object.metadata.uid);
       queue.add(key);
     });
-    follow({ owners: this.#sets, dependents: this.#pods, selectorOf, queue });
-    follow({ owners: this.#sets, dependents: this.#context.informer(ControllerRevision), selectorOf, queue });
-    const nodeQueue = this.#context.queue(async (name) => this.#lookAtNode(name), { name: 'nodes' });
+    queueOwners({ owners: this.#sets, dependents: this.#pods, selectorOf, queue });
+    queueOwners({ owners: this.#sets, dependents: this.#context.informer(ControllerRevision), selectorOf, queue });
+    const nodeQueue = this.#context.queue(async (name) => this.#queueSetsOfNode(name), { name: 'nodes' });
     this.#nodes.subscribe((event) => {
-      if (event.type === 'DELETED' || (event.type === 'MODIFIED' && !isPlacementNews(event))) return;
+      if (event.type === 'DELETED' || (event.type === 'MODIFIED' && !affectsPlacement(event))) return;
       nodeQueue.add(event.object.metadata.name);
     });
   }
 
-  /** Wakes the sets to which a node makes a difference: by what is bound to it, not by what is merely meant for it. */
-  #lookAtNode(name: string): void {
+  /** Queues the sets that are affected by a node. Only pods bound to it count, not those with an affinity to it. */
+  #queueSetsOfNode(name: string): void {
     const node = this.#nodes.get(name);
     if (node === undefined) return;
     const present = new Set(this.#podsOn(name).map((pod) => controllerOf(pod)?.uid));
     for (const set of this.#sets.list()) {
       const { shouldRun, mayStay } = placementOn(node, set, this.#context.dialect);
       const isPresent = present.has(set.metadata.uid);
-      // Where pods are that should not be, a change may have put that right.
-      const isNews = isPresent ? !mayStay || set.status.numberMisscheduled > 0 : shouldRun;
-      if (isNews) this.#queue.add(keyOf(set));
+      // A change may have corrected a misscheduled pod, so that the status is outdated.
+      const isAffected = isPresent ? !mayStay || set.status.numberMisscheduled > 0 : shouldRun;
+      if (isAffected) this.#queue.add(keyOf(set));
     }
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcileSet(key: string): Promise<Again | undefined> {
     const set = this.#sets.at(key);
     if (set === undefined) return undefined;
     if (deepEqual(set.spec.selector, {})) {
@@ -163,30 +162,30 @@ class DaemonSets {
     return { requeueAfterMs: waits.length === 0 ? undefined : Math.min(...waits) };
   }
 
-  /** Returns after how long failed pods that have to wait may be replaced. */
+  /** Creates and deletes pods. Returns the delay until failed pods may be replaced. */
   async #manage(set: StoredDaemonSet, { hash, old }: DaemonHistory): Promise<number | undefined> {
     const pods = await this.#claim(set);
     let waitMs: number | undefined;
-    const managing: Managing = {
-      ...this.#picture(set, pods, hash),
+    const input: PlanInput = {
+      ...this.#planInput(set, pods, hash),
       onFinished: (pod, node) => {
         const ms = this.#onFinished(set, pod, node);
         if (ms > 0) waitMs = Math.min(waitMs ?? ms, ms);
         return ms === 0;
       },
     };
-    const plan = managePlan(managing);
-    await this.#carryOut(set, plan, hash);
-    // What has just been done is not in the picture: an update goes on in the next look.
+    const plan = managePlan(input);
+    await this.#execute(set, plan, hash);
+    // The input does not contain what was just done: a rolling update continues in the next reconcile.
     const isDone = plan.create.length + plan.remove.length === 0;
     if (isDone && set.spec.updateStrategy.type === 'RollingUpdate') {
-      await this.#carryOut(set, rollingPlan(managing), hash);
+      await this.#execute(set, rollingPlan(input), hash);
     }
     await this.#history.truncate(set, old, pods);
     return waitMs;
   }
 
-  /** Returns how long the pod has to stay before it is replaced. */
+  /** Returns the remaining delay before the pod is replaced. */
   #onFinished(set: StoredDaemonSet, pod: StoredPod, node: string): number {
     const { events, clock } = this.#context;
     const { uid } = set.metadata;
@@ -196,7 +195,7 @@ class DaemonSets {
       return 0;
     }
     const generation = set.status.observedGeneration ?? 0;
-    const waitMs = this.#failed.waitMs({ uid, generation, node }, clock.now());
+    const waitMs = this.#failedPodBackoff.waitMs({ uid, generation, node }, clock.now());
     if (waitMs > 0) return waitMs;
     events.record(set, 'Warning', 'FailedDaemonPod', `Found failed ${what}, will try to kill it`);
     return 0;
@@ -215,7 +214,7 @@ class DaemonSets {
     });
   }
 
-  #picture(set: StoredDaemonSet, pods: readonly StoredPod[], hash: string): Omit<Managing, 'onFinished'> {
+  #planInput(set: StoredDaemonSet, pods: readonly StoredPod[], hash: string): Omit<PlanInput, 'onFinished'> {
     const { clock, dialect } = this.#context;
     const known = new Map<StoredNode, Placement>();
     const placement = (node: StoredNode): Placement => {
@@ -229,7 +228,7 @@ class DaemonSets {
     return { set, nodes: this.#nodes.list(), pods: podsByNode(pods), hash, nowMs: clock.now(), placement };
   }
 
-  async #carryOut(set: StoredDaemonSet, { create, remove }: Plan, hash: string): Promise<void> {
+  async #execute(set: StoredDaemonSet, { create, remove }: Plan, hash: string): Promise<void> {
     const creation = slowStart(create.slice(0, BURST), async (node) => {
       try {
         await createPod(this.#context, this.#newPod(set, node, hash), set);
@@ -266,8 +265,8 @@ class DaemonSets {
     const pods = this.#pods
       .controlledBy(set.metadata.uid)
       .filter(({ metadata }) => matchesLabels(selector, metadata.labels));
-    const counts = countDaemons(this.#picture(set, pods, hash));
-    if (isStatusNews(set, counts)) {
+    const counts = countDaemons(this.#planInput(set, pods, hash));
+    if (isStatusChanged(set, counts)) {
       const { name, namespace, generation } = set.metadata;
       const status = {
         ...set.status,
@@ -280,8 +279,8 @@ class DaemonSets {
   }
 }
 
-/** Only labels and taints decide where pods belong. */
-function isPlacementNews({
+/** Whether a node change affects placement: only labels and taints do. */
+function affectsPlacement({
   object,
   previous,
 }: {
@@ -293,11 +292,7 @@ function isPlacementNews({
   );
 }
 
-/**
- * A pod that failed on a node is replaced; one that fails there again and again is replaced later and later.
- */
-
-interface Setback {
+interface BackoffEntry {
   delayMs: number;
   atMs: number;
 }
@@ -312,8 +307,8 @@ interface DaemonCounts {
   readonly numberUnavailable: number;
 }
 
-/** On a node with several pods the first one counts. */
-function countDaemons({ set, nodes, pods, hash, nowMs, placement }: Omit<Managing, 'onFinished'>): DaemonCounts {
+/** On a node with several pods only the oldest counts. */
+function countDaemons({ set, nodes, pods, hash, nowMs, placement }: Omit<PlanInput, 'onFinished'>): DaemonCounts {
   const { minReadySeconds = 0 } = set.spec;
   let [desired, current, misscheduled, ready, updated, available] = [0, 0, 0, 0, 0, 0];
   for (const node of nodes) {
@@ -341,7 +336,7 @@ function countDaemons({ set, nodes, pods, hash, nowMs, placement }: Omit<Managin
   };
 }
 
-function isStatusNews({ metadata, status }: StoredDaemonSet, counts: DaemonCounts): boolean {
+function isStatusChanged({ metadata, status }: StoredDaemonSet, counts: DaemonCounts): boolean {
   const keys = Object.keys(counts) as (keyof DaemonCounts)[];
   return (
     (status.observedGeneration ?? 0) < (metadata.generation ?? 0) ||

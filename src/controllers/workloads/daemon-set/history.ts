@@ -1,5 +1,5 @@
 /**
- * The history of a DaemonSet: the revision that its template is, and those that it was.
+ * The ControllerRevisions of a DaemonSet: that of the current template and the old ones.
  */
 
 import { mergePatch } from '../../../client/patches.js';
@@ -15,12 +15,12 @@ import type { SharedInformer } from '../../runtime/shared-informer.js';
 import { claim } from '../claim.js';
 import type { StoredPod } from '../pod-state.js';
 import { isSameData, REVISION_LABEL, revisionData, type StoredRevision } from '../revisions.js';
-import { type Orphans, orphans } from '../selecting.js';
+import { type OrphanIndex, orphanIndex } from '../selecting.js';
 import { nameHash } from '../template-hash.js';
 import type { StoredDaemonSet } from './placement.js';
 
 export interface DaemonHistory {
-  /** What pods of the present template carry as their revision. */
+  /** The revision label of pods of the current template. */
   readonly hash: string;
   readonly old: readonly StoredRevision[];
 }
@@ -28,15 +28,15 @@ export interface DaemonHistory {
 export class History {
   readonly #context: ControllerContext;
   readonly #revisions: SharedInformer<typeof ControllerRevision>;
-  readonly #orphans: Orphans<StoredRevision>;
+  readonly #orphans: OrphanIndex<StoredRevision>;
 
   constructor(context: ControllerContext) {
     this.#context = context;
     this.#revisions = context.informer(ControllerRevision);
-    this.#orphans = orphans(this.#revisions);
+    this.#orphans = orphanIndex(this.#revisions);
   }
 
-  /** Undefined: the name of the new revision is taken, and the next look will try another one. */
+  /** Returns undefined after a name collision; the next reconcile tries another name. */
   async of(set: StoredDaemonSet, podsOf: () => Promise<readonly StoredPod[]>): Promise<DaemonHistory | undefined> {
     const data = revisionData(set.spec.template);
     const all = await this.#labelled(await this.#claimed(set));
@@ -49,7 +49,7 @@ export class History {
     return { hash: hashOf(present), old };
   }
 
-  /** Deletes the oldest of those that no pod is of, as far as there are more than the set wants to keep. */
+  /** Deletes the oldest unused revisions above the history limit. */
   async truncate(set: StoredDaemonSet, old: readonly StoredRevision[], pods: readonly StoredPod[]): Promise<void> {
     const excess = old.length - (set.spec.revisionHistoryLimit ?? 0);
     if (excess <= 0) return;
@@ -72,7 +72,7 @@ export class History {
     });
   }
 
-  /** Those that do not say what they are called get their own name for it. */
+  /** Adds the hash label to revisions without it, with their name as value. */
   async #labelled(revisions: readonly StoredRevision[]): Promise<StoredRevision[]> {
     const labelled: StoredRevision[] = [];
     for (const revision of revisions) {
@@ -86,7 +86,7 @@ export class History {
     return labelled;
   }
 
-  /** Of several that hold the same one is kept, and the pods of the others become its own. */
+  /** Keeps the newest of several equal revisions, relabels the pods and deletes the others. */
   async #newest(
     equal: readonly StoredRevision[],
     podsOf: () => Promise<readonly StoredPod[]>,
@@ -119,9 +119,9 @@ export class History {
     } catch (error) {
       if (!StatusError.is(error, 'AlreadyExists')) throw error;
     }
-    const there = await api.get(metadata.name);
-    if (isSameData(there.data, data)) return there;
-    // Counted in the status, from where the next look takes it.
+    const existing = await api.get(metadata.name);
+    if (isSameData(existing.data, data)) return existing;
+    // The next reconcile reads the collision count from the status.
     const status = { ...set.status, collisionCount: (set.status.collisionCount ?? 0) + 1 };
     await this.#context.client.api(DaemonSet, namespace).status.update(name, { ...set, status });
     return undefined;

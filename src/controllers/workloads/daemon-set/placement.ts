@@ -1,6 +1,6 @@
 /**
- * Which nodes a DaemonSet's pods belong on. The rules are those of a scheduler, as far as they are about the node alone:
- * its name, its labels and its taints. What a node has room for is not asked.
+ * The nodes on which a DaemonSet's pods run, by the scheduler's rules about the node itself: its name, labels and taints.
+ * Resources are not considered.
  */
 import type { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
 import type { Node } from '../../../kinds/core/v1/node/node.js';
@@ -17,9 +17,9 @@ export type StoredDaemonSet = ObjectOf<typeof DaemonSet>;
 export type StoredNode = ObjectOf<typeof Node>;
 
 export interface Placement {
-  /** A pod belongs there. */
+  /** A pod must run on the node. */
   readonly shouldRun: boolean;
-  /** One that is there may stay: what keeps pods away does not always drive them out. */
+  /** An existing pod may stay: a NoSchedule taint does not evict pods. */
   readonly mayStay: boolean;
 }
 
@@ -43,7 +43,7 @@ export function placementOn(node: StoredNode, { spec }: StoredDaemonSet, dialect
   return { shouldRun: mayStay && !bad.some(({ effect }) => effect === 'NoSchedule'), mayStay };
 }
 
-/** All requirements must hold; a term that requires nothing matches nothing. */
+/** All requirements must hold; an empty term matches nothing. */
 export function matchesTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   name: string,
@@ -88,8 +88,8 @@ export function tolerates({ key = '', operator = '', value = '', effect = '' }: 
   return (operator === 'Equal' || operator === '') && value === (taint.value ?? '');
 }
 
-/** What is wrong with a node and what that does to others; the pods of a DaemonSet bear it. */
-const BORNE = [
+/** The node taints that all DaemonSet pods tolerate. */
+const TOLERATED_TAINTS = [
   ['not-ready', 'NoExecute'],
   ['unreachable', 'NoExecute'],
   ['disk-pressure', 'NoSchedule'],
@@ -99,22 +99,25 @@ const BORNE = [
 ] as const;
 
 export interface DaemonTolerations {
-  /** A pod on the network of its node does not need the pods' network. */
+  /** A pod on the host network also tolerates network-unavailable. */
   readonly hostNetwork?: boolean | undefined;
   readonly dialect: Dialect;
 }
 
-/** The template's tolerations with those that every DaemonSet's pods have. */
+/** The template's tolerations plus those of all DaemonSet pods. */
 export function withDaemonTolerations<T extends Toleration>(
   tolerations: readonly T[],
   { hostNetwork, dialect }: DaemonTolerations,
 ): (T | DaemonToleration)[] {
-  const borne = [...BORNE, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])];
+  const tolerated = [
+    ...TOLERATED_TAINTS,
+    ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : []),
+  ];
   const all: (T | DaemonToleration)[] = [...tolerations];
-  for (const [what, effect] of borne) {
+  for (const [what, effect] of tolerated) {
     const toleration: DaemonToleration = { key: dialect.subkey('node', what), operator: 'Exists', effect };
     const place = all.findIndex((each) => isSameButSeconds(each, toleration));
-    // One that lasts a while only is replaced by one that lasts.
+    // Replaces a toleration that is limited in time.
     if (place < 0) all.push(toleration);
     else all[place] = toleration;
   }
@@ -133,7 +136,7 @@ function isSameButSeconds({ key, operator, effect, value = '' }: Toleration, oth
 
 type PodAffinity = NonNullable<NonNullable<PodInput['spec']>['affinity']>;
 
-/** The affinity of a pod that belongs on this node, whatever else the template requires of nodes. */
+/** The affinity of a pod for this node; it replaces the template's required node affinity. */
 export function affinityTo(affinity: PodAffinity | undefined, node: string): PodAffinity {
   const matchFields = [{ key: 'metadata.name', operator: 'In' as const, values: [node] }];
   const required = { nodeSelectorTerms: [{ matchFields }] };
@@ -141,7 +144,7 @@ export function affinityTo(affinity: PodAffinity | undefined, node: string): Pod
   return { ...affinity, nodeAffinity };
 }
 
-/** The node that a pod is on, or is meant for; undefined: it says of none. */
+/** The node that a pod is bound to or has an affinity to; undefined: none. */
 export function targetNode({ spec }: StoredPod): string | undefined {
   if (spec.nodeName !== undefined && spec.nodeName !== '') return spec.nodeName;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;

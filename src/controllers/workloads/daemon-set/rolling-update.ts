@@ -1,56 +1,56 @@
 /**
- * Which pods of a DaemonSet are replaced next in a rolling update. Either an old pod goes first, as long as few enough are
- * missing, or, with a surge, the new one comes first and the old one goes when the new one is available.
+ * Plans the next step of a DaemonSet's rolling update. Without a surge, old pods are deleted while few enough pods are
+ * unavailable. With a surge, the new pod is created first and the old one is deleted when the new one is available.
  */
 import { isPodAvailable, isTerminating, type StoredPod } from '../pod-state.js';
-import type { Managing, Plan } from './manage.js';
+import type { Plan, PlanInput } from './manage.js';
 import { isUpToDate, surgeOf, unavailableOf } from './node-pods.js';
 import type { StoredNode } from './placement.js';
 
-export function rollingPlan(managing: Managing): Plan {
-  const { set, nodes, placement } = managing;
+export function rollingPlan(input: PlanInput): Plan {
+  const { set, nodes, placement } = input;
   const wanted = nodes.filter((node) => placement(node).shouldRun);
   const surge = surgeOf(set, wanted.length);
   const unavailable = unavailableOf(set, wanted.length);
-  if (surge > 0) return surgingPlan(managing, { wanted, surge });
-  // Neither is allowed, so one has to be.
-  return replacingPlan(managing, { wanted, allowed: unavailable === 0 ? 1 : unavailable });
+  if (surge > 0) return surgingPlan(input, { wanted, surge });
+  // If neither surge nor unavailability is allowed, one unavailable pod is.
+  return replacingPlan(input, { wanted, allowed: unavailable === 0 ? 1 : unavailable });
 }
 
-/** A node's two kinds of pods, of those that stay. Undefined: more than one of a kind. */
+/** The new and the old pod of a node, without terminating ones. Undefined: more than one of a kind. */
 interface Pair {
   readonly fresh?: StoredPod | undefined;
   readonly stale?: StoredPod | undefined;
 }
 
-function pairOf(pods: readonly StoredPod[], { set, hash }: Managing): Pair | undefined {
+function pairOf(pods: readonly StoredPod[], { set, hash }: PlanInput): Pair | undefined {
   const staying = pods.filter((pod) => !isTerminating(pod));
   const [fresh, ...moreFresh] = staying.filter((pod) => isUpToDate(set, pod, hash));
   const [stale, ...moreStale] = staying.filter((pod) => !isUpToDate(set, pod, hash));
   return moreFresh.length + moreStale.length > 0 ? undefined : { fresh, stale };
 }
 
-/** Each node that has pods or should have one, with its pair. */
-function pairs(managing: Managing, wanted: readonly StoredNode[]): [node: string, pair: Pair | undefined][] {
-  const names = new Set([...managing.pods.keys(), ...wanted.map(({ metadata }) => metadata.name)]);
-  return [...names].map((name) => [name, pairOf(managing.pods.get(name) ?? [], managing)]);
+/** The pair of each node that has pods or should have one. */
+function pairs(input: PlanInput, wanted: readonly StoredNode[]): [node: string, pair: Pair | undefined][] {
+  const names = new Set([...input.pods.keys(), ...wanted.map(({ metadata }) => metadata.name)]);
+  return [...names].map((name) => [name, pairOf(input.pods.get(name) ?? [], input)]);
 }
 
 function replacingPlan(
-  managing: Managing,
+  input: PlanInput,
   { wanted, allowed }: { readonly wanted: readonly StoredNode[]; readonly allowed: number },
 ): Plan {
-  const isAvailable = availability(managing);
+  const isAvailable = availability(input);
   const free: StoredPod[] = [];
   const candidates: StoredPod[] = [];
   let missing = 0;
-  for (const [, pair] of pairs(managing, wanted)) {
+  for (const [, pair] of pairs(input, wanted)) {
     const { fresh, stale } = pair ?? {};
     const only = fresh === undefined ? stale : stale === undefined ? fresh : undefined;
     const isMissing = only === undefined || !isAvailable(only);
     if (isMissing) missing++;
     if (only === undefined || only !== stale) continue;
-    // What is not available anyway costs nothing.
+    // Deleting a pod that is unavailable anyway does not count against the limit.
     if (isMissing) free.push(only);
     else candidates.push(only);
   }
@@ -58,10 +58,10 @@ function replacingPlan(
 }
 
 function surgingPlan(
-  managing: Managing,
+  input: PlanInput,
   { wanted, surge }: { readonly wanted: readonly StoredNode[]; readonly surge: number },
 ): Plan {
-  const isAvailable = availability(managing);
+  const isAvailable = availability(input);
   const isWanted = new Set(wanted.map(({ metadata }) => metadata.name));
   const remove: StoredPod[] = [];
   const misplaced: StoredPod[] = [];
@@ -69,7 +69,7 @@ function surgingPlan(
   const candidates: string[] = [];
   let surging = 0;
   let available = 0;
-  for (const [node, pair] of pairs(managing, wanted)) {
+  for (const [node, pair] of pairs(input, wanted)) {
     if (pair === undefined) {
       surging++;
       continue;
@@ -94,6 +94,6 @@ function surgingPlan(
   };
 }
 
-function availability({ set, nowMs }: Managing): (pod: StoredPod) => boolean {
+function availability({ set, nowMs }: PlanInput): (pod: StoredPod) => boolean {
   return (pod) => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 }

@@ -1,5 +1,5 @@
 /**
- * How far a rolling update may go: pods above what was asked for, and pods below.
+ * The limits of a rolling update: pods above and below the wanted number.
  */
 import type { Deployment } from '../../../kinds/apps/v1/deployment.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
@@ -14,7 +14,7 @@ export interface Bounds {
 
 const NONE: Bounds = Object.freeze({ maxSurge: 0, maxUnavailable: 0 });
 
-/** Both in pods. They are never both 0 in a rolling update, or nothing could move. */
+/** Computes both in pods. In a rolling update they are never both 0, otherwise it could not progress. */
 export function boundsOf({ spec }: StoredDeployment): Bounds {
   const { rollingUpdate, type } = spec.strategy;
   if (type !== 'RollingUpdate' || rollingUpdate === undefined) return NONE;

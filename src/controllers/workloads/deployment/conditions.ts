@@ -1,5 +1,5 @@
 /**
- * Conditions of a Deployment. One that changes goes to the end of the list.
+ * Conditions of a Deployment. A condition that changes moves to the end of the list.
  */
 import type { StoredDeployment } from './bounds.js';
 import type { StoredReplicaSet } from './replica-set-list.js';
@@ -8,13 +8,13 @@ export type Conditions = NonNullable<StoredDeployment['status']['conditions']>;
 export type Condition = Conditions[number];
 export type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
 
-/** A condition that begins now. */
+/** A condition with the current time. */
 export function conditionNow(
   type: ConditionType,
   status: Condition['status'],
-  about: { readonly reason: string; readonly message: string; readonly now: string },
+  details: { readonly reason: string; readonly message: string; readonly now: string },
 ): Condition {
-  const { reason, message, now } = about;
+  const { reason, message, now } = details;
   return { type, status, lastUpdateTime: now, lastTransitionTime: now, reason, message };
 }
 
@@ -22,7 +22,7 @@ export function conditionIn(conditions: Conditions, wanted: ConditionType): Cond
   return conditions.find(({ type }) => type === wanted);
 }
 
-/** With the condition. One that says the same with the same reason stays as it is, message and all. */
+/** Sets a condition. One with the same status and reason is left unchanged, including its message. */
 export function withCondition(conditions: Conditions, next: Condition): Conditions {
   const current = conditions.find(({ type }) => type === next.type);
   if (current === undefined) return [...conditions, next];
@@ -37,7 +37,7 @@ export function withoutCondition(conditions: Conditions, unwanted: ConditionType
     : conditions;
 }
 
-/** What hinders the pods: of the newest ReplicaSet, or else of any. */
+/** The ReplicaFailure condition of the new ReplicaSet, or of any. */
 export function failureAmong(
   sets: readonly StoredReplicaSet[],
   newSet: StoredReplicaSet | undefined,

@@ -1,5 +1,5 @@
 /**
- * The controller of Deployment: one ReplicaSet for each template, and an orderly way from one to the next.
+ * The controller of Deployments: maintains one ReplicaSet per template and rolls out changes.
  */
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
@@ -10,18 +10,18 @@ import type { Controller, ControllerContext } from '../../runtime/controller.js'
 import { controllerOf, type HasMetadata } from '../../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
 import { claim } from '../claim.js';
-import { follow } from '../follow.js';
+import { queueOwners } from '../follow.js';
 import type { StoredPod } from '../pod-state.js';
-import { orphans } from '../selecting.js';
+import { orphanIndex } from '../selecting.js';
 import { annotationKeys } from './annotations.js';
 import type { StoredDeployment } from './bounds.js';
-import type { Surroundings } from './own-sets.js';
+import type { DeploymentEnvironment } from './own-sets.js';
 import { Rollout } from './rollout.js';
 
 const WORKERS = 5;
 
 /**
- * Rolls out Deployments. Their ReplicaSets need the controller of those to have pods.
+ * Rolls out Deployments. It needs `replicaSets()` to create the pods.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([deployments(), replicaSets()]) });
@@ -39,18 +39,18 @@ function start(context: ControllerContext): void {
   const all = context.informer(Deployment);
   const sets = context.informer(ReplicaSet);
   const pods = context.informer(Pod);
-  const orphanSets = orphans(sets);
-  const around: Surroundings = {
+  const orphanSets = orphanIndex(sets);
+  const environment: DeploymentEnvironment = {
     context,
     pods,
     keys: annotationKeys(context.dialect),
-    tellsTerminating: context.features?.enabled('DeploymentReplicaSetTerminatingReplicas') ?? false,
+    reportsTerminating: context.features?.enabled('DeploymentReplicaSetTerminatingReplicas') ?? false,
   };
 
   const queue = context.queue(
     async (key) => {
       const deployment = all.at(key);
-      // What waits is worked out anew.
+      // The delay is computed again below.
       queue.cancelDelay(key);
       if (deployment === undefined) return undefined;
       const { name, namespace = '', uid } = deployment.metadata;
@@ -63,14 +63,14 @@ function start(context: ControllerContext): void {
         candidates: [...sets.controlledBy(uid), ...orphanSets(namespace, selector)],
         ownerNow: () => context.client.api(Deployment, namespace).find(name),
       });
-      return new Rollout(around, deployment, own).run();
+      return new Rollout(environment, deployment, own).run();
     },
     { workers: WORKERS },
   );
 
   all.onKey((key) => queue.add(key));
-  follow({ owners: all, dependents: sets, selectorOf: ({ spec }) => spec.selector, queue });
-  // Who waits for the last old pod to go.
+  queueOwners({ owners: all, dependents: sets, selectorOf: ({ spec }) => spec.selector, queue });
+  // A Recreate rollout waits for the last old pod.
   pods.subscribe(({ type, object }) => {
     if (type !== 'DELETED') return;
     const deployment = deploymentOfPod(object);
@@ -83,7 +83,7 @@ function start(context: ControllerContext): void {
   }
 }
 
-/** The controller of an object, if it is of this kind and still the same. */
+/** The controller owner of an object, if it is of this kind and has the same uid. */
 function controllerAmong<AnyKind extends Kind>(
   owners: SharedInformer<AnyKind>,
   object: HasMetadata,

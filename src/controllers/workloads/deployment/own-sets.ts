@@ -1,5 +1,5 @@
 /**
- * The ReplicaSets of one Deployment during one look: what is done to them is done at once, and seen in what follows.
+ * The ReplicaSets of one Deployment during one reconcile. Changes are written at once and visible to later steps.
  */
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import type { Pod } from '../../../kinds/core/v1/pod/pod.js';
@@ -13,35 +13,35 @@ import { type Bounds, boundsOf, type StoredDeployment } from './bounds.js';
 import { actualOf, byCreation, byRevision, newSetAmong, type StoredReplicaSet } from './replica-set-list.js';
 import { hasHistoryLimit } from './status.js';
 
-/** What every look needs and none changes. */
-export interface Surroundings {
+/** What every reconcile uses. */
+export interface DeploymentEnvironment {
   readonly context: ControllerContext;
   readonly pods: SharedInformer<typeof Pod>;
   readonly keys: AnnotationKeys;
-  readonly tellsTerminating: boolean;
+  readonly reportsTerminating: boolean;
 }
 
 export class OwnSets {
   readonly bounds: Bounds;
-  readonly #around: Surroundings;
+  readonly #environment: DeploymentEnvironment;
   readonly #deployment: StoredDeployment;
   #newest: StoredReplicaSet | undefined;
   #old: StoredReplicaSet[];
 
-  constructor(around: Surroundings, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
-    this.#around = around;
+  constructor(environment: DeploymentEnvironment, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
+    this.#environment = environment;
     this.#deployment = deployment;
     this.bounds = boundsOf(deployment);
     this.#newest = newSetAmong(sets, deployment);
     this.#old = sets.filter(({ metadata }) => metadata.uid !== this.#newest?.metadata.uid).sort(byCreation);
   }
 
-  /** The one with the Deployment's template. */
+  /** The ReplicaSet with the Deployment's template. */
   get newest(): StoredReplicaSet | undefined {
     return this.#newest;
   }
 
-  /** Those with another, oldest first. */
+  /** The other ReplicaSets, oldest first. */
   get old(): readonly StoredReplicaSet[] {
     return this.#old;
   }
@@ -50,21 +50,21 @@ export class OwnSets {
     return this.#newest === undefined ? this.#old : [...this.#old, this.#newest];
   }
 
-  /** Takes note of the newest, which was not there before. */
+  /** Sets the newest ReplicaSet after it was created. */
   addNewest(set: StoredReplicaSet): void {
     this.#newest = set;
   }
 
   isOldRunning(): boolean {
     if (actualOf(this.#old) > 0) return true;
-    const { pods } = this.#around;
+    const { pods } = this.#environment;
     return this.#old.some(({ metadata }) => pods.controlledBy(metadata.uid).some((pod) => !isPodFinished(pod)));
   }
 
-  /** Old ones are kept to go back to, but not too many. */
+  /** Deletes old ReplicaSets above the revision history limit. */
   async cleanUp(): Promise<void> {
     if (!hasHistoryLimit(this.#deployment)) return;
-    const { context, keys } = this.#around;
+    const { context, keys } = this.#environment;
     const kept = this.#old.filter((set) => !isTerminating(set)).sort(byRevision(keys));
     const excess = Math.max(0, kept.length - this.#deployment.spec.revisionHistoryLimit);
     for (const { metadata, spec, status } of kept.slice(0, excess)) {
@@ -74,14 +74,14 @@ export class OwnSets {
     }
   }
 
-  /** Changes the size. False: it had that size. */
+  /** Scales the ReplicaSet. Returns false if it already has that size. */
   async scale(set: StoredReplicaSet, size: number): Promise<boolean> {
     if (set.spec.replicas === size) return false;
     await this.resize(set, size);
     return true;
   }
 
-  /** Changes the size and notes what for, even if only that is new. */
+  /** Scales the ReplicaSet and updates its size annotations, even if only those change. */
   async resize(set: StoredReplicaSet, size: number): Promise<void> {
     const before = annotationsOf(set);
     const annotations = { ...before, ...this.sizeAnnotations() };
@@ -91,22 +91,22 @@ export class OwnSets {
     if (set.spec.replicas !== size) this.recordScaling(set.metadata.name, set.spec.replicas, size);
   }
 
-  /** What the Deployment's size is, for those who are sized now. */
+  /** The annotations with the Deployment's size, for ReplicaSets that are scaled. */
   sizeAnnotations(): Record<string, string> {
-    const { keys } = this.#around;
+    const { keys } = this.#environment;
     const { replicas } = this.#deployment.spec;
     return { [keys.desired]: String(replicas), [keys.max]: String(replicas + this.bounds.maxSurge) };
   }
 
   recordScaling(name: string, from: number, to: number): void {
-    const way = from < to ? 'up' : 'down';
-    const message = `Scaled ${way} replica set ${name} from ${from} to ${to}`;
-    this.#around.context.events.record(this.#deployment, 'Normal', 'ScalingReplicaSet', message);
+    const direction = from < to ? 'up' : 'down';
+    const message = `Scaled ${direction} replica set ${name} from ${from} to ${to}`;
+    this.#environment.context.events.record(this.#deployment, 'Normal', 'ScalingReplicaSet', message);
   }
 
-  /** Writes one; from then on it is what the server made of it. */
+  /** Writes a ReplicaSet and keeps the server's response. */
   async update(set: StoredReplicaSet): Promise<void> {
-    const { client } = this.#around.context;
+    const { client } = this.#environment.context;
     const written = await client.api(ReplicaSet, set.metadata.namespace).update(set);
     if (this.#newest?.metadata.uid === written.metadata.uid) this.#newest = written;
     this.#old = this.#old.map((old) => (old.metadata.uid === written.metadata.uid ? written : old));

@@ -1,5 +1,5 @@
 /**
- * The ReplicaSets of a Deployment: which is the newest, which are old, and what they add up to.
+ * Functions on the ReplicaSets of a Deployment: which is new, their order, and sums over them.
  */
 import type { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
@@ -10,7 +10,7 @@ import type { StoredDeployment } from './bounds.js';
 
 export type StoredReplicaSet = ObjectOf<typeof ReplicaSet>;
 
-/** Tells the ReplicaSets of one Deployment apart, and their pods. */
+/** The label that distinguishes the ReplicaSets of a Deployment and their pods. */
 export const HASH_LABEL = 'pod-template-hash';
 
 type Template = StoredDeployment['spec']['template'];
@@ -23,7 +23,7 @@ export const byCreation: Order = (a, b) =>
 export const bySizeOlderFirst: Order = (a, b) => b.spec.replicas - a.spec.replicas || byCreation(a, b);
 export const bySizeNewerFirst: Order = (a, b) => b.spec.replicas - a.spec.replicas || byCreation(b, a);
 
-/** The oldest revision first. */
+/** Oldest revision first. */
 export function byRevision(keys: AnnotationKeys): Order {
   return (a, b) => {
     const revisions = [revisionOf(a, keys), revisionOf(b, keys)] as const;
@@ -41,13 +41,13 @@ export function newSetAmong(
   return [...sets].sort(byCreation).find((set) => sameTemplate(set.spec.template, spec.template));
 }
 
-/** Equal but for the hash, which only templates of ReplicaSets carry. */
+/** Compares templates without the hash label, which only templates of ReplicaSets have. */
 export function sameTemplate(a: Template, b: Template): boolean {
   if (!deepEqual(a.spec, b.spec)) return false;
   return deepEqual(withoutHash(a).metadata, withoutHash(b).metadata);
 }
 
-/** The template as a Deployment has it. */
+/** The template without the hash label. */
 export function withoutHash(template: Template): Template {
   const { metadata } = template;
   if (metadata?.labels?.[HASH_LABEL] === undefined) return template;
@@ -55,17 +55,17 @@ export function withoutHash(template: Template): Template {
   return { ...template, metadata: { ...metadata, labels } };
 }
 
-/** Those that have pods, or ought to. */
+/** The ReplicaSets that should have pods. */
 export function activeAmong(sets: readonly StoredReplicaSet[]): StoredReplicaSet[] {
   return sets.filter(({ spec }) => spec.replicas > 0);
 }
 
-/** The pods that were asked for. */
+/** The sum of wanted replicas. */
 export function wantedBy(sets: readonly StoredReplicaSet[]): number {
   return sets.reduce((sum, { spec }) => sum + spec.replicas, 0);
 }
 
-/** The pods that there are. */
+/** The sum of existing replicas. */
 export function actualOf(sets: readonly StoredReplicaSet[]): number {
   return sets.reduce((sum, { status }) => sum + status.replicas, 0);
 }
@@ -78,7 +78,7 @@ export function availableOf(sets: readonly StoredReplicaSet[]): number {
   return sets.reduce((sum, { status }) => sum + (status.availableReplicas ?? 0), 0);
 }
 
-/** Undefined when one of them, which has been looked at, does not tell. */
+/** The sum of terminating replicas; undefined if an observed ReplicaSet does not report them. */
 export function terminatingOf(sets: readonly StoredReplicaSet[]): number | undefined {
   let sum = 0;
   for (const { status } of sets) {

@@ -1,27 +1,27 @@
 /**
- * Going back to an earlier revision by annotation, as versions of the API that are gone asked for it: the template of the
- * old ReplicaSet becomes the Deployment's again, which the next look rolls out as the newest revision.
+ * Rollback by annotation, as removed API versions requested it: the Deployment gets the template of the old ReplicaSet, and the
+ * next reconcile rolls it out as the newest revision.
  */
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
 import { type AnnotationKeys, annotationsOf, revisionOf, wholeNumber } from './annotations.js';
 import type { StoredDeployment } from './bounds.js';
-import type { Surroundings } from './own-sets.js';
+import type { DeploymentEnvironment } from './own-sets.js';
 import { type StoredReplicaSet, sameTemplate, withoutHash } from './replica-set-list.js';
 
-/** The revision to go back to, 0 for the one before this; undefined when nobody asked. */
+/** The revision to roll back to, 0 for the previous one; undefined: no rollback requested. */
 export function rollbackTarget(deployment: StoredDeployment, { rollbackTo }: AnnotationKeys): number | undefined {
   return wholeNumber(annotationsOf(deployment)[rollbackTo]);
 }
 
-/** Goes back if it can, and takes the wish off the Deployment in any case. */
+/** Rolls back if possible, and always removes the annotation. */
 export async function rollback(
-  { context, keys }: Surroundings,
+  { context, keys }: DeploymentEnvironment,
   deployment: StoredDeployment,
-  about: { readonly sets: readonly StoredReplicaSet[]; readonly target: number },
+  input: { readonly sets: readonly StoredReplicaSet[]; readonly target: number },
 ): Promise<void> {
-  const { sets } = about;
-  const target = about.target === 0 ? lastRevision(sets, keys) : about.target;
-  const { [keys.rollbackTo]: _wish, ...annotations } = annotationsOf(deployment);
+  const { sets } = input;
+  const target = input.target === 0 ? lastRevision(sets, keys) : input.target;
+  const { [keys.rollbackTo]: _request, ...annotations } = annotationsOf(deployment);
   const write = (spec: StoredDeployment['spec'], kept: Readonly<Record<string, string>>) =>
     context.client
       .api(Deployment, deployment.metadata.namespace)
@@ -42,7 +42,7 @@ export async function rollback(
     await write(deployment.spec, annotations);
     return;
   }
-  // What was copied to the old ReplicaSet comes back with it.
+  // Annotations that were copied to the old ReplicaSet are restored.
   const own = Object.entries(annotations).filter(([key]) => keys.own.has(key));
   const copied = Object.entries(annotationsOf(set)).filter(([key]) => !keys.own.has(key));
   await write(

@@ -1,6 +1,6 @@
 /**
- * One look at a Deployment: moves its ReplicaSets a step towards its template and its size. What is to be written on the
- * Deployment itself is collected and written once, at the end.
+ * One reconcile of a Deployment: moves its ReplicaSets one step towards its template and size. Changes to the Deployment
+ * itself are collected and written once, at the end.
  */
 
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
@@ -23,7 +23,7 @@ import {
 } from './annotations.js';
 import type { Bounds, StoredDeployment } from './bounds.js';
 import { type Conditions, conditionIn, conditionNow, withCondition } from './conditions.js';
-import { OwnSets, type Surroundings } from './own-sets.js';
+import { type DeploymentEnvironment, OwnSets } from './own-sets.js';
 import {
   activeAmong,
   availableOf,
@@ -39,58 +39,58 @@ import {
   type DeploymentStatus,
   hasDeadline,
   isComplete,
-  msUntilJudged,
+  msUntilDeadlineCheck,
   plainStatus,
+  type RolloutObservation,
   rolloutStatus,
-  type Seen,
 } from './status.js';
 
-/** How a status is to be worked out; `none`: not at all, the Deployment has become another. */
-type Judgement = 'rollout' | 'plain' | 'none';
+/** How the status is computed; `none`: not at all, because the Deployment was changed. */
+type StatusMode = 'rollout' | 'plain' | 'none';
 
 export class Rollout {
-  readonly #around: Surroundings;
+  readonly #environment: DeploymentEnvironment;
   readonly #deployment: StoredDeployment;
   readonly #sets: OwnSets;
   #conditions: Conditions;
   #collisionCount: number | undefined;
   #revision: string | undefined;
 
-  constructor(around: Surroundings, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
-    this.#around = around;
+  constructor(environment: DeploymentEnvironment, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
+    this.#environment = environment;
     this.#deployment = deployment;
-    this.#sets = new OwnSets(around, deployment, sets);
+    this.#sets = new OwnSets(environment, deployment, sets);
     this.#conditions = deployment.status.conditions ?? [];
     this.#collisionCount = deployment.status.collisionCount;
-    this.#revision = annotationsOf(deployment)[around.keys.revision];
+    this.#revision = annotationsOf(deployment)[environment.keys.revision];
   }
 
   async run(): Promise<Again | undefined> {
-    let judgement: Judgement;
+    let mode: StatusMode;
     try {
-      judgement = await this.#act();
+      mode = await this.#act();
     } catch (error) {
-      await this.#tellSoFar();
+      await this.#writePartialStatus();
       if (isNamespaceTerminating(error)) return undefined;
       throw error;
     }
-    return this.#conclude(judgement);
+    return this.#conclude(mode);
   }
 
-  async #act(): Promise<Judgement> {
+  async #act(): Promise<StatusMode> {
     const { spec } = this.#deployment;
-    if (!isTerminating(this.#deployment)) this.#notePause();
+    if (!isTerminating(this.#deployment)) this.#updatePauseCondition();
     await this.#syncNewest();
     if (isTerminating(this.#deployment)) return 'plain';
     if (spec.paused === true) {
       await this.#resize();
-      if (rollbackTarget(this.#deployment, this.#around.keys) === undefined) await this.#sets.cleanUp();
+      if (rollbackTarget(this.#deployment, this.#environment.keys) === undefined) await this.#sets.cleanUp();
       return 'plain';
     }
-    const target = rollbackTarget(this.#deployment, this.#around.keys);
+    const target = rollbackTarget(this.#deployment, this.#environment.keys);
     if (target !== undefined) {
       const sets = [...this.#sets.old, await this.#ensureNewest()];
-      await rollback(this.#around, this.#deployment, { sets, target });
+      await rollback(this.#environment, this.#deployment, { sets, target });
       return 'none';
     }
     if (this.#isResized()) {
@@ -102,16 +102,16 @@ export class Rollout {
     return 'rollout';
   }
 
-  async #conclude(judgement: Judgement): Promise<Again | undefined> {
-    if (judgement === 'none') return undefined;
-    const seen = this.#seen();
-    const status = judgement === 'plain' ? plainStatus(seen) : rolloutStatus(seen);
+  async #conclude(mode: StatusMode): Promise<Again | undefined> {
+    if (mode === 'none') return undefined;
+    const observation = this.#observe();
+    const status = mode === 'plain' ? plainStatus(observation) : rolloutStatus(observation);
     await this.#write(status);
-    return judgement === 'plain' ? undefined : { requeueAfterMs: msUntilJudged(seen, status) };
+    return mode === 'plain' ? undefined : { requeueAfterMs: msUntilDeadlineCheck(observation, status) };
   }
 
-  #seen(): Seen {
-    const { context, tellsTerminating } = this.#around;
+  #observe(): RolloutObservation {
+    const { context, reportsTerminating } = this.#environment;
     return {
       deployment: this.#deployment,
       bounds: this.#sets.bounds,
@@ -119,14 +119,14 @@ export class Rollout {
       collisionCount: this.#collisionCount,
       sets: this.#sets.all(),
       newSet: this.#sets.newest,
-      tellsTerminating,
+      reportsTerminating,
       nowMs: context.clock.now(),
       now: context.now(),
     };
   }
 
-  /** What went wrong is told even so: a template that cannot be used, a name that is taken. */
-  async #tellSoFar(): Promise<void> {
+  /** Writes conditions and collision count after a failure: an invalid template, a name collision. */
+  async #writePartialStatus(): Promise<void> {
     const status = {
       ...this.#deployment.status,
       ...(this.#conditions.length > 0 && { conditions: this.#conditions }),
@@ -135,14 +135,14 @@ export class Rollout {
     try {
       await this.#write(status);
     } catch (error) {
-      // The failure that led here is the one that counts.
-      this.#around.context.report(error, `status of Deployment ${this.#deployment.metadata.name}`);
+      // The original failure is the one to throw.
+      this.#environment.context.report(error, `status of Deployment ${this.#deployment.metadata.name}`);
     }
   }
 
-  /** Writes status and revision, unless they are so already. */
+  /** Writes status and revision if they have changed. */
   async #write(status: DeploymentStatus): Promise<void> {
-    const { context, keys } = this.#around;
+    const { context, keys } = this.#environment;
     const { metadata } = this.#deployment;
     const isSameRevision = metadata.annotations?.[keys.revision] === this.#revision;
     if (isSameRevision && deepEqual(status, this.#deployment.status)) return;
@@ -155,13 +155,13 @@ export class Rollout {
   }
 
   #progressing(status: 'True' | 'False' | 'Unknown', reason: string, message: string): void {
-    const { context } = this.#around;
+    const { context } = this.#environment;
     const condition = conditionNow('Progressing', status, { reason, message, now: context.now() });
     this.#conditions = withCondition(this.#conditions, condition);
   }
 
-  /** A pause stops the clock of the deadline, and its end starts it anew. */
-  #notePause(): void {
+  /** A pause suspends the progress deadline; resuming restarts it. */
+  #updatePauseCondition(): void {
     if (!hasDeadline(this.#deployment)) return;
     const reason = conditionIn(this.#conditions, 'Progressing')?.reason;
     if (reason === 'ProgressDeadlineExceeded') return;
@@ -173,11 +173,11 @@ export class Rollout {
     }
   }
 
-  /** The newest ReplicaSet has the highest revision, the Deployment's annotations and its patience. */
+  /** Updates the newest ReplicaSet's revision, annotations and minReadySeconds. */
   async #syncNewest(): Promise<void> {
     const set = this.#sets.newest;
     if (set === undefined) return;
-    const { keys } = this.#around;
+    const { keys } = this.#environment;
     const { minReadySeconds = 0 } = this.#deployment.spec;
     const current = annotationsOf(set);
     const annotations = newSetAnnotations(current, {
@@ -196,7 +196,7 @@ export class Rollout {
   }
 
   #nextRevision(): number {
-    const { keys } = this.#around;
+    const { keys } = this.#environment;
     return Math.max(0, ...this.#sets.old.map((set) => revisionOf(set, keys) ?? 0)) + 1;
   }
 
@@ -207,14 +207,14 @@ export class Rollout {
   }
 
   async #createNewest(): Promise<StoredReplicaSet> {
-    const { context, keys } = this.#around;
+    const { context, keys } = this.#environment;
     const deployment = this.#deployment;
     const { metadata, spec } = deployment;
     const hash = nameHash(spec.template, this.#collisionCount);
     const name = `${metadata.name}-${hash}`;
     const labels = { ...spec.template.metadata?.labels, [HASH_LABEL]: hash };
     const revision = this.#nextRevision();
-    const replicas = this.#roomForNew(0);
+    const replicas = this.#sizeOfNewest(0);
     const api = context.client.api(ReplicaSet, metadata.namespace);
     try {
       const created = await api.create({
@@ -249,7 +249,7 @@ export class Rollout {
           this.#revision = String(revision);
           return taken;
         }
-        // Another has the name. The next look tries the next one.
+        // Another object has the name. The next reconcile tries another hash.
         this.#collisionCount = (this.#collisionCount ?? 0) + 1;
         throw error;
       }
@@ -260,26 +260,26 @@ export class Rollout {
     }
   }
 
-  /** How large a newest ReplicaSet of that size may become now. */
-  #roomForNew(size: number): number {
+  /** The size that a newest ReplicaSet of this size may grow to now. */
+  #sizeOfNewest(size: number): number {
     const { replicas, strategy } = this.#deployment.spec;
     if (strategy.type === 'Recreate') return replicas;
     const room = replicas + this.#sets.bounds.maxSurge - wantedBy(this.#sets.old) - size;
     return room <= 0 ? size : size + Math.min(room, replicas - size);
   }
 
-  /** Whether the Deployment's size is not the one that its ReplicaSets were sized for. */
+  /** Whether the Deployment's size differs from the one its ReplicaSets were scaled for. */
   #isResized(): boolean {
-    const { keys } = this.#around;
+    const { keys } = this.#environment;
     return activeAmong(this.#sets.all()).some((set) => {
       const desired = countIn(annotationsOf(set)[keys.desired]);
       return desired !== undefined && desired !== this.#deployment.spec.replicas;
     });
   }
 
-  /** Gives each ReplicaSet its part of the size, without going on with the rollout. */
+  /** Scales the ReplicaSets proportionally, without progressing the rollout. */
   async #resize(): Promise<void> {
-    const { keys } = this.#around;
+    const { keys } = this.#environment;
     const { replicas, strategy } = this.#deployment.spec;
     const active = activeAmong(this.#sets.all());
     const only =
@@ -294,24 +294,24 @@ export class Rollout {
       return;
     }
     if (strategy.type !== 'RollingUpdate') return;
-    const about = { deployment: this.#deployment, bounds: this.#sets.bounds, keys };
-    for (const { set, size } of proportions(active, about)) await this.#sets.resize(set, size);
+    const input = { deployment: this.#deployment, bounds: this.#sets.bounds, keys };
+    for (const { set, size } of proportions(active, input)) await this.#sets.resize(set, size);
   }
 
   #isSaturated(set: StoredReplicaSet): boolean {
     const { replicas } = this.#deployment.spec;
     return (
       set.spec.replicas === replicas &&
-      wholeNumber(annotationsOf(set)[this.#around.keys.desired]) === replicas &&
+      wholeNumber(annotationsOf(set)[this.#environment.keys.desired]) === replicas &&
       (set.status.availableReplicas ?? 0) === replicas
     );
   }
 
-  /** A rolling update: up as far as the surge allows, then down as far as enough pods stay available. */
+  /** A rolling update: scales up as far as the surge allows, then down as long as enough pods are available. */
   async #roll(): Promise<void> {
     const set = await this.#ensureNewest();
     const { replicas } = this.#deployment.spec;
-    const size = set.spec.replicas > replicas ? replicas : this.#roomForNew(set.spec.replicas);
+    const size = set.spec.replicas > replicas ? replicas : this.#sizeOfNewest(set.spec.replicas);
     if (await this.#sets.scale(set, size)) return;
     if (await this.#shrinkOld(set)) return;
     if (isComplete(this.#deployment, this.#deployment.status)) await this.#sets.cleanUp();
@@ -320,16 +320,16 @@ export class Rollout {
   async #shrinkOld(newSet: StoredReplicaSet): Promise<boolean> {
     const minAvailable = this.#deployment.spec.replicas - this.#sets.bounds.maxUnavailable;
     const newUnavailable = newSet.spec.replicas - (newSet.status.availableReplicas ?? 0);
-    const most = wantedBy(this.#sets.all()) - minAvailable - newUnavailable;
-    if (wantedBy(this.#sets.old) === 0 || most <= 0) return false;
+    const maxScaleDown = wantedBy(this.#sets.all()) - minAvailable - newUnavailable;
+    if (wantedBy(this.#sets.old) === 0 || maxScaleDown <= 0) return false;
 
-    // Pods that are of no use go first: they would only stand in the way.
-    let useless = most;
+    // Unavailable pods are deleted first, because they would block the rollout.
+    let unavailable = maxScaleDown;
     for (const set of activeAmong(this.#sets.old)) {
-      const count = Math.min(useless, set.spec.replicas - (set.status.availableReplicas ?? 0));
+      const count = Math.min(unavailable, set.spec.replicas - (set.status.availableReplicas ?? 0));
       if (count <= 0) continue;
       await this.#sets.scale(set, set.spec.replicas - count);
-      useless -= count;
+      unavailable -= count;
     }
     let spare = availableOf(this.#sets.all()) - minAvailable;
     const isAnySpare = spare > 0;
@@ -339,10 +339,10 @@ export class Rollout {
       await this.#sets.scale(set, set.spec.replicas - count);
       spare -= count;
     }
-    return useless < most || isAnySpare;
+    return unavailable < maxScaleDown || isAnySpare;
   }
 
-  /** No new pod before the last old one is gone. */
+  /** Creates no new pod before the last old one is gone. */
   async #recreate(): Promise<void> {
     const active = activeAmong(this.#sets.old);
     for (const set of active) await this.#sets.scale(set, 0);
@@ -358,16 +358,16 @@ interface Share {
 }
 
 /**
- * The sizes, largest ReplicaSet first: what rounding leaves over is its. Sets of the same size grow from the newest and
- * shrink from the oldest.
+ * Distributes the Deployment's size proportionally, largest ReplicaSet first; it also gets the rounding remainder. Of equal
+ * ReplicaSets the newest grows first and the oldest shrinks first.
  *
- * Of 10 pods with a surge of 3, 8 old and 5 new, resized to 15 with a surge of 4: 19/13 of each, 8 → 12 and 5 → 7.
+ * Example: 10 pods with a surge of 3, 8 old and 5 new, resized to 15 with a surge of 4: factor 19/13, so 8 → 12 and 5 → 7.
  */
 function proportions(
   active: readonly StoredReplicaSet[],
-  about: { readonly deployment: StoredDeployment; readonly bounds: Bounds; readonly keys: AnnotationKeys },
+  input: { readonly deployment: StoredDeployment; readonly bounds: Bounds; readonly keys: AnnotationKeys },
 ): Share[] {
-  const { deployment, bounds } = about;
+  const { deployment, bounds } = input;
   const wanted = deployment.spec.replicas;
   const total = wanted > 0 ? wanted + bounds.maxSurge : 0;
   const toAdd = total - wantedBy(active);
@@ -375,7 +375,7 @@ function proportions(
   let added = 0;
   const shares = sets.map((set) => {
     const left = toAdd - added;
-    const part = left === 0 ? 0 : partOf(set, about);
+    const part = left === 0 ? 0 : partOf(set, input);
     const change = toAdd > 0 ? Math.min(part, left) : Math.max(part, left);
     added += change;
     return { set, size: set.spec.replicas + change };
@@ -385,18 +385,18 @@ function proportions(
   );
 }
 
-/** By how much a ReplicaSet changes when it changes as much as the whole does. */
+/** The proportional change of a ReplicaSet's size. */
 function partOf(
   set: StoredReplicaSet,
-  about: { readonly deployment: StoredDeployment; readonly bounds: Bounds; readonly keys: AnnotationKeys },
+  input: { readonly deployment: StoredDeployment; readonly bounds: Bounds; readonly keys: AnnotationKeys },
 ): number {
-  const { deployment, bounds, keys } = about;
+  const { deployment, bounds, keys } = input;
   const size = set.spec.replicas;
   const wanted = deployment.spec.replicas;
   if (wanted === 0) return -size;
-  const told = countIn(annotationsOf(set)[keys.max]);
-  // Somebody has taken the annotation away: what there is now is the best that is known.
-  const before = told === undefined || told === 0 ? (deployment.status.replicas ?? 0) : told;
+  const annotated = countIn(annotationsOf(set)[keys.max]);
+  // Without the annotation, the current size is the best estimate.
+  const before = annotated === undefined || annotated === 0 ? (deployment.status.replicas ?? 0) : annotated;
   if (before === 0) return 0;
   return Math.round((size * (wanted + bounds.maxSurge)) / before) - size;
 }

@@ -1,6 +1,5 @@
 /**
- * The status of a Deployment: what its ReplicaSets add up to, whether enough pods are available, and how the rollout
- * goes on.
+ * Computes the status of a Deployment: the sums over its ReplicaSets, and the conditions about availability and progress.
  */
 import { timeToMs } from '../../../text/time/time.js';
 import type { Bounds, StoredDeployment } from './bounds.js';
@@ -17,16 +16,16 @@ import { actualOf, availableOf, readyOf, type StoredReplicaSet, terminatingOf, w
 
 export type DeploymentStatus = StoredDeployment['status'];
 
-/** What a status is made of. */
-export interface Seen {
+/** The input for a status. */
+export interface RolloutObservation {
   readonly deployment: StoredDeployment;
-  /** The conditions so far. */
+  /** The current conditions. */
   readonly conditions: Conditions;
   readonly collisionCount: number | undefined;
   readonly bounds: Bounds;
   readonly sets: readonly StoredReplicaSet[];
   readonly newSet: StoredReplicaSet | undefined;
-  readonly tellsTerminating: boolean;
+  readonly reportsTerminating: boolean;
   readonly nowMs: number;
   readonly now: string;
 }
@@ -41,7 +40,7 @@ export function hasHistoryLimit({ spec }: StoredDeployment): boolean {
   return spec.revisionHistoryLimit !== NO_LIMIT;
 }
 
-/** All that was asked for is of the newest template and available, and nothing else is left. */
+/** Whether all replicas are of the new template and available, and no old one is left. */
 export function isComplete({ metadata, spec }: StoredDeployment, status: DeploymentStatus): boolean {
   return (
     (status.updatedReplicas ?? 0) === spec.replicas &&
@@ -51,9 +50,9 @@ export function isComplete({ metadata, spec }: StoredDeployment, status: Deploym
   );
 }
 
-/** The status where no rollout is judged: while paused, or while only the size changes. */
-export function plainStatus(seen: Seen): DeploymentStatus {
-  const { deployment, bounds, sets, newSet, now } = seen;
+/** The status without an assessment of progress: while paused, or while only the size changes. */
+export function plainStatus(observation: RolloutObservation): DeploymentStatus {
+  const { deployment, bounds, sets, newSet, now } = observation;
   const available = availableOf(sets);
   const isEnough = available >= deployment.spec.replicas - bounds.maxUnavailable;
   const reason = isEnough ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable';
@@ -67,28 +66,28 @@ export function plainStatus(seen: Seen): DeploymentStatus {
     availableReplicas: available,
     unavailableReplicas: Math.max(0, wantedBy(sets) - available),
   };
-  const terminatingReplicas = seen.tellsTerminating ? terminatingOf(sets) : undefined;
+  const terminatingReplicas = observation.reportsTerminating ? terminatingOf(sets) : undefined;
   return {
-    // Counts of nothing are left out, as they are in what is stored.
+    // Zero counts are omitted, as in storage.
     ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0)),
     ...(terminatingReplicas === undefined ? {} : { terminatingReplicas }),
-    conditions: withCondition(seen.conditions, availability),
-    ...(seen.collisionCount === undefined ? {} : { collisionCount: seen.collisionCount }),
+    conditions: withCondition(observation.conditions, availability),
+    ...(observation.collisionCount === undefined ? {} : { collisionCount: observation.collisionCount }),
   };
 }
 
-/** The status of a rollout: how it goes on, and what hinders it. */
-export function rolloutStatus(seen: Seen): DeploymentStatus {
-  const { deployment, sets, newSet } = seen;
-  const status = plainStatus(seen);
+/** The status during a rollout, with the Progressing and ReplicaFailure conditions. */
+export function rolloutStatus(observation: RolloutObservation): DeploymentStatus {
+  const { deployment, sets, newSet } = observation;
+  const status = plainStatus(observation);
   let conditions = status.conditions ?? [];
-  const current = conditionIn(seen.conditions, 'Progressing');
+  const current = conditionIn(observation.conditions, 'Progressing');
   if (!hasDeadline(deployment)) conditions = withoutCondition(conditions, 'Progressing');
   else {
-    // Only one ReplicaSet is at work, and it has been successful: this is no rollout, so there is no progress to judge.
+    // Only the new ReplicaSet has pods and its rollout has succeeded: no rollout is in progress.
     const isDone =
       (status.replicas ?? 0) === (status.updatedReplicas ?? 0) && current?.reason === 'NewReplicaSetAvailable';
-    if (!isDone) conditions = progress(seen, { ...status, conditions }, current);
+    if (!isDone) conditions = progress(observation, { ...status, conditions }, current);
   }
   const failure = failureAmong(sets, newSet);
   conditions =
@@ -96,28 +95,32 @@ export function rolloutStatus(seen: Seen): DeploymentStatus {
   return { ...status, conditions };
 }
 
-function progress(seen: Seen, status: DeploymentStatus, current: Condition | undefined): Conditions {
-  const { deployment, newSet, now, nowMs } = seen;
+function progress(
+  observation: RolloutObservation,
+  status: DeploymentStatus,
+  current: Condition | undefined,
+): Conditions {
+  const { deployment, newSet, now, nowMs } = observation;
   const { conditions = [] } = status;
-  const who =
+  const subject =
     newSet === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${newSet.metadata.name}"`;
   if (isComplete(deployment, status)) {
-    const about = { reason: 'NewReplicaSetAvailable', message: `${who} has successfully progressed.`, now };
-    return withCondition(conditions, conditionNow('Progressing', 'True', about));
+    const details = { reason: 'NewReplicaSetAvailable', message: `${subject} has successfully progressed.`, now };
+    return withCondition(conditions, conditionNow('Progressing', 'True', details));
   }
   if (hasProgressed(deployment.status, status)) {
-    const about = { reason: 'ReplicaSetUpdated', message: `${who} is progressing.`, now };
-    const next = conditionNow('Progressing', 'True', about);
-    // Any progress counts from now on, though neither status nor reason may have changed.
+    const details = { reason: 'ReplicaSetUpdated', message: `${subject} is progressing.`, now };
+    const next = conditionNow('Progressing', 'True', details);
+    // Progress updates lastUpdateTime, though status and reason may be unchanged.
     const lastTransitionTime = current?.status === 'True' ? (current.lastTransitionTime ?? null) : now;
     return [...withoutCondition(conditions, 'Progressing'), { ...next, lastTransitionTime }];
   }
   if (!isTimedOut(deployment, conditionIn(conditions, 'Progressing'), nowMs)) return conditions;
-  const about = { reason: 'ProgressDeadlineExceeded', message: `${who} has timed out progressing.`, now };
-  return withCondition(conditions, conditionNow('Progressing', 'False', about));
+  const details = { reason: 'ProgressDeadlineExceeded', message: `${subject} has timed out progressing.`, now };
+  return withCondition(conditions, conditionNow('Progressing', 'False', details));
 }
 
-/** More pods are new, or ready, or available; or fewer are old. */
+/** Whether more pods are new, ready or available, or fewer are old. */
 function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boolean {
   const old = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus) => replicas - updatedReplicas;
   return (
@@ -133,7 +136,7 @@ function isTimedOut(deployment: StoredDeployment, progressing: Condition | undef
   return progressing.reason === 'ProgressDeadlineExceeded' || deadlineOf(deployment, progressing) <= nowMs;
 }
 
-/** When it is too late: at once without a time to count from. */
+/** The time of the progress deadline; in the past if there is no time to count from. */
 function deadlineOf({ spec }: StoredDeployment, progressing: Condition): number {
   return updatedAt(progressing) + spec.progressDeadlineSeconds * 1000;
 }
@@ -142,14 +145,14 @@ function updatedAt({ lastUpdateTime }: Condition): number {
   return lastUpdateTime === undefined || lastUpdateTime === null ? -Infinity : timeToMs(lastUpdateTime);
 }
 
-/** How long to wait before a rollout that stands still has to be judged again; undefined: it has not. */
-export function msUntilJudged(seen: Seen, status: DeploymentStatus): number | undefined {
-  const { deployment, nowMs } = seen;
+/** The delay until the progress deadline must be checked; undefined: no check needed. */
+export function msUntilDeadlineCheck(observation: RolloutObservation, status: DeploymentStatus): number | undefined {
+  const { deployment, nowMs } = observation;
   const current = conditionIn(status.conditions ?? [], 'Progressing');
   if (!hasDeadline(deployment) || current === undefined) return undefined;
   if (current.reason === 'NewReplicaSetAvailable' || current.reason === 'ProgressDeadlineExceeded') return undefined;
-  // Times are written in whole seconds: what was noted in this second may have happened just now, and is given all its
-  // time; of what is older nobody knows the moment.
+  // Times are stored in whole seconds. The actual update may be up to a second later than the stored time, so up to one
+  // second is added.
   const late = Math.min(nowMs - updatedAt(current), 1000);
   return Math.max(0, deadlineOf(deployment, current) + late - nowMs);
 }

@@ -1,14 +1,14 @@
 /**
- * How long a Job waits before it makes another pod after one failed: 10 s, twice as long after each further failure, ten
- * minutes at most. Counted from when the pod failed, on the cluster's clock.
+ * The backoff of a Job after failed pods: 10 s, doubled with each further failure, ten minutes at most. It counts from the
+ * time of the failure, on the cluster's clock.
  */
 import { timeToMs } from '../../../text/time/time.js';
 import { podCondition, type StoredPod } from '../pod-state.js';
 
 const FIRST_MS = 10_000;
-const LONGEST_MS = 600_000;
+const MAX_MS = 600_000;
 
-/** Failures since the last success, and when the last of them was. */
+/** The failures since the last success, and the time of the last one. */
 export interface FailureRun {
   readonly failures: number;
   readonly lastMs: number;
@@ -16,7 +16,7 @@ export interface FailureRun {
 
 export const NO_FAILURES: FailureRun = { failures: 0, lastMs: 0 };
 
-/** The run after pods have finished that were not counted so far. A success ends it. */
+/** The run after newly finished pods. A success resets it. */
 export function continueRun(
   run: FailureRun,
   succeeded: readonly StoredPod[],
@@ -29,14 +29,14 @@ export function continueRun(
   return { failures: before.failures + since.length, lastMs: Math.max(...since) };
 }
 
-/** What is left of the wait after so many failures; 0: none. */
+/** The remaining backoff; 0: none. */
 export function backoffLeft({ failures, lastMs }: FailureRun, nowMs: number): number {
   if (failures === 0) return 0;
-  const wait = Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS);
+  const wait = Math.min(FIRST_MS * 2 ** (failures - 1), MAX_MS);
   return Math.max(0, lastMs + wait - nowMs);
 }
 
-/** When a pod finished, as well as its status tells. */
+/** The time when a pod finished, as far as its status tells. */
 export function finishedAt(pod: StoredPod): number {
   const fromContainers = containersFinishedAt(pod);
   if (fromContainers !== undefined) return fromContainers;
@@ -47,7 +47,7 @@ export function finishedAt(pod: StoredPod): number {
   return timeToMs(creationTimestamp);
 }
 
-/** The end of the last container. Init containers count only where they go on beside the others. */
+/** The end of the last container. Of init containers only sidecars count. */
 function containersFinishedAt({ spec, status }: StoredPod): number | undefined {
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),

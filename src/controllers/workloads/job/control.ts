@@ -1,12 +1,12 @@
 /**
- * What every part of the Job controller works with.
+ * What all parts of the Job controller share.
  */
 import type { ControllerContext } from '../../runtime/controller.js';
 import type { FailureRun } from './backoff.js';
-import type { Marks } from './marks.js';
+import type { JobKeys } from './marks.js';
 
 export interface JobControl extends Pick<ControllerContext, 'client' | 'clock' | 'events' | 'now'> {
-  readonly marks: Marks;
-  /** Failures in a row, by the Job's uid. Not part of any status: after a restart counting begins anew. */
+  readonly keys: JobKeys;
+  /** Consecutive failures by the Job's uid. Not part of the status: a restart resets them. */
   readonly runs: Map<string, FailureRun>;
 }

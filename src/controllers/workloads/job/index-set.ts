@@ -1,6 +1,6 @@
 /**
- * Sets of completion indexes, as a Job's status writes them: `1,3-5,7`. Kept as intervals, for a Job may have a hundred
- * thousand indexes and usually has few gaps.
+ * Sets of completion indexes in the format of a Job's status: `1,3-5,7`. Stored as intervals, because a Job may have a hundred
+ * thousand indexes and usually few gaps.
  */
 
 interface Interval {
@@ -11,7 +11,7 @@ interface Interval {
 export class IndexSet {
   static readonly empty = new IndexSet([]);
 
-  /** In order, with at least one index missing between two of them. */
+  /** Sorted, with at least one missing index between two intervals. */
   readonly intervals: readonly Interval[];
   readonly size: number;
 
@@ -20,7 +20,7 @@ export class IndexSet {
     this.size = intervals.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   }
 
-  /** Reads what a status says, as far as it can be read, without what lies beyond the last index. */
+  /** Parses a status field. Invalid parts and indexes outside the range are ignored. */
   static parse(text: string | undefined, completions: number): IndexSet {
     if (text === undefined || text === '') return IndexSet.empty;
     const intervals: Interval[] = [];
@@ -57,7 +57,7 @@ export class IndexSet {
     return new IndexSet(joined(both));
   }
 
-  /** How many indexes are in both. */
+  /** The number of common indexes. */
   overlap(other: IndexSet): number {
     let [count, mine, theirs] = [0, 0, 0];
     for (;;) {
@@ -69,7 +69,7 @@ export class IndexSet {
     }
   }
 
-  /** The first so many below `completions` that are not in the set. */
+  /** The first `count` indexes below `completions` that are not in the set. */
   firstMissing(count: number, completions: number): number[] {
     const missing: number[] = [];
     let next = 0;
@@ -80,7 +80,7 @@ export class IndexSet {
     return missing;
   }
 
-  /** Two neighbours are written as two, three and more as a range. */
+  /** Formats two adjacent indexes as `1,2` and three or more as a range. */
   toString(): string {
     return this.intervals
       .map(({ first, last }) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))
@@ -90,7 +90,7 @@ export class IndexSet {
 
 const NUMBER = /^[0-9]+$/;
 
-/** Joins what overlaps or touches; `intervals` are in order of their first index. */
+/** Joins overlapping and adjacent intervals, which are sorted by first index. */
 function joined(intervals: readonly Interval[]): Interval[] {
   const result: Interval[] = [];
   for (const interval of intervals) {

@@ -1,43 +1,43 @@
 /**
- * The pods of a Job as they are made, and which of them go first when there are too many.
+ * Creates the pods of a Job and selects those to delete first when there are too many.
  */
 import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import { timeToMs } from '../../../text/time/time.js';
 import { podFromTemplate } from '../new-pod.js';
 import { isPodReady, podCondition, type StoredPod } from '../pod-state.js';
-import { failuresBefore, ignoredFailuresBefore, indexOf, type Marks } from './marks.js';
+import { failuresBefore, ignoredFailuresBefore, indexOf, type JobKeys } from './marks.js';
 import { byIndex, isIndexed, type StoredJob } from './picture.js';
-import { judgeFailure } from './pod-failure-policy.js';
+import { evaluateFailure } from './pod-failure-policy.js';
 
-/** The longest start of a generated name: 63 characters in all, five of them drawn. */
-const MAX_PREFIX = 58;
+/** The maximum prefix of a generated name: 63 characters minus five random ones. */
+const MAX_PREFIX_LENGTH = 58;
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
 
-/** A pod of a Job that has no indexes. */
-export function plainPod(job: StoredJob, marks: Marks): PodInput {
+/** A pod of a non-indexed Job. */
+export function plainPod(job: StoredJob, keys: JobKeys): PodInput {
   const pod = podFromTemplate(job.spec.template, job);
   const { finalizers = [] } = pod.metadata;
-  if (!finalizers.includes(marks.finalizer)) pod.metadata.finalizers = [...finalizers, marks.finalizer];
+  if (!finalizers.includes(keys.finalizer)) pod.metadata.finalizers = [...finalizers, keys.finalizer];
   return pod;
 }
 
-/** A pod for an index. `replaced` is the one that failed before it, where failures are counted per index. */
+/** A pod for an index. `replaced` is the failed pod before it, if failures are counted per index. */
 export function indexedPod(
   job: StoredJob,
-  marks: Marks,
+  keys: JobKeys,
   { index, replaced }: { readonly index: number; readonly replaced: StoredPod | undefined },
 ): PodInput {
-  const pod = plainPod(job, marks);
+  const pod = plainPod(job, keys);
   const { metadata, spec } = pod;
   metadata.generateName = indexedPrefix(job.metadata.name, index);
-  metadata.annotations = { ...metadata.annotations, [marks.index]: String(index) };
-  metadata.labels = { ...metadata.labels, [marks.index]: String(index) };
+  metadata.annotations = { ...metadata.annotations, [keys.index]: String(index) };
+  metadata.labels = { ...metadata.labels, [keys.index]: String(index) };
   if (job.spec.backoffLimitPerIndex !== undefined)
-    Object.assign(metadata.annotations, failureMarks(job, marks, replaced));
-  // Every stored template has one.
+    Object.assign(metadata.annotations, failureAnnotations(job, keys, replaced));
+  // Every stored template has a spec.
   if (spec === undefined) return pod;
   spec.hostname = `${job.metadata.name}-${index}`;
-  const fieldPath = `metadata.labels['${marks.index}']`;
+  const fieldPath = `metadata.labels['${keys.index}']`;
   for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
     const { env = [] } = container;
     if (env.some(({ name }) => name === INDEX_VARIABLE)) continue;
@@ -46,42 +46,46 @@ export function indexedPod(
   return pod;
 }
 
-/** The index stays whole, however long the Job's name is. */
+/** The prefix of a generated name. A long Job name is truncated, the index never. */
 function indexedPrefix(name: string, index: number): string {
   const end = `-${index}-`;
-  return `${name.slice(0, MAX_PREFIX - end.length)}${end}`;
+  return `${name.slice(0, MAX_PREFIX_LENGTH - end.length)}${end}`;
 }
 
-function failureMarks({ spec }: StoredJob, marks: Marks, replaced: StoredPod | undefined): Record<string, string> {
-  if (replaced === undefined) return { [marks.failures]: '0' };
-  const { counts } = judgeFailure(spec.podFailurePolicy, replaced);
-  const failures = failuresBefore(replaced, marks) + (counts ? 1 : 0);
-  const ignored = ignoredFailuresBefore(replaced, marks) + (counts ? 0 : 1);
+function failureAnnotations(
+  { spec }: StoredJob,
+  keys: JobKeys,
+  replaced: StoredPod | undefined,
+): Record<string, string> {
+  if (replaced === undefined) return { [keys.failures]: '0' };
+  const { counts } = evaluateFailure(spec.podFailurePolicy, replaced);
+  const failures = failuresBefore(replaced, keys) + (counts ? 1 : 0);
+  const ignored = ignoredFailuresBefore(replaced, keys) + (counts ? 0 : 1);
   return {
-    [marks.failures]: String(failures),
-    ...(ignored > 0 ? { [marks.ignoredFailures]: String(ignored) } : {}),
+    [keys.failures]: String(failures),
+    ...(ignored > 0 ? { [keys.ignoredFailures]: String(ignored) } : {}),
   };
 }
 
-/** At least so many of the active pods. Those of an indexed Job that nobody needs go in any case. */
+/** Selects at least so many of the active pods. Of an indexed Job, pods with an invalid or duplicate index are always included. */
 export function podsToRemove(
   { spec }: StoredJob,
   active: readonly StoredPod[],
-  { atLeast, marks }: { readonly atLeast: number; readonly marks: Marks },
+  { atLeast, keys }: { readonly atLeast: number; readonly keys: JobKeys },
 ): StoredPod[] {
   if (!isIndexed(spec)) return [...active].sort(leastDoneFirst).slice(0, atLeast);
   const remove: StoredPod[] = [];
   const keep: StoredPod[] = [];
   const seen = new Map<number, StoredPod[]>();
-  for (const pod of byIndex(active, marks)) {
-    const index = indexOf(pod, marks);
+  for (const pod of byIndex(active, keys)) {
+    const index = indexOf(pod, keys);
     if (index === undefined || index >= (spec.completions ?? 0)) remove.push(pod);
     else seen.set(index, [...(seen.get(index) ?? []), pod]);
   }
-  for (const rivals of seen.values()) {
-    rivals.sort(leastDoneFirst);
-    remove.push(...rivals.slice(0, -1));
-    keep.push(...rivals.slice(-1));
+  for (const duplicates of seen.values()) {
+    duplicates.sort(leastDoneFirst);
+    remove.push(...duplicates.slice(0, -1));
+    keep.push(...duplicates.slice(-1));
   }
   const more = Math.max(0, atLeast - remove.length);
   return [...remove, ...keep.sort(leastDoneFirst).slice(0, more)];
@@ -102,7 +106,7 @@ function leastDoneFirst(a: StoredPod, b: StoredPod): number {
   );
 }
 
-/** 0 for those that are not ready. Without a time it counts as ready since just now. */
+/** 0 for pods that are not ready. Without a transition time the pod counts as ready since now. */
 function readySince(pod: StoredPod): number {
   if (!isPodReady(pod)) return 0;
   const since = podCondition(pod, 'Ready')?.lastTransitionTime;

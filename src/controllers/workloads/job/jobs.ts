@@ -1,6 +1,6 @@
 /**
- * Jobs: pods that run until enough of them have succeeded. Each look takes a picture of the Job's pods, judges whether
- * it is over, makes or removes pods, and writes down what became of them.
+ * The controller of Jobs. Each reconcile classifies the Job's pods, decides whether the Job is finished, creates or deletes
+ * pods, and counts finished ones in the status.
  */
 import { Job } from '../../../kinds/batch/v1/job/job.js';
 import type { JobStatus } from '../../../kinds/batch/v1/job/schema.js';
@@ -15,24 +15,26 @@ import type { Again, WorkQueue } from '../../runtime/work-queue.js';
 import { claim } from '../claim.js';
 import { onDependents } from '../follow.js';
 import type { StoredPod } from '../pod-state.js';
-import { type Orphans, orphans, type Selecting, selecting } from '../selecting.js';
+import { type OrphanIndex, orphanIndex, type SelectorIndex, selectorIndex } from '../selecting.js';
 import { NO_FAILURES } from './backoff.js';
 import type { JobControl } from './control.js';
 import { endPods, type Managed, managePods } from './manage.js';
-import { isTracked, marksIn, untrack } from './marks.js';
-import { endOf, isSuspended, pictureOf, type StoredJob } from './picture.js';
+import { isTracked, jobKeys, untrack } from './marks.js';
+import { finishedCondition, isSuspended, type StoredJob, snapshotOf } from './picture.js';
 import { addCondition, conditionOf, track } from './track.js';
-import { COMPLETIONS_REACHED, deadlineLeft, isComplete, verdictOn } from './verdict.js';
+import { COMPLETIONS_REACHED, deadlineLeft, isComplete, outcomeOf } from './verdict.js';
 
 const WORKERS = 5;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 /**
- * The reference gathers what happens to a Job and its pods for so long. Here a Job is looked at at once, unless it has just
- * failed: each attempt is told in an event, and there must not be more of them than there.
+ * The reference server batches changes of a Job and its pods for this time. Here a Job is reconciled at once, unless it has
+ * just failed: each attempt records an event, and there must not be more events than in the reference server.
  */
 const GATHERING_MS = 1_000;
 
 /**
+ * Runs Jobs: creates their pods until enough of them have succeeded.
+ *
  * @example
  * const cluster = createCluster({ controllers: controllers([jobs()]) });
  */
@@ -50,21 +52,21 @@ class Jobs {
   readonly #jobs: SharedInformer<typeof Job>;
   readonly #pods: SharedInformer<typeof Pod>;
   readonly #queue: WorkQueue;
-  /** Keys of pods that are tracked although no Job counts them. */
+  /** Queue for pods with the tracking finalizer that no Job counts. */
   readonly #untracking: WorkQueue;
-  readonly #orphans: Orphans<StoredPod>;
-  readonly #selecting: Selecting<StoredJob>;
+  readonly #orphans: OrphanIndex<StoredPod>;
+  readonly #jobsSelecting: SelectorIndex<StoredJob>;
   readonly #hasManagers: boolean;
 
   constructor(context: ControllerContext) {
     const { client, clock, events, now, dialect, features } = context;
-    this.#control = { client, clock, events, now, marks: marksIn(dialect), runs: new Map() };
+    this.#control = { client, clock, events, now, keys: jobKeys(dialect), runs: new Map() };
     this.#hasManagers = features?.enabled('JobManagedBy') ?? true;
     this.#jobs = context.informer(Job);
     this.#pods = context.informer(Pod);
-    this.#orphans = orphans(this.#pods);
-    this.#selecting = selecting(this.#jobs, ({ spec }) => spec.selector);
-    this.#queue = context.queue((key) => this.#look(key), { workers: WORKERS, backoff: BACKOFF });
+    this.#orphans = orphanIndex(this.#pods);
+    this.#jobsSelecting = selectorIndex(this.#jobs, ({ spec }) => spec.selector);
+    this.#queue = context.queue((key) => this.#reconcileJob(key), { workers: WORKERS, backoff: BACKOFF });
     this.#untracking = context.queue((key) => this.#untrack(key), { name: 'orphans', backoff: BACKOFF });
   }
 
@@ -75,12 +77,12 @@ class Jobs {
       else this.#queue.add(key);
       const isGone = type === 'DELETED';
       if (isGone) this.#control.runs.delete(object.metadata.uid);
-      if (isGone || endOf(object) !== undefined) this.#wakeUntracking(object);
+      if (isGone || finishedCondition(object) !== undefined) this.#queueUntracking(object);
     });
     onDependents(
       this.#pods,
-      (pod, controller) => this.#wake(pod, controller),
-      (pod) => this.#wakeAdopters(pod),
+      (pod, controller) => this.#queueJobOf(pod, controller),
+      (pod) => this.#queueAdopters(pod),
     );
   }
 
@@ -89,23 +91,23 @@ class Jobs {
     else this.#queue.add(key);
   }
 
-  /** The Job of a pod looks again; a pod that is tracked and has none is looked at itself. */
-  #wake(pod: StoredPod, controller: OwnerReference | undefined): void {
+  /** Queues the Job of a pod. A tracked pod without an unfinished Job is queued for removal of its finalizer. */
+  #queueJobOf(pod: StoredPod, controller: OwnerReference | undefined): void {
     const job = this.#jobOf(pod, controller);
     if (job !== undefined) this.#add(keyOf(job));
-    if ((job === undefined || endOf(job) !== undefined) && isTracked(pod, this.#control.marks)) {
+    if ((job === undefined || finishedCondition(job) !== undefined) && isTracked(pod, this.#control.keys)) {
       this.#untracking.add(keyOf(pod));
     }
   }
 
-  #wakeAdopters(pod: StoredPod): void {
+  #queueAdopters(pod: StoredPod): void {
     const { namespace = '', labels } = pod.metadata;
-    for (const job of this.#selecting(namespace, labels)) this.#add(keyOf(job));
+    for (const job of this.#jobsSelecting(namespace, labels)) this.#add(keyOf(job));
   }
 
-  #wakeUntracking(job: StoredJob): void {
+  #queueUntracking(job: StoredJob): void {
     for (const pod of this.#candidates(job)) {
-      if (isTracked(pod, this.#control.marks)) this.#untracking.add(keyOf(pod));
+      if (isTracked(pod, this.#control.keys)) this.#untracking.add(keyOf(pod));
     }
   }
 
@@ -116,20 +118,20 @@ class Jobs {
   }
 
   #candidates({ metadata, spec }: StoredJob): StoredPod[] {
-    const strays = spec.selector === undefined ? [] : this.#orphans(metadata.namespace ?? '', spec.selector);
-    return [...this.#pods.controlledBy(metadata.uid), ...strays];
+    const orphans = spec.selector === undefined ? [] : this.#orphans(metadata.namespace ?? '', spec.selector);
+    return [...this.#pods.controlledBy(metadata.uid), ...orphans];
   }
 
   #isManagedElsewhere({ spec }: StoredJob): boolean {
-    return this.#hasManagers && spec.managedBy !== undefined && spec.managedBy !== this.#control.marks.manager;
+    return this.#hasManagers && spec.managedBy !== undefined && spec.managedBy !== this.#control.keys.manager;
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcileJob(key: string): Promise<Again | undefined> {
     const job = this.#jobs.at(key);
     if (job === undefined || this.#isManagedElsewhere(job)) return undefined;
-    const { clock, now, marks, runs } = this.#control;
+    const { clock, now, keys, runs } = this.#control;
     const { uid, deletionTimestamp } = job.metadata;
-    if (endOf(job) !== undefined) {
+    if (finishedCondition(job) !== undefined) {
       runs.delete(uid);
       return undefined;
     }
@@ -138,18 +140,18 @@ class Jobs {
     status.uncountedTerminatedPods ??= {};
     if (status.startTime === undefined && !isSuspended(job.spec)) status.startTime = now();
 
-    const picture = pictureOf(job, pods, { marks, run: runs.get(uid) ?? NO_FAILURES });
+    const snapshot = snapshotOf(job, pods, { keys, run: runs.get(uid) ?? NO_FAILURES });
     const deadlineMs = deadlineLeft(job, status, clock.now());
-    let verdict = verdictOn(picture, deadlineMs);
-    let managed: Managed = { active: picture.active.length, ready: picture.ready, terminating: picture.terminating };
+    let outcome = outcomeOf(snapshot, deadlineMs);
+    let managed: Managed = { active: snapshot.active.length, ready: snapshot.ready, terminating: snapshot.terminating };
     let isChanged = false;
-    if (verdict !== undefined) {
-      managed = await endPods(this.#control, picture);
-      // Not over as long as one of them is still at work.
-      if (managed.active > 0) verdict = undefined;
+    if (outcome !== undefined) {
+      managed = await endPods(this.#control, snapshot);
+      // The Job is not finished while a pod is active.
+      if (managed.active > 0) outcome = undefined;
     } else {
-      if (deletionTimestamp === undefined) managed = await managePods(this.#control, picture);
-      if (isComplete(picture, managed.active)) verdict = COMPLETIONS_REACHED;
+      if (deletionTimestamp === undefined) managed = await managePods(this.#control, snapshot);
+      if (isComplete(snapshot, managed.active)) outcome = COMPLETIONS_REACHED;
       else if (deletionTimestamp === undefined) isChanged = this.#noteSuspension(job, status);
       if (deadlineMs !== undefined) this.#queue.addAfter(key, deadlineMs);
     }
@@ -157,24 +159,24 @@ class Jobs {
     const { active, ready, terminating, waitMs, failure } = managed;
     isChanged ||= active !== (status.active ?? 0) || ready !== status.ready || terminating !== status.terminating;
     Object.assign(status, { active, ready, terminating });
-    // Before the status is written: the wait counts also where that is refused.
+    // Before the status update, so that the delay is set even if the update fails.
     if (waitMs !== undefined) this.#queue.addAfter(key, waitMs);
-    await track(this.#control, { picture, status, verdict, isChanged });
+    await track(this.#control, { snapshot, status, outcome, isChanged });
     if (failure !== undefined) {
-      if (this.#isStill(key, job) && this.#queue.seen(key)) this.#queue.addAfter(key, GATHERING_MS);
+      if (this.#isUnchanged(key, job) && this.#queue.seen(key)) this.#queue.addAfter(key, GATHERING_MS);
       throw failure.error;
     }
     return undefined;
   }
 
-  /** Nobody has asked for something else, or for another Job of that name. */
-  #isStill(key: string, { metadata }: StoredJob): boolean {
+  /** Whether neither the spec has changed nor the Job was replaced. */
+  #isUnchanged(key: string, { metadata }: StoredJob): boolean {
     const now = this.#jobs.at(key)?.metadata;
     return now?.uid === metadata.uid && now.generation === metadata.generation;
   }
 
   #claim(job: StoredJob): Promise<StoredPod[]> {
-    const { client, marks } = this.#control;
+    const { client, keys } = this.#control;
     const { name, namespace } = job.metadata;
     return claim({
       client,
@@ -183,11 +185,11 @@ class Jobs {
       selector: labelSelectorFromObject(job.spec.selector),
       candidates: this.#candidates(job),
       ownerNow: () => client.api(Job, namespace).find(name),
-      finalizers: [marks.finalizer],
+      finalizers: [keys.finalizer],
     });
   }
 
-  /** Whether that changes the status. A Job that goes on begins anew as far as time is concerned. */
+  /** Updates the Suspended condition and returns whether the status changes. Resuming resets the start time. */
   #noteSuspension(job: StoredJob, status: JobStatus): boolean {
     const { events, now } = this.#control;
     const known = status.conditions?.find(({ type }) => type === 'Suspended');
@@ -205,16 +207,16 @@ class Jobs {
     return true;
   }
 
-  /** Lets a pod go that no Job will count: it has none, or one that is over. */
+  /** Removes the tracking finalizer from a pod that no Job will count. */
   async #untrack(key: string): Promise<void> {
-    const { client, marks } = this.#control;
+    const { client, keys } = this.#control;
     const pod = this.#pods.at(key);
-    if (pod === undefined || !isTracked(pod, marks)) return;
+    if (pod === undefined || !isTracked(pod, keys)) return;
     const controller = controllerOf(pod);
     if (controller !== undefined && !isJob(controller)) return;
     const job = this.#jobOf(pod, controller);
-    if (job !== undefined && (this.#isManagedElsewhere(job) || endOf(job) === undefined)) return;
-    await untrack(client, pod, marks);
+    if (job !== undefined && (this.#isManagedElsewhere(job) || finishedCondition(job) === undefined)) return;
+    await untrack(client, pod, keys);
   }
 }
 

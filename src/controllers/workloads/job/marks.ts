@@ -1,6 +1,6 @@
 /**
- * What a Job writes on its pods, and reads there again: the finalizer that keeps a finished pod until it is counted, the
- * index it works on, how often that index has failed.
+ * The finalizer, annotations and labels that the Job controller sets on its pods: the tracking finalizer that keeps a finished
+ * pod until it is counted, the completion index, and the failure counts of that index.
  */
 import type { Client } from '../../../client/client.js';
 import { strategicPatch } from '../../../client/patches.js';
@@ -9,18 +9,18 @@ import type { Dialect } from '../../../meta/dialect.js';
 import { ignoringAbsence } from '../../runtime/refusals.js';
 import type { StoredPod } from '../pod-state.js';
 
-/** The names of the marks in a dialect. */
-export interface Marks {
+/** The names in a cluster's dialect. */
+export interface JobKeys {
   readonly finalizer: string;
   /** Both an annotation and a label. */
   readonly index: string;
   readonly failures: string;
   readonly ignoredFailures: string;
-  /** Who is named as a Job's manager when it is us. */
+  /** The value of `spec.managedBy` that means this controller. */
   readonly manager: string;
 }
 
-export function marksIn(dialect: Dialect): Marks {
+export function jobKeys(dialect: Dialect): JobKeys {
   return {
     finalizer: dialect.subkey('batch', 'job-tracking'),
     index: dialect.subkey('batch', 'job-completion-index'),
@@ -30,26 +30,26 @@ export function marksIn(dialect: Dialect): Marks {
   };
 }
 
-export function isTracked({ metadata }: StoredPod, { finalizer }: Marks): boolean {
+export function isTracked({ metadata }: StoredPod, { finalizer }: JobKeys): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** The index that a pod works on; undefined where it has none that can be read. */
-export function indexOf({ metadata }: StoredPod, marks: Marks): number | undefined {
-  return readCount(metadata.annotations?.[marks.index]);
+/** The completion index of a pod; undefined without a valid one. */
+export function indexOf({ metadata }: StoredPod, keys: JobKeys): number | undefined {
+  return readCount(metadata.annotations?.[keys.index]);
 }
 
-/** Failures of the pod's index before it that count against the limit. */
-export function failuresBefore({ metadata }: StoredPod, marks: Marks): number {
-  return readCount(metadata.annotations?.[marks.failures]) ?? 0;
+/** The earlier failures of the pod's index that count against the limit. */
+export function failuresBefore({ metadata }: StoredPod, keys: JobKeys): number {
+  return readCount(metadata.annotations?.[keys.failures]) ?? 0;
 }
 
-export function ignoredFailuresBefore({ metadata }: StoredPod, marks: Marks): number {
-  return readCount(metadata.annotations?.[marks.ignoredFailures]) ?? 0;
+export function ignoredFailuresBefore({ metadata }: StoredPod, keys: JobKeys): number {
+  return readCount(metadata.annotations?.[keys.ignoredFailures]) ?? 0;
 }
 
-/** Lets a pod go that has been counted, or that nobody counts any more. A pod that is gone needs nothing. */
-export async function untrack(client: Client, { metadata }: StoredPod, { finalizer }: Marks): Promise<void> {
+/** Removes the tracking finalizer. A pod that is gone is ignored. */
+export async function untrack(client: Client, { metadata }: StoredPod, { finalizer }: JobKeys): Promise<void> {
   await ignoringAbsence(
     client
       .api(Pod, metadata.namespace)

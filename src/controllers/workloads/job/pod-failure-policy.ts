@@ -1,15 +1,15 @@
 /**
- * What a Job's rules say about a pod that failed: whether the failure counts, and what else follows from it.
+ * Evaluates a Job's podFailurePolicy for a failed pod: whether the failure counts, and what else follows.
  */
 import type { PodFailurePolicy, PodFailurePolicyRule } from '../../../kinds/batch/v1/job/schema.js';
 import type { DeepReadonly } from '../../../meta/object.js';
 import type { StoredPod } from '../pod-state.js';
 
-export interface Judgement {
+export interface FailureEvaluation {
   readonly action: PodFailurePolicyRule['action'] | undefined;
   /** Whether the failure counts against the Job's limits. */
   readonly counts: boolean;
-  /** Why the whole Job fails, where it does. */
+  /** The message if the whole Job fails. */
   readonly failsJob?: string;
 }
 
@@ -17,23 +17,23 @@ type Policy = DeepReadonly<PodFailurePolicy>;
 type Rule = DeepReadonly<PodFailurePolicyRule>;
 type ContainerStatus = NonNullable<StoredPod['status']['containerStatuses']>[number];
 
-const NO_RULE: Judgement = { action: undefined, counts: true };
+const NO_RULE: FailureEvaluation = { action: undefined, counts: true };
 
-/** The first rule that fits decides. */
-export function judgeFailure(policy: Policy | undefined, pod: StoredPod): Judgement {
+/** The first matching rule decides. */
+export function evaluateFailure(policy: Policy | undefined, pod: StoredPod): FailureEvaluation {
   for (const [index, rule] of policy?.rules.entries() ?? []) {
-    const fact = matchingFact(rule, pod);
-    if (fact === undefined) continue;
+    const match = describeMatch(rule, pod);
+    if (match === undefined) continue;
     const { action } = rule;
     if (action === 'FailJob')
-      return { action, counts: true, failsJob: `${fact} matching FailJob rule at index ${index}` };
+      return { action, counts: true, failsJob: `${match} matching FailJob rule at index ${index}` };
     return { action, counts: action !== 'Ignore' };
   }
   return NO_RULE;
 }
 
-/** What in the pod's status fits the rule, in words. */
-function matchingFact(rule: Rule, { metadata, status }: StoredPod): string | undefined {
+/** Describes what in the pod's status matches the rule; undefined: nothing does. */
+function describeMatch(rule: Rule, { metadata, status }: StoredPod): string | undefined {
   const pod = `${metadata.namespace}/${metadata.name}`;
   if (rule.onExitCodes !== undefined) {
     const { onExitCodes } = rule;
@@ -53,7 +53,7 @@ function exitCodeMatches(
   { name, state }: ContainerStatus,
 ): boolean {
   const exitCode = state?.terminated?.exitCode;
-  // Code 0 is a success, whatever a rule says.
+  // Exit code 0 is a success and never matches.
   if (exitCode === undefined || exitCode === 0) return false;
   if (containerName !== undefined && containerName !== name) return false;
   return values.includes(exitCode) === (operator === 'In');

@@ -1,6 +1,6 @@
 /**
- * Counts finished pods, each exactly once, whatever fails in between: first the status names those about to be counted,
- * then their finalizers go, and only then do the numbers rise. Ends the Job when its verdict is in and nothing is left.
+ * Counts finished pods exactly once, even if a request fails: first the status lists the pods to count, then their finalizers
+ * are removed, and only then are the counters increased. Finishes the Job when its outcome is known and no pod is left.
  */
 import { Job } from '../../../kinds/batch/v1/job/job.js';
 import type { JobCondition, JobStatus } from '../../../kinds/batch/v1/job/schema.js';
@@ -8,64 +8,64 @@ import type { StoredPod } from '../pod-state.js';
 import type { JobControl } from './control.js';
 import { IndexSet } from './index-set.js';
 import { indexOf, isTracked, untrack } from './marks.js';
-import { hasFailed, hasPlace, hasSucceeded, type Picture, type StoredJob } from './picture.js';
-import { judgeFailure } from './pod-failure-policy.js';
-import { announcement, type Verdict } from './verdict.js';
+import { hasFailed, hasSucceeded, hasValidIndex, type JobSnapshot, type StoredJob } from './picture.js';
+import { evaluateFailure } from './pod-failure-policy.js';
+import { interimCondition, type JobOutcome } from './verdict.js';
 
-/** So many pods are named in a status at most; the next look counts the others. */
-const MOST_UNCOUNTED = 500;
+/** The maximum number of pods listed in a status; the next reconcile counts the others. */
+const MAX_UNCOUNTED_PODS = 500;
 
 export interface Tracked {
-  readonly picture: Picture;
-  /** The status to be, with the numbers of this look. A draft. */
+  readonly snapshot: JobSnapshot;
+  /** The new status with the counts of this reconcile. It is modified. */
   readonly status: JobStatus;
-  readonly verdict: Verdict | undefined;
-  /** Whether the draft differs from what is stored. */
+  readonly outcome: JobOutcome | undefined;
+  /** Whether `status` already differs from the stored one. */
   readonly isChanged: boolean;
 }
 
-export async function track(control: JobControl, { picture, status, verdict, isChanged }: Tracked): Promise<void> {
-  const { marks, client, now } = control;
-  const tracked = new Set(picture.pods.filter((pod) => isTracked(pod, marks)).map(({ metadata }) => metadata.uid));
+export async function track(control: JobControl, { snapshot, status, outcome, isChanged }: Tracked): Promise<void> {
+  const { keys, client, now } = control;
+  const tracked = new Set(snapshot.pods.filter((pod) => isTracked(pod, keys)).map(({ metadata }) => metadata.uid));
   let isDirty = countReleased(status, tracked) || isChanged;
 
-  // 1. Name the pods that are about to be counted.
-  const taken = takePods(control, picture, { status, verdict });
+  // 1. List the pods to count in the status.
+  const taken = takePods(control, snapshot, { status, outcome });
   isDirty ||= taken.isChanged;
-  if (picture.indexes !== undefined) isDirty = writeIndexes(picture, status, taken.newIndexes) || isDirty;
-  if (verdict !== undefined && !verdict.isAnnounced) {
-    addCondition(status, conditionOf(announcement(verdict), verdict, now()));
+  if (snapshot.indexes !== undefined) isDirty = writeIndexes(snapshot, status, taken.newIndexes) || isDirty;
+  if (outcome !== undefined && !outcome.isAnnounced) {
+    addCondition(status, conditionOf(interimCondition(outcome), outcome, now()));
     isDirty = true;
   }
-  let { job } = picture;
+  let { job } = snapshot;
   if (isDirty) {
     job = await writeStatus(control, job, status);
-    control.runs.set(job.metadata.uid, picture.run);
+    control.runs.set(job.metadata.uid, snapshot.run);
     isDirty = false;
   }
 
-  // 2. Let them go.
-  const results = await Promise.allSettled(taken.pods.map((pod) => untrack(client, pod, marks)));
+  // 2. Remove their finalizers.
+  const results = await Promise.allSettled(taken.pods.map((pod) => untrack(client, pod, keys)));
   for (const [at, { metadata }] of taken.pods.entries()) {
     if (results[at]?.status === 'fulfilled') tracked.delete(metadata.uid);
   }
   isDirty = countReleased(status, tracked);
-  const refused = results.find((result) => result.status === 'rejected');
-  if (refused !== undefined) {
+  const rejected = results.find((result) => result.status === 'rejected');
+  if (rejected !== undefined) {
     if (isDirty) await writeStatus(control, job, status);
-    throw refused.reason;
+    throw rejected.reason;
   }
 
-  // 3. Count them, and end the Job.
-  const isOver = verdict !== undefined && !taken.isCut && isSettled(status);
-  if (isOver) addCondition(status, conditionOf(verdict.end, verdict, now()));
-  if (isOver && verdict.end === 'Complete') status.completionTime = now();
+  // 3. Count them, and finish the Job.
+  const isOver = outcome !== undefined && !taken.isCut && isEverythingCounted(status);
+  if (isOver) addCondition(status, conditionOf(outcome.end, outcome, now()));
+  if (isOver && outcome.end === 'Complete') status.completionTime = now();
   if (!isDirty && !isOver) return;
   await writeStatus(control, job, status);
-  if (isOver) tellEnd(control, job, { status, verdict });
+  if (isOver) recordEnd(control, job, { status, outcome });
 }
 
-/** The status differs, with this condition in it. One of the same type gives way. */
+/** Adds the condition to the status and replaces one of the same type. */
 export function addCondition(status: JobStatus, condition: JobCondition): void {
   const others = status.conditions ?? [];
   const at = others.findIndex(({ type }) => type === condition.type);
@@ -84,15 +84,15 @@ interface Taken {
   readonly pods: readonly StoredPod[];
   readonly newIndexes: readonly number[];
   readonly isChanged: boolean;
-  /** There were more of them. */
+  /** The limit was reached before all pods were listed. */
   readonly isCut: boolean;
 }
 
-/** The pods that may go, with those among them named in the status that count. */
+/** Selects the pods whose finalizer may be removed, and lists those that count in the status. */
 function takePods(
-  { marks }: JobControl,
-  { job, pods, indexes }: Picture,
-  { status, verdict }: Pick<Tracked, 'status' | 'verdict'>,
+  { keys }: JobControl,
+  { job, pods, indexes }: JobSnapshot,
+  { status, outcome }: Pick<Tracked, 'status' | 'outcome'>,
 ): Taken {
   const { spec, metadata } = job;
   const uncounted = { ...status.uncountedTerminatedPods };
@@ -105,22 +105,23 @@ function takePods(
   let isCut = false;
   for (const pod of pods) {
     const { uid } = pod.metadata;
-    if (!isTracked(pod, marks)) continue;
+    if (!isTracked(pod, keys)) continue;
     const isFailed = hasFailed(pod, spec);
-    const index = indexOf(pod, marks);
-    if (metadata.deletionTimestamp === undefined && verdict === undefined && !hasSucceeded(pod)) {
+    const index = indexOf(pod, keys);
+    if (metadata.deletionTimestamp === undefined && outcome === undefined && !hasSucceeded(pod)) {
       if (!isFailed) continue;
-      // It tells its successor how often the index has failed, so it stays until there is one.
+      // The pod holds the failure count of its index, so it is kept until a replacement exists.
       if (index !== undefined && indexes?.toReplace.get(index)?.metadata.uid === uid) continue;
     }
     taken.push(pod);
     if (hasSucceeded(pod) && !known.failed.has(uid)) {
       if (indexes === undefined) succeeded.add(uid);
-      else if (index !== undefined && hasPlace(pod, spec, marks) && !indexes.known.has(index)) newIndexes.push(index);
-    } else if ((isFailed || verdict?.end === 'Failed') && hasPlace(pod, spec, marks)) {
-      if (judgeFailure(spec.podFailurePolicy, pod).counts) failed.add(uid);
+      else if (index !== undefined && hasValidIndex(pod, spec, keys) && !indexes.known.has(index))
+        newIndexes.push(index);
+    } else if ((isFailed || outcome?.end === 'Failed') && hasValidIndex(pod, spec, keys)) {
+      if (evaluateFailure(spec.podFailurePolicy, pod).counts) failed.add(uid);
     }
-    if (newIndexes.length + succeeded.size + failed.size >= MOST_UNCOUNTED) {
+    if (newIndexes.length + succeeded.size + failed.size >= MAX_UNCOUNTED_PODS) {
       isCut = true;
       break;
     }
@@ -132,7 +133,7 @@ function takePods(
   return { pods: taken, newIndexes, isChanged, isCut };
 }
 
-/** Those that were named and are no longer tracked are counted now. Whether there were any. */
+/** Counts the listed pods without finalizer. Returns whether there were any. */
 function countReleased(status: JobStatus, tracked: ReadonlySet<string>): boolean {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   const left = {
@@ -150,8 +151,8 @@ function countReleased(status: JobStatus, tracked: ReadonlySet<string>): boolean
   return true;
 }
 
-/** Whether that changes the status. */
-function writeIndexes({ indexes }: Picture, status: JobStatus, newIndexes: readonly number[]): boolean {
+/** Writes the index fields and returns whether they change. */
+function writeIndexes({ indexes }: JobSnapshot, status: JobStatus, newIndexes: readonly number[]): boolean {
   if (indexes === undefined) return false;
   const succeeded = indexes.succeeded.union(IndexSet.of(newIndexes));
   const completed = String(succeeded);
@@ -164,7 +165,7 @@ function writeIndexes({ indexes }: Picture, status: JobStatus, newIndexes: reado
   return isChanged;
 }
 
-function isSettled({ terminating = 0, uncountedTerminatedPods: uncounted = {} }: JobStatus): boolean {
+function isEverythingCounted({ terminating = 0, uncountedTerminatedPods: uncounted = {} }: JobStatus): boolean {
   return terminating === 0 && (uncounted.succeeded?.length ?? 0) + (uncounted.failed?.length ?? 0) === 0;
 }
 
@@ -173,13 +174,13 @@ function writeStatus({ client }: JobControl, job: StoredJob, status: JobStatus):
   return client.api(Job, namespace).status.update(name, { ...job, status });
 }
 
-function tellEnd(
+function recordEnd(
   { events }: JobControl,
   job: StoredJob,
-  { status, verdict }: { readonly status: JobStatus; readonly verdict: Verdict },
+  { status, outcome }: { readonly status: JobStatus; readonly outcome: JobOutcome },
 ): void {
-  if (verdict.end === 'Failed') {
-    events.record(job, 'Warning', verdict.reason, verdict.message);
+  if (outcome.end === 'Failed') {
+    events.record(job, 'Warning', outcome.reason, outcome.message);
     return;
   }
   if ((status.succeeded ?? 0) > (job.spec.completions ?? Infinity)) {

@@ -1,84 +1,84 @@
 /**
- * When a Job is over, and how. A verdict is announced by one condition (SuccessCriteriaMet, FailureTarget), so that
- * everybody knows it while the last pods go; the one that ends the Job (Complete, Failed) comes when they are gone.
+ * Decides whether and how a Job is finished. An interim condition (SuccessCriteriaMet, FailureTarget) announces the outcome
+ * while the last pods terminate; the final condition (Complete, Failed) follows when they are gone.
  */
 import type { JobCondition, JobStatus, SuccessPolicyRule } from '../../../kinds/batch/v1/job/schema.js';
 import type { DeepReadonly } from '../../../meta/object.js';
 import { timeToMs } from '../../../text/time/time.js';
 import type { StoredPod } from '../pod-state.js';
 import { IndexSet } from './index-set.js';
-import { hasFailed, type IndexPicture, isSuspended, type Picture, type StoredJob } from './picture.js';
-import { judgeFailure } from './pod-failure-policy.js';
+import { hasFailed, type IndexSnapshot, isSuspended, type JobSnapshot, type StoredJob } from './picture.js';
+import { evaluateFailure } from './pod-failure-policy.js';
 
-export interface Verdict {
+export interface JobOutcome {
   readonly end: 'Complete' | 'Failed';
   readonly reason: string;
   readonly message: string;
-  /** The status carries the condition that announces it. */
+  /** Whether the status already has the interim condition. */
   readonly isAnnounced: boolean;
 }
 
-export const COMPLETIONS_REACHED: Verdict = {
+export const COMPLETIONS_REACHED: JobOutcome = {
   end: 'Complete',
   reason: 'CompletionsReached',
   message: 'Reached expected number of succeeded pods',
   isAnnounced: false,
 };
 
-/** The condition that announces an end. */
-export function announcement({ end }: Verdict): JobCondition['type'] {
+/** The interim condition of an outcome. */
+export function interimCondition({ end }: JobOutcome): JobCondition['type'] {
   return end === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
 }
 
-/** What follows from the pods that there are, before any are made or removed. */
-export function verdictOn(picture: Picture, deadlineLeftMs: number | undefined): Verdict | undefined {
-  const { job, indexes } = picture;
+/** The outcome that follows from the existing pods, before any are created or deleted. */
+export function outcomeOf(snapshot: JobSnapshot, deadlineLeftMs: number | undefined): JobOutcome | undefined {
+  const { job, indexes } = snapshot;
   return (
     announced(job, 'SuccessCriteriaMet') ??
     announced(job, 'FailureTarget') ??
-    ruledOut(picture) ??
-    pastLimit(picture) ??
+    failedByPolicy(snapshot) ??
+    failedByBackoffLimit(snapshot) ??
     (deadlineLeftMs === 0 ? failure('DeadlineExceeded', 'Job was active longer than specified deadline') : undefined) ??
-    (indexes && verdictOnIndexes(job, indexes))
+    (indexes && outcomeOfIndexes(job, indexes))
   );
 }
 
-/** What is left of the time that a Job may run; undefined where there is no limit, or the clock does not run. */
+/** The remaining time of activeDeadlineSeconds; undefined if there is no deadline or it is not running. */
 export function deadlineLeft({ spec }: StoredJob, { startTime }: JobStatus, nowMs: number): number | undefined {
   const { activeDeadlineSeconds } = spec;
   if (activeDeadlineSeconds === undefined || startTime === undefined || isSuspended(spec)) return undefined;
   return Math.max(0, timeToMs(startTime) + activeDeadlineSeconds * 1000 - nowMs);
 }
 
-/** Whether the pods that there will be (`active` of them) have done all that was asked for. */
-export function isComplete({ job, succeeded }: Picture, active: number): boolean {
+/** Whether enough pods have succeeded, given the number of pods still active. */
+export function isComplete({ job, succeeded }: JobSnapshot, active: number): boolean {
   return active === 0 && succeeded >= (job.spec.completions ?? 1);
 }
 
-function failure(reason: string, message: string): Verdict {
+function failure(reason: string, message: string): JobOutcome {
   return { end: 'Failed', reason, message, isAnnounced: false };
 }
 
-function announced({ status }: StoredJob, type: 'SuccessCriteriaMet' | 'FailureTarget'): Verdict | undefined {
+function announced({ status }: StoredJob, type: 'SuccessCriteriaMet' | 'FailureTarget'): JobOutcome | undefined {
   const condition = status.conditions?.find((candidate) => candidate.type === type && candidate.status === 'True');
   if (condition === undefined) return undefined;
   const { reason = '', message = '' } = condition;
   return { end: type === 'FailureTarget' ? 'Failed' : 'Complete', reason, message, isAnnounced: true };
 }
 
-function ruledOut({ job: { spec }, pods }: Picture): Verdict | undefined {
+function failedByPolicy({ job: { spec }, pods }: JobSnapshot): JobOutcome | undefined {
   if (spec.podFailurePolicy === undefined) return undefined;
   for (const pod of pods) {
-    const message = hasFailed(pod, spec) ? judgeFailure(spec.podFailurePolicy, pod).failsJob : undefined;
+    const message = hasFailed(pod, spec) ? evaluateFailure(spec.podFailurePolicy, pod).failsJob : undefined;
     if (message !== undefined) return failure('PodFailurePolicy', message);
   }
   return undefined;
 }
 
-function pastLimit({ job: { spec }, pods, failed }: Picture): Verdict | undefined {
+function failedByBackoffLimit({ job: { spec }, pods, failed }: JobSnapshot): JobOutcome | undefined {
   const { backoffLimit = 0 } = spec;
   const restartsInPlace = spec.template.spec?.restartPolicy === 'OnFailure';
-  // A limit of 0 allows no restart at all, any other as many as it says, less one.
+  // As in the reference server: limit 0 and limit 1 both allow no restart.
   const isPast = failed > backoffLimit || (restartsInPlace && restarts(pods) >= Math.max(1, backoffLimit));
   return isPast ? failure('BackoffLimitExceeded', 'Job has reached the specified backoff limit') : undefined;
 }
@@ -93,7 +93,7 @@ function restarts(pods: readonly StoredPod[]): number {
   return sum;
 }
 
-function verdictOnIndexes({ spec }: StoredJob, indexes: IndexPicture): Verdict | undefined {
+function outcomeOfIndexes({ spec }: StoredJob, indexes: IndexSnapshot): JobOutcome | undefined {
   const { completions, succeeded, failed } = indexes;
   if (failed !== undefined) {
     if (spec.maxFailedIndexes !== undefined && failed.size > spec.maxFailedIndexes) {
@@ -109,7 +109,7 @@ function verdictOnIndexes({ spec }: StoredJob, indexes: IndexPicture): Verdict |
   return { end: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${met}`, isAnnounced: false };
 }
 
-function isMet(rule: DeepReadonly<SuccessPolicyRule>, { completions, succeeded }: IndexPicture): boolean {
+function isMet(rule: DeepReadonly<SuccessPolicyRule>, { completions, succeeded }: IndexSnapshot): boolean {
   const { succeededIndexes, succeededCount } = rule;
   if (succeeded.size === 0) return false;
   if (succeededIndexes === undefined) return succeededCount !== undefined && succeeded.size >= succeededCount;

@@ -1,10 +1,10 @@
 /**
- * Which pods go first when there are too many: those that do least. What decides, in this order: without a node before
- * with one, pending before unknown before running, not ready before ready, cheap before dear by annotation, many on a
- * node before few, ready for a short time before long, restarted often before seldom, young before old.
+ * The order in which a ReplicaSet deletes excess pods. Criteria in order: without a node before with one, pending before
+ * unknown before running, not ready before ready, low deletion cost before high, many pods on a node before few, ready for a
+ * short time before long, more restarts before fewer, younger before older.
  *
- * Times are compared by their order of magnitude, so that pods of about the same age go in no particular order: the
- * youngest are not always the ones whose zone filled up last.
+ * Times are compared by order of magnitude, so pods of about the same age are deleted in random order; otherwise the
+ * youngest pods of one zone would always be chosen. upstream: pkg/controller/controller_utils.go ActivePodsWithRanks
  */
 import type { Dialect } from '../../../meta/dialect.js';
 import { timeToMs } from '../../../text/time/time.js';
@@ -12,7 +12,7 @@ import { isPodActive, podCondition, restartsOf, type StoredPod } from '../pod-st
 
 export interface Excess {
   readonly pods: readonly StoredPod[];
-  /** How many have to go. */
+  /** How many pods to delete. */
   readonly count: number;
   /** Pods of the same application: those of every ReplicaSet with the same controller. */
   readonly related: readonly StoredPod[];
@@ -20,7 +20,7 @@ export interface Excess {
   readonly dialect: Dialect;
 }
 
-/** The pods that have to go. */
+/** Selects the pods to delete. */
 export function podsToDelete({ pods, count, related, nowMs, dialect }: Excess): readonly StoredPod[] {
   if (count >= pods.length) return pods;
   const onNode = new Map<string, number>();
@@ -44,7 +44,7 @@ export function podsToDelete({ pods, count, related, nowMs, dialect }: Excess): 
       created: timeOf(pod.metadata.creationTimestamp),
     };
   });
-  // Where nothing tells two apart, the one that came later goes.
+  // Of two equal pods the one that was listed later is deleted.
   ranked.reverse().sort((a, b) => compare(a, b, nowMs));
   return ranked.slice(0, count).map(({ pod }) => pod);
 }
@@ -85,7 +85,7 @@ interface Times {
   readonly nowMs: number;
 }
 
-/** No time counts as the latest. Times that differ little are told apart by uid. */
+/** No time counts as the latest. Times of the same magnitude are ordered by uid. */
 function youngerFirst(a: Ranked, b: Ranked, times: Times): number {
   if (times.a === times.b) return 0;
   if (times.a === undefined || times.b === undefined) return times.a === undefined ? -1 : 1;
@@ -101,7 +101,7 @@ function magnitude(ageMs: number): number {
 
 const INT32 = 2 ** 31;
 
-/** What does not look like a plain integer of 32 bits counts as none. */
+/** The deletion cost annotation; anything but a 32-bit integer counts as 0. */
 function deletionCost(text: string | undefined): number {
   if (text === undefined || !/^(0|-[0-9]+|[1-9][0-9]*)$/.test(text)) return 0;
   const cost = Number(text);

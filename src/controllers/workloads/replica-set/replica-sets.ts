@@ -1,14 +1,14 @@
 /**
- * The controllers of ReplicaSet and of ReplicationController: as many pods as were asked for, no more and no fewer.
+ * The controllers of ReplicaSets and ReplicationControllers, which maintain a number of pods.
  */
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { ReplicationController } from '../../../kinds/core/v1/replication-controller.js';
 import type { Controller } from '../../runtime/controller.js';
-import { keepReplicas, type ReplicaKind } from './keeper.js';
+import { type ReplicaKind, reconcileReplicas } from './keeper.js';
 
 /**
- * Keeps the pods of ReplicaSets.
+ * Manages the pods of ReplicaSets.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([replicaSets()]) });
@@ -18,12 +18,12 @@ export function replicaSets(): Controller {
     name: 'replicaset-controller',
     account: 'replicaset-controller',
     needs: [ReplicaSet, Pod],
-    start: (context) => keepReplicas(context, replicaSetKind),
+    start: (context) => reconcileReplicas(context, replicaSetKind),
   };
 }
 
 /**
- * Keeps the pods of ReplicationControllers.
+ * Manages the pods of ReplicationControllers.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([replicationControllers()]) });
@@ -34,13 +34,13 @@ export function replicationControllers(): Controller {
     account: 'replication-controller',
     component: 'replication-controller',
     needs: [ReplicationController, Pod],
-    start: (context) => keepReplicas(context, replicationControllerKind),
+    start: (context) => reconcileReplicas(context, replicationControllerKind),
   };
 }
 
 const replicaSetKind: ReplicaKind<typeof ReplicaSet> = {
   kind: ReplicaSet,
-  tellsTerminating: true,
+  reportsTerminating: true,
   read: (object) => {
     const { replicas, minReadySeconds = 0, selector, template } = object.spec;
     return { object, replicas, minReadySeconds, selector, template, status: object.status };
@@ -52,7 +52,7 @@ const replicaSetKind: ReplicaKind<typeof ReplicaSet> = {
 
 const replicationControllerKind: ReplicaKind<typeof ReplicationController> = {
   kind: ReplicationController,
-  tellsTerminating: false,
+  reportsTerminating: false,
   read: (object) => {
     const { replicas, minReadySeconds = 0, selector = {}, template = {} } = object.spec;
     return { object, replicas, minReadySeconds, selector: { matchLabels: selector }, template, status: object.status };

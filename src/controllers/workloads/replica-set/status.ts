@@ -1,5 +1,5 @@
 /**
- * The status of what keeps a number of pods: ReplicaSet and ReplicationController have the same.
+ * Computes the status of a ReplicaSet or ReplicationController.
  */
 
 import type { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
@@ -17,11 +17,11 @@ export interface Observed {
   readonly generation: number | undefined;
   readonly templateLabels: Readonly<Record<string, string>>;
   readonly minReadySeconds: number;
-  /** Pods that are neither finished nor going away. */
+  /** Pods that are neither finished nor terminating. */
   readonly active: readonly StoredPod[];
-  /** Pods on their way out; undefined where that is not told. */
+  /** The number of terminating pods; undefined: not reported. */
   readonly terminating: number | undefined;
-  /** What went wrong when there were too many pods, or too few. */
+  /** The error of a create or, with `tooMany`, of a delete. */
   readonly failure?: { readonly error: unknown; readonly tooMany: boolean } | undefined;
   readonly nowMs: number;
   readonly now: string;
@@ -29,11 +29,11 @@ export interface Observed {
 
 export interface NextStatus {
   readonly status: ReplicaStatus;
-  /** When a pod that is ready will have been so for long enough. */
+  /** The time until the next ready pod becomes available. */
   readonly nextAvailableMs: number | undefined;
 }
 
-/** The status that follows from the pods. Counts of nothing are left out, as they are in what is stored. */
+/** Computes the status from the pods. Zero counts are omitted, as in storage. */
 export function replicaStatus(observed: Observed): NextStatus {
   const { active, minReadySeconds, nowMs } = observed;
   const template = labelSelectorFrom(observed.templateLabels);
@@ -64,12 +64,12 @@ export function replicaStatus(observed: Observed): NextStatus {
   };
 }
 
-/** A failure is told once, with its first message, until everything went well. */
+/** Adds the failure condition with the message of the first failure, and removes it after a reconcile without failure. */
 function conditionsOf({ status, failure, now }: Observed): NonNullable<ReplicaStatus['conditions']> {
   const { conditions = [] } = status;
-  const isTold = conditions.some(({ type }) => type === FAILURE);
-  if (failure === undefined) return isTold ? conditions.filter(({ type }) => type !== FAILURE) : conditions;
-  if (isTold) return conditions;
+  const isPresent = conditions.some(({ type }) => type === FAILURE);
+  if (failure === undefined) return isPresent ? conditions.filter(({ type }) => type !== FAILURE) : conditions;
+  if (isPresent) return conditions;
   const reason = failure.tooMany ? 'FailedDelete' : 'FailedCreate';
   const message = `${failure.tooMany ? 'unable to delete pods: ' : ''}${messageOf(failure.error)}`;
   return [...conditions, { type: FAILURE, status: 'True', lastTransitionTime: now, reason, message }];

@@ -19,19 +19,19 @@ import {
   revisionName,
   type StoredRevision,
 } from '../revisions.js';
-import { type Orphans, orphans } from '../selecting.js';
+import { type OrphanIndex, orphanIndex } from '../selecting.js';
 import { revisionOf, type StoredSet } from './pods.js';
 import type { Revisions } from './status.js';
 
 export class History {
   readonly #context: ControllerContext;
   readonly #revisions: SharedInformer<typeof ControllerRevision>;
-  readonly #orphans: Orphans<StoredRevision>;
+  readonly #orphans: OrphanIndex<StoredRevision>;
 
   constructor(context: ControllerContext) {
     this.#context = context;
     this.#revisions = context.informer(ControllerRevision);
-    this.#orphans = orphans(this.#revisions);
+    this.#orphans = orphanIndex(this.#revisions);
   }
 
   /** All revisions of the set, the oldest first; those that nobody controls become its own. */

@@ -10,9 +10,9 @@ import type { Controller, ControllerContext } from '../../runtime/controller.js'
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
 import type { Again } from '../../runtime/work-queue.js';
 import { claim } from '../claim.js';
-import { follow } from '../follow.js';
+import { queueOwners } from '../follow.js';
 import { isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
-import { type Orphans, orphans, selecting } from '../selecting.js';
+import { type OrphanIndex, orphanIndex, selectorIndex } from '../selecting.js';
 import { Claims } from './claims.js';
 import { History } from './history.js';
 import { ordinalOf, type StoredSet } from './pods.js';
@@ -40,7 +40,7 @@ class StatefulSets {
   readonly #context: ControllerContext;
   readonly #sets: SharedInformer<typeof StatefulSet>;
   readonly #pods: SharedInformer<typeof Pod>;
-  readonly #orphans: Orphans<StoredPod>;
+  readonly #orphans: OrphanIndex<StoredPod>;
   readonly #history: History;
   readonly #claims: Claims;
 
@@ -48,7 +48,7 @@ class StatefulSets {
     this.#context = context;
     this.#sets = context.informer(StatefulSet);
     this.#pods = context.informer(Pod);
-    this.#orphans = orphans(this.#pods);
+    this.#orphans = orphanIndex(this.#pods);
     this.#history = new History(context);
     this.#claims = new Claims(context);
   }
@@ -57,9 +57,9 @@ class StatefulSets {
     const queue = this.#context.queue((key) => this.#look(key), { workers: WORKERS });
     this.#sets.onKey((key) => queue.add(key));
     const selectorOf = ({ spec }: StoredSet) => spec.selector;
-    follow({ owners: this.#sets, dependents: this.#pods, selectorOf, queue });
+    queueOwners({ owners: this.#sets, dependents: this.#pods, selectorOf, queue });
     // A claim that went with its pod may have been waited for.
-    const sets = selecting(this.#sets, selectorOf);
+    const sets = selectorIndex(this.#sets, selectorOf);
     this.#context.informer(PersistentVolumeClaim).subscribe(({ type, object }) => {
       if (type !== 'DELETED' || !object.metadata.ownerReferences?.some(({ kind }) => kind === 'Pod')) return;
       for (const set of sets(object.metadata.namespace ?? '', object.metadata.labels)) queue.add(keyOf(set));

@@ -50,7 +50,7 @@ describe('keys', () => {
     queue.add('a');
     await rest();
     expect(seen).toEqual([]);
-    expect(queue.busyWith()).toEqual(['test will look at a']);
+    expect(queue.busyWith()).toEqual(['test will reconcile a']);
     queue.open();
     await rest();
     expect(seen).toEqual(['a']);
@@ -64,7 +64,7 @@ describe('keys', () => {
     queue.open();
     for (const key of ['a', 'b', 'c']) queue.add(key);
     await rest();
-    expect(queue.busyWith()).toEqual(['test is working on c', 'test is working on b', 'test will look at a']);
+    expect(queue.busyWith()).toEqual(['test is working on c', 'test is working on b', 'test will reconcile a']);
     open();
     await rest();
     expect(queue.isBusy()).toBe(false);

@@ -142,7 +142,7 @@ test('next names the only stage that may follow', async () => {
   expect(await phase()).toBe('first');
   await cluster.clock.advance(1_000);
   expect(await phase()).toBe('third');
-  expect(() => stages([toPhase('a', null, { next: 'nowhere' })])).toThrow(/followed by nowhere, which there is not/);
+  expect(() => stages([toPhase('a', null, { next: 'nowhere' })])).toThrow(/followed by nowhere, which does not exist/);
 });
 
 test('metadata and status are changed, each where it belongs; null removes; nothing is written that changes nothing', async () => {
