@@ -1,5 +1,6 @@
 /**
- * May who asks do that? Asked before anything is looked up, so that who may not ask does not learn what there is.
+ * Authentication, impersonation and authorization of HTTP requests. Authorization runs before anything is looked up, so
+ * that an unauthorized client does not learn what exists.
  */
 
 import { resourceAttributes } from '../auth/attributes.js';
@@ -22,39 +23,40 @@ import type { FetchTarget } from './target.js';
 
 const NO_WARNINGS: readonly string[] = [];
 
-const OPEN: Identity = { warnings: NO_WARNINGS };
+const ADMINISTRATOR_IDENTITY: Identity = { warnings: NO_WARNINGS };
 
-const ANONYMOUS: Identity = { user: STRANGER, warnings: NO_WARNINGS };
+const ANONYMOUS_IDENTITY: Identity = { user: STRANGER, warnings: NO_WARNINGS };
 
 const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
 
-const NO_USER = 'orchplane: authenticate returns a user, like { user: "alice", groups: ["dev"] }, or undefined';
+const INVALID_USER_MESSAGE =
+  'orchplane: authenticate returns a user, like { user: "alice", groups: ["dev"] }, or undefined';
 
-/** Throws 403, after whoever wants to know was told. */
+/** Throws 403 when access is denied. `onDecision` is called with the decision first. */
 export function requireAccess(
   target: FetchTarget,
   user: User | undefined,
   attributes: AccessAttributes,
-  tell?: (decision: AccessDecision) => void,
+  onDecision?: (decision: AccessDecision) => void,
 ): void {
   const decision = target.authorize(user, attributes);
-  tell?.(decision);
+  onDecision?.(decision);
   if (!decision.allowed) throw accessRefusal(user ?? ADMINISTRATOR, attributes, decision);
 }
 
-/** What a request asks for, as far as its line tells. */
+/** The authorization attributes of a request, from its path, method and query. */
 export function attributesOfRoute(
   route: Exclude<Route, { type: 'malformed' }>,
-  about: { readonly path: string; readonly query: Query; readonly call: Call },
+  request: { readonly path: string; readonly query: Query; readonly call: Call },
 ): AccessAttributes {
-  const { query, call } = about;
-  if (route.type === 'resource') return ofResource(route, query, call);
-  // Rules speak of paths as they are meant, however they were escaped.
-  const path = route.type === 'other' ? route.path : (percentDecode(about.path) ?? about.path);
+  const { query, call } = request;
+  if (route.type === 'resource') return resourceRouteAttributes(route, query, call);
+  // Non-resource rules match decoded paths.
+  const path = route.type === 'other' ? route.path : (percentDecode(request.path) ?? request.path);
   return { type: 'path', verb: call.method.toLowerCase(), path };
 }
 
-function ofResource(route: ResourceRoute, query: Query, call: Call): AccessAttributes {
+function resourceRouteAttributes(route: ResourceRoute, query: Query, call: Call): AccessAttributes {
   const { group, version, resource, namespace = '', name = '', subresource = '' } = route;
   const verb = name === '' ? collectionVerb(route, call) : (verbOf(route, call) ?? '');
   const isSelective = !route.watch && (verb === 'list' || verb === 'watch' || verb === 'deletecollection');
@@ -66,18 +68,18 @@ function ofResource(route: ResourceRoute, query: Query, call: Call): AccessAttri
   );
 }
 
-/** A path that ends where a name should be is about the collection. */
+/** An empty name in the path addresses the collection. */
 function collectionVerb(route: ResourceRoute, call: Call): string {
   const { name: _, ...collection } = route;
   return verbOf(collection, call) ?? '';
 }
 
-export type Acting =
+export type ActingUser =
   | { readonly type: 'as'; readonly user: User | undefined; readonly by?: User | undefined }
   | { readonly type: 'senseless'; readonly error: string };
 
-/** On whose behalf the request is. Throws 403 when its sender may not speak for that one. */
-export function actingUser(target: FetchTarget, user: User | undefined, request: HttpRequest): Acting {
+/** Resolves the impersonation headers. Throws 403 when the sender may not impersonate the requested user. */
+export function actingUser(target: FetchTarget, user: User | undefined, request: HttpRequest): ActingUser {
   const wanted = readImpersonation(request.headers, target.dialect);
   if (wanted === undefined) return { type: 'as', user };
   if (wanted.type === 'senseless') return wanted;
@@ -86,39 +88,43 @@ export function actingUser(target: FetchTarget, user: User | undefined, request:
 }
 
 export interface Identity {
-  /** Absent: the administrator, because nobody is asked for credentials. */
+  /** Absent: the administrator, because the handler requires no credentials. */
   readonly user?: User;
-  /** What the client should be told about its header. */
+  /** Warnings about the Authorization header. */
   readonly warnings: readonly string[];
-  /** What is to be noted about the request. */
+  /** Audit annotations. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export interface IdentifyOptions {
   readonly tokens: TokenReader;
   readonly authenticate: RequestAuthenticator | undefined;
-  /** Whoever shows nothing is the administrator. */
+  /** Requests without credentials act as the administrator. */
   readonly isOpen: boolean;
   readonly onError: ErrorListener;
 }
 
-/** Throws, or rejects with, 401. */
+/**
+ * Authenticates a request by client certificate, bearer token or custom authenticator, else as the anonymous user. A
+ * header that is not a bearer token counts as no credential; only an unknown token is rejected. Throws, or rejects
+ * with, 401.
+ */
 export function identify(request: HttpRequest, options: IdentifyOptions): MaybePromise<Identity> {
   const { peer } = request;
   if (peer?.type === 'known') return { user: completeUser(peer.user), warnings: NO_WARNINGS };
   const shown = bearerToken(request.headers.get('authorization') ?? '');
   if (shown.type === 'token') return identityOfToken(shown.token, request, options);
-  return chain(ownIdentity(request, options), (own): Identity => {
+  return chain(identityFromAuthenticator(request, options), (own): Identity => {
     if (own !== undefined) return own;
     if (peer?.type === 'refused') throw errors.unauthorized('Unauthorized');
-    const nobody = options.isOpen ? OPEN : ANONYMOUS;
+    const nobody = options.isOpen ? ADMINISTRATOR_IDENTITY : ANONYMOUS_IDENTITY;
     return shown.type === 'spaced' ? { ...nobody, warnings: [EXTRA_SPACE] } : nobody;
   });
 }
 
-type Shown = { readonly type: 'token'; readonly token: string } | { readonly type: 'none' | 'spaced' };
+type AuthorizationHeader = { readonly type: 'token'; readonly token: string } | { readonly type: 'none' | 'spaced' };
 
-function bearerToken(authorization: string): Shown {
+function bearerToken(authorization: string): AuthorizationHeader {
   const [scheme = '', token, ...rest] = authorization.trim().split(' ');
   if (token === undefined || scheme.toLowerCase() !== 'bearer') return { type: 'none' };
   if (token === '') return { type: rest.length > 0 ? 'spaced' : 'none' };
@@ -126,9 +132,9 @@ function bearerToken(authorization: string): Shown {
 }
 
 function identityOfToken(token: string, request: HttpRequest, options: IdentifyOptions): MaybePromise<Identity> {
-  // Why nobody knows it is nobody's business but a reviewer's.
-  const unknown = (): MaybePromise<Identity> =>
-    chain(ownIdentity(request, options), (own) => {
+  // The reason for the rejection is not disclosed; only a TokenReview tells it.
+  const tryAuthenticator = (): MaybePromise<Identity> =>
+    chain(identityFromAuthenticator(request, options), (own) => {
       if (own === undefined) throw errors.unauthorized('Unauthorized');
       return own;
     });
@@ -137,11 +143,11 @@ function identityOfToken(token: string, request: HttpRequest, options: IdentifyO
       chain(options.tokens.authenticate(token, []), ({ user, warnings = NO_WARNINGS, annotations }): Identity => {
         return { user, warnings, ...(annotations === undefined ? {} : { annotations }) };
       }),
-    unknown,
+    tryAuthenticator,
   );
 }
 
-function ownIdentity(
+function identityFromAuthenticator(
   request: HttpRequest,
   { authenticate, onError }: IdentifyOptions,
 ): MaybePromise<Identity | undefined> {
@@ -154,7 +160,7 @@ function ownIdentity(
     () =>
       chain(authenticate(request), (user) => {
         if (user === undefined) return undefined;
-        if (typeof user?.user !== 'string' || user.user === '') throw new TypeError(NO_USER);
+        if (typeof user?.user !== 'string' || user.user === '') throw new TypeError(INVALID_USER_MESSAGE);
         return { user: completeUser(user), warnings: NO_WARNINGS };
       }),
     failed,

@@ -1,52 +1,54 @@
 /**
- * What goes into a handler and what comes out, before it is anybody's Request or Response. A page has the platform's own
- * objects; a server that has its own way to read and write does without them, which saves it half of its time.
+ * The handler's request and response types, independent of the platform's Request and Response. A server with its own
+ * way to read and write avoids the platform objects, which halves the cost of a request.
  */
 import type { Peer } from '../auth/authentication.js';
 import type { Encoded } from '../codec/codec.js';
 
-/** As much of a Request as a handler looks at; a Request is one. */
+/** The part of a Request that a handler reads; a Request satisfies it. */
 export interface HttpRequest {
   readonly method: string;
-  /** Whole: `http://cluster.local/api/v1/pods?limit=5`. */
+  /** The absolute URL: `http://cluster.local/api/v1/pods?limit=5`. */
   readonly url: string;
   readonly headers: HttpHeaders;
-  /** Null: there is none. Undefined: the platform has no stream for it, and `arrayBuffer` has it whole. */
+  /** Null: the request has no body. Undefined: the platform has no stream for it; use `arrayBuffer`. */
   readonly body: ReadableStream<Uint8Array> | null | undefined;
-  /** The same in one word, where to make the stream costs something; absent: `body` tells. */
+  /** Whether there is a body, where creating the stream is expensive; absent: `body` tells. */
   readonly hasBody?: boolean;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Who is at the other end of the line, where the line tells: by a certificate. A Request has none. */
+  /** The client identity that the connection provides (a TLS client certificate). A Request has none. */
   readonly peer?: Peer | undefined;
-  /** The address at the other end of the connection, where there is one. */
+  /** The remote address of the connection, if known. */
   readonly remote?: string | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
-  /** All of the body at once, where that is cheaper than its stream; undefined when it has more bytes than that. */
+  /** Reads the whole body, where that is cheaper than its stream; undefined when it is longer than `limit` bytes. */
   readUpTo?(limit: number): Promise<Uint8Array | undefined>;
 }
 
-/** As much of Headers as a handler looks at. Names are in lower case. */
+/** The part of Headers that a handler reads. Names are in lower case. */
 export interface HttpHeaders extends Iterable<[name: string, value: string]> {
   get(name: string): string | null;
-  /** Each value of a header that came several times. Absent where they come as one, joined by comma and space. */
+  /** All values of a repeated header. Absent where repeated values arrive as one, joined by `, `. */
   getAll?(name: string): readonly string[];
 }
 
 export interface Answer {
   readonly code: number;
-  /** In the order in which they are written; a name may come more than once. */
+  /** In the order in which they are sent; a name may occur more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Encoded | ReadableStream<Uint8Array> | ByteSource | null;
-  /** The body is still to be compressed, as the headers say it is, by whoever sends it: each platform has its own way. */
+  /**
+   * The headers announce gzip, but the body is not compressed yet: the sender compresses it with its platform's API.
+   */
   readonly compress?: 'gzip';
 }
 
-/** A body that has no end yet, for readers that need no stream of the platform. */
+/** A streaming body for readers that need no ReadableStream. */
 export interface ByteSource {
-  /** What there is, as soon as there is something; undefined at the end. Not while another read waits. */
+  /** The next bytes when there are any; undefined at the end. At most one read may be pending. */
   read(): Promise<Uint8Array | undefined>;
-  /** Nobody will read on. */
+  /** Stops the source; no further reads follow. */
   cancel(): void;
 }
 
@@ -54,7 +56,7 @@ export function isByteSource(body: NonNullable<Answer['body']>): body is ByteSou
   return typeof body === 'object' && 'read' in body;
 }
 
-/** The same as a stream of the platform. */
+/** Wraps a byte source in a ReadableStream. */
 export function readableOf(source: ByteSource): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -65,19 +67,19 @@ export function readableOf(source: ByteSource): ReadableStream<Uint8Array> {
       },
       cancel: () => source.cancel(),
     },
-    // No room in the queue: a chunk is made when a reader waits for it.
+    // No buffering: a chunk is produced only when a reader waits for it.
     { highWaterMark: 0 },
   );
 }
 
-/** The answer as the platform's own object. */
+/** Converts an answer to a Response. */
 export function toResponse({ code, headers, body, compress }: Answer): Response {
   const plain = body !== null && isByteSource(body) ? readableOf(body) : body;
   const shown = compress === undefined ? plain : new Response(plain as BodyInit | null).body?.pipeThrough(gzip());
   return new Response(shown as BodyInit | null, { status: code, headers: headers as [string, string][] });
 }
 
-/** The platform's types have it take any kind of bytes, which is what it does. */
+/** The platform's type allows any BufferSource as input, which Uint8Array satisfies. */
 function gzip(): ReadableWritablePair<Uint8Array, Uint8Array> {
   return new CompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
 }

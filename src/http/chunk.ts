@@ -1,16 +1,16 @@
 /**
- * Encoded pieces, collected into the bytes of one write.
+ * Collects encoded pieces (text or bytes) into chunks of bytes.
  */
 import type { Encoded } from '../codec/codec.js';
 
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
 export class Chunk {
-  /** Texts behind one another are one text, so that they are turned into bytes at once. */
+  /** Consecutive texts are concatenated, so that they are encoded in one call. */
   readonly #pieces: Encoded[] = [];
   #length = 0;
 
-  /** About how many bytes: a text counts its characters. */
+  /** The approximate size in bytes: a text counts one per character. */
   get length(): number {
     return this.#length;
   }
@@ -26,7 +26,7 @@ export class Chunk {
   bytes(): Uint8Array {
     const encoder = new TextEncoder();
     const parts = this.#pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece));
-    const [first = NOTHING] = parts;
+    const [first = NO_BYTES] = parts;
     if (parts.length <= 1) return first;
     const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
     let at = 0;
@@ -38,17 +38,17 @@ export class Chunk {
   }
 }
 
-/** What one read of a long answer gives at least, in characters. */
-const PART = 128 * 1024;
+/** The minimum length of one read of a long response body, in characters. */
+const MIN_PART_LENGTH = 128 * 1024;
 
-/** Encoded pieces as a stream: as many at a time as make a chunk worth sending, and none before a reader wants them. */
+/** A pull-based stream of encoded pieces, combined into chunks worth sending. */
 export function partsStream(parts: readonly Encoded[]): ReadableStream<Uint8Array> {
   let next = 0;
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
         const chunk = new Chunk();
-        for (; next < parts.length && chunk.length < PART; next++) chunk.add(parts[next] ?? '');
+        for (; next < parts.length && chunk.length < MIN_PART_LENGTH; next++) chunk.add(parts[next] ?? '');
         if (chunk.length > 0) controller.enqueue(chunk.bytes());
         if (next >= parts.length) controller.close();
       },

@@ -1,5 +1,5 @@
 /**
- * One request and what is known of it while it is answered, and the refusals that any step may end it with.
+ * The state of one HTTP request while it is handled, and the error responses that any step may return.
  */
 
 import type { AuditRecord } from '../audit/record.js';
@@ -9,82 +9,85 @@ import type { StatusError } from '../meta/errors.js';
 import type { IdentifyOptions } from './access.js';
 import type { Aggregator } from './aggregate/proxy.js';
 import type { Answer, HttpRequest } from './answer.js';
-import type { Metrics } from './metrics.js';
-import { type Offer, type Representation, representError } from './negotiate.js';
+import type { HandlerMetrics } from './metrics.js';
+import { chooseErrorRepresentation, type Offer, type Representation } from './negotiate.js';
 import type { Page, PageOffers } from './pages/page.js';
-import { asksForPretty, parseQuery } from './query.js';
+import { isPrettyRequested, parseQuery } from './query.js';
 import type { ErrorListener } from './respond.js';
 import { type Envelope, respondError, respondText } from './respond.js';
 import type { Action, ServedResource } from './routes.js';
 import type { FetchTarget } from './target.js';
-import type { RecentEvents } from './watch-body.js';
+import type { EncodedEventCache } from './watch-body.js';
 
-/** What all requests to one handler share. */
-export interface Setting {
+/** The dependencies and settings that all requests of one handler share. */
+export interface HandlerSettings {
   readonly target: FetchTarget;
   readonly offer: Offer;
   readonly pageOffers: PageOffers;
   readonly pages: readonly Page[];
-  readonly metrics: Metrics;
-  readonly recent: RecentEvents;
-  readonly compresses: boolean;
+  readonly metrics: HandlerMetrics;
+  readonly eventCache: EncodedEventCache;
+  readonly canCompress: boolean;
   readonly identification: IdentifyOptions;
-  /** How requests share the server; absent: all are carried out at once. */
+  /** API priority and fairness; absent: all requests run at once. */
   readonly flow: FlowControl | undefined;
-  /** Who answers in place of this server, and for what. */
+  /** Routes requests for aggregated APIs. */
   readonly aggregator: Aggregator;
   readonly onError: ErrorListener;
 }
 
-/** One request, as far as its line and headers tell. */
+/** One request: what its request line and headers say, and what later steps add. */
 export interface Exchange {
-  readonly setting: Setting;
+  readonly settings: HandlerSettings;
   readonly request: HttpRequest;
   readonly path: string;
   readonly query: ReturnType<typeof parseQuery>;
   readonly accept: string;
   readonly userAgent: string;
   readonly auditId: string;
-  /** Grows while the request is worked on. */
+  /** Warnings so far; each step may add some. */
   readonly warnings: string[];
-  /** Known as soon as the path is understood. */
+  /** Set when the path is resolved to a served resource. */
   served?: ServedResource;
   action?: Action;
-  /** Known as soon as it is known who asks for what. */
+  /** Set once the request is authenticated. */
   record?: AuditRecord;
   ticket?: FlowTicket;
-  /** The encodings of refusals. Those behind a gate are spoken only by who serves resources. */
-  refusals: Offer;
-  /** What is answered, where that is a document. */
+  /**
+   * The encodings for error responses. Encodings behind a feature gate are available only once a resource handler takes
+   * over.
+   */
+  errorOffer: Offer;
+  /** The response document, for the audit record; absent for text and streams. */
   document?: unknown;
-  /** The answer has no end yet. */
+  /** The response is a watch stream. */
   isStream?: boolean;
-  /** Called at its end. */
-  whenEnded?: () => void;
+  /** Called when the watch stream ends. */
+  onStreamEnd?: () => void;
 }
 
-export function openExchange(setting: Setting, request: HttpRequest): Exchange {
+export function openExchange(settings: HandlerSettings, request: HttpRequest): Exchange {
   const { headers, url } = request;
   const fragment = url.indexOf('#');
   const address = fragment === -1 ? url : url.slice(0, fragment);
   const question = address.indexOf('?');
   const end = question === -1 ? address.length : question;
   return {
-    setting,
+    settings,
     request,
     path: address.slice(address.indexOf('/', address.indexOf('://') + 3), end),
     query: parseQuery(address.slice(end + 1)),
     accept: headers.get('accept') ?? '',
     userAgent: headers.get('user-agent') ?? '',
-    auditId: headers.get('audit-id') || setting.target.ids.uid(),
+    auditId: headers.get('audit-id') || settings.target.ids.uid(),
     warnings: [],
-    refusals: setting.pageOffers.groups,
+    errorOffer: settings.pageOffers.groups,
   };
 }
 
 export function refuse(exchange: Exchange, error: StatusError, allow?: readonly string[]): Answer {
   exchange.document = error.status;
-  const form = representError(exchange.refusals, exchange.accept);
+  const form = chooseErrorRepresentation(exchange.errorOffer, exchange.accept);
   return respondError(envelopeOf(exchange), {
     error,
     form: form === undefined ? undefined : withPretty(exchange, form),
@@ -93,26 +96,26 @@ export function refuse(exchange: Exchange, error: StatusError, allow?: readonly 
   });
 }
 
-export function nothingThere(exchange: Exchange): Answer {
+export function respondNotFound(exchange: Exchange): Answer {
   return respondText(envelopeOf(exchange), 404, '404 page not found\n');
 }
 
-export function envelopeOf({ auditId, request, warnings, setting, ticket }: Exchange): Envelope {
+export function envelopeOf({ auditId, request, warnings, settings, ticket }: Exchange): Envelope {
   return {
     auditId,
     ...(ticket === undefined ? {} : { headers: ticket.headers }),
-    dialect: setting.target.dialect,
+    dialect: settings.target.dialect,
     headOnly: request.method === 'HEAD',
-    gzip: setting.compresses && takesGzip(request.headers.get('accept-encoding')),
+    gzip: settings.canCompress && acceptsGzip(request.headers.get('accept-encoding')),
     warnings,
   };
 }
 
-/** Only the bare word counts: the reference server does not weigh encodings. */
-function takesGzip(header: string | null): boolean {
+/** Accepts only `gzip` without parameters: the reference server does not evaluate quality values here. */
+function acceptsGzip(header: string | null): boolean {
   return header?.split(',').some((token) => token.trim() === 'gzip') === true;
 }
 
 export function withPretty({ query, userAgent }: Exchange, form: Representation): Representation {
-  return !form.pretty && asksForPretty(query, userAgent) ? { ...form, pretty: true } : form;
+  return !form.pretty && isPrettyRequested(query, userAgent) ? { ...form, pretty: true } : form;
 }

@@ -1,5 +1,6 @@
 /**
- * Requests share the server: each waits for its turn, where that is wanted.
+ * API priority and fairness for HTTP requests: each request waits for a seat before it is executed, when the handler
+ * enables it.
  */
 
 import { ADMINISTRATOR } from '../auth/identity.js';
@@ -15,10 +16,10 @@ import type { Query } from './query.js';
 import { respondText } from './respond.js';
 import type { FetchTarget } from './target.js';
 
-/** Off, on, or on with so many seats. */
+/** Disabled, enabled, or enabled with a given number of seats. */
 export type FlowControlOption = boolean | { readonly totalSeats?: number | undefined };
 
-export function flowOf(
+export function createHandlerFlowControl(
   { clock, dialect, inside }: FetchTarget,
   wanted: FlowControlOption,
   observer: FlowObserver,
@@ -37,59 +38,59 @@ export function flowOf(
   });
 }
 
-/** Waits until the server has room for the request. Throws, or rejects with, FlowRejection. */
-export function takeTurn(
+/** Waits until the request gets a seat. Throws, or rejects with, FlowRejection. */
+export function awaitSeat(
   exchange: Exchange,
-  about: {
+  request: {
     readonly user: User | undefined;
     readonly attributes: AccessAttributes;
     readonly timeout: number | undefined;
   },
 ): MaybePromise<void> {
-  const { flow } = exchange.setting;
+  const { flow } = exchange.settings;
   if (flow === undefined) return undefined;
-  const { user = ADMINISTRATOR, attributes, timeout } = about;
+  const { user = ADMINISTRATOR, attributes, timeout } = request;
   const { signal } = exchange.request;
   const digest = {
     user,
     attributes,
-    options: sizeOptions(exchange.query),
+    options: listSizeOptions(exchange.query),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
   };
   const givenUp = (error: unknown): never => {
-    // Nobody waits for the answer, and it is nobody's fault.
+    // The client disconnected while it waited; report a timeout instead of an internal error.
     throw signal.aborted && !(error instanceof FlowRejection) ? errors.timeout('the request was given up', 0) : error;
   };
   return rescue(
     () =>
-      chain(untilClosing(flow.admit(digest, signal), exchange.setting.target.closing), (ticket) => {
+      chain(rejectOnClosing(flow.admit(digest, signal), exchange.settings.target.closing), (ticket) => {
         exchange.ticket = ticket;
       }),
     givenUp,
   );
 }
 
-/** Whoever waits when the cluster closes is told so; a turn that comes up afterwards is given back. */
-function untilClosing(turn: MaybePromise<FlowTicket>, closing: AbortSignal | undefined): MaybePromise<FlowTicket> {
-  if (!isPromise(turn) || closing === undefined) return turn;
-  const waiting = waitingFor(closing);
+/** Rejects waiting requests when the cluster closes. A seat that is granted afterwards is released at once. */
+function rejectOnClosing(ticket: MaybePromise<FlowTicket>, closing: AbortSignal | undefined): MaybePromise<FlowTicket> {
+  if (!isPromise(ticket) || closing === undefined) return ticket;
+  const waiting = rejectersOf(closing);
   return new Promise((resolve, reject) => {
     waiting.add(reject);
-    turn
+    ticket
       .then((ticket) => (closing.aborted ? ticket.ended() : resolve(ticket)), reject)
       .finally(() => waiting.delete(reject));
   });
 }
 
-type Refuse = (reason: unknown) => void;
+type Reject = (reason: unknown) => void;
 
-/** One listener for all who wait, of whom there may be thousands. */
-const waitingBySignal = new WeakMap<AbortSignal, Set<Refuse>>();
+/** One abort listener per signal: thousands of requests may wait. */
+const waitingBySignal = new WeakMap<AbortSignal, Set<Reject>>();
 
-function waitingFor(closing: AbortSignal): Set<Refuse> {
+function rejectersOf(closing: AbortSignal): Set<Reject> {
   let waiting = waitingBySignal.get(closing);
   if (waiting === undefined) {
-    const all = new Set<Refuse>();
+    const all = new Set<Reject>();
     const refuseAll = () => {
       for (const refuse of all) refuse(closing.reason);
     };
@@ -100,13 +101,13 @@ function waitingFor(closing: AbortSignal): Set<Refuse> {
   return waiting;
 }
 
-const TEXTS = ['continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector'] as const;
+const TEXT_OPTIONS = ['continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector'] as const;
 
-/** By which it is estimated how much work a list is. */
-function sizeOptions(query: Query): RequestOptions {
+/** The list options from which flow control estimates the cost of a list. */
+function listSizeOptions(query: Query): RequestOptions {
   if (query.size === 0) return {};
   const limit = Number(query.get('limit')?.[0] ?? Number.NaN);
-  const texts = TEXTS.flatMap((name) => {
+  const texts = TEXT_OPTIONS.flatMap((name) => {
     const value = query.get(name)?.[0];
     return value === undefined ? [] : [[name, value]];
   });
@@ -117,7 +118,7 @@ function sizeOptions(query: Query): RequestOptions {
   };
 }
 
-export function turnedAway(exchange: Exchange, { code, text, headers }: FlowRejection): Answer {
+export function respondFlowRejection(exchange: Exchange, { code, text, headers }: FlowRejection): Answer {
   const answer = respondText(envelopeOf(exchange), code, text);
   return { ...answer, headers: [...answer.headers, ...Object.entries(headers)] };
 }

@@ -1,7 +1,7 @@
 /**
- * HTTP in front of a cluster: a fetch-shaped handler, so that it runs behind any server and in a browser's service
- * worker, and a test can call it without a socket. It reads requests, calls `send` and writes answers; what a request
- * means is decided behind it.
+ * The HTTP request handler of a cluster. It takes and returns fetch-shaped values, so it runs behind any HTTP server,
+ * in a service worker, or in a test without a socket. It authenticates, authorizes and routes each request, calls
+ * `send` of the cluster and encodes the response.
  */
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
 import { withoutMarkup } from '../auth/authorizer.js';
@@ -20,47 +20,56 @@ import type { MaybePromise } from '../util/maybe-promise.js';
 import { chain, rescue } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { actingUser, attributesOfRoute, type Identity, identify, requireAccess } from './access.js';
-import { createAggregator, passOn, remoteOf } from './aggregate/proxy.js';
+import { createAggregator, proxyRequest, remoteApiOf } from './aggregate/proxy.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
-import { beginRecord, recordActing, recordStranger, uriOf } from './audit.js';
-import { type Exchange, envelopeOf, nothingThere, openExchange, refuse, type Setting, withPretty } from './exchange.js';
-import { type FlowControlOption, flowOf, takeTurn, turnedAway } from './flow-control.js';
-import { metricsOf, sizeOf } from './metrics.js';
-import { offerOf } from './negotiate.js';
-import { type DiscoveryRoute, discoveryPage } from './pages/discovery.js';
+import { beginAuditRecord, recordImpersonation, recordUnauthenticated, requestUriOf } from './audit.js';
+import {
+  type Exchange,
+  envelopeOf,
+  type HandlerSettings,
+  openExchange,
+  refuse,
+  respondNotFound,
+  withPretty,
+} from './exchange.js';
+import { awaitSeat, createHandlerFlowControl, type FlowControlOption, respondFlowRejection } from './flow-control.js';
+import { answerSize, createHandlerMetrics } from './metrics.js';
+import { createOffer } from './negotiate.js';
+import { type DiscoveryRoute, respondDiscovery } from './pages/discovery.js';
 import type { PageRequest } from './pages/page.js';
-import { pagesOf, versionOf } from './pages/pages.js';
+import { createPages, versionInfo } from './pages/pages.js';
 import type { Route } from './path.js';
 import { parsePath } from './path.js';
-import { asksToWatch, readTimeout } from './query.js';
+import { isWatchRequested, readTimeout } from './query.js';
 import type { ErrorListener } from './respond.js';
 import { respondText, toStatusError } from './respond.js';
-import { type Circumstances, serveResource } from './serve-resource.js';
+import { type RequestContext, serveResource } from './serve-resource.js';
 import type { FetchTarget } from './target.js';
-import { RecentEvents } from './watch-body.js';
+import { EncodedEventCache } from './watch-body.js';
 
 export interface FetchHandlerOptions {
   /**
-   * Bearer tokens and whom they stand for, beside those that the cluster knows. When neither knows any, and there is no
-   * `authenticate`, requests without credentials come from the administrator; otherwise they are anonymous.
+   * Bearer tokens and the users they authenticate, in addition to those the cluster accepts. Without any tokens and
+   * without `authenticate`, a request without credentials acts as the administrator; otherwise it is anonymous.
    */
   readonly tokens?: TokenTable | undefined;
-  /** A way of your own to tell who asks; see {@link RequestAuthenticator}. */
+  /** A custom authenticator; see {@link RequestAuthenticator}. */
   readonly authenticate?: RequestAuthenticator | undefined;
   /**
-   * Requests share a number of seats by the FlowSchemas and PriorityLevelConfigurations of the cluster; who finds none
-   * waits or is turned away (429). Absent: all requests are carried out at once.
+   * API priority and fairness: requests share a number of seats according to the cluster's FlowSchemas and
+   * PriorityLevelConfigurations; a request without a seat waits or is rejected with 429. Absent: all requests run at
+   * once.
    */
   readonly flowControl?: FlowControlOption | undefined;
   /**
-   * Encodings besides JSON and YAML, in the order in which messages list them: `protobuf` of `orchplane/codec/protobuf`,
-   * `cbor` of `orchplane/codec/cbor` (which the feature gate CBORServingAndStorage must switch on).
+   * Encodings in addition to JSON and YAML, in the order in which messages list them: `protobuf` of
+   * `orchplane/codec/protobuf`, `cbor` of `orchplane/codec/cbor` (requires the feature gate CBORServingAndStorage).
    */
   readonly codecs?: readonly Codec[] | undefined;
   /**
-   * Who answers for versions whose APIService names a Service, by the names of APIServices: a function of this process or
-   * an address. Absent: `fetch` looks for the Service where it would be in a cluster's network.
+   * The backends of aggregated APIs (versions whose APIService names a Service), keyed by APIService name: a function
+   * in this process or a URL. Absent: `fetch` is called with the Service's in-cluster address.
    *
    * @example
    * const metrics = () => Response.json({ kind: 'NodeMetricsList', items: [] });
@@ -68,18 +77,18 @@ export interface FetchHandlerOptions {
    */
   readonly aggregate?: Aggregation | undefined;
   /**
-   * Told about errors that no client should see in full: faults of the library, of plugins, of the connection.
-   * Absent: they are written to the console.
+   * Called with errors whose details are hidden from clients: faults of the library, of plugins and of connections.
+   * Absent: they are logged to the console.
    */
   readonly onError?: ErrorListener | undefined;
 }
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-/** The same before there is a Response; see {@link createHandler}. */
+/** A handler without platform Request and Response objects; see {@link createHandler}. */
 export type Handler = (request: HttpRequest) => Promise<Answer>;
 
-/** What {@link FetchHandlerOptions} knows. */
+/** The option names of {@link FetchHandlerOptions}. */
 export const HANDLER_OPTIONS = [
   'tokens',
   'authenticate',
@@ -108,7 +117,7 @@ export function createFetchHandler(target: FetchTarget, options: FetchHandlerOpt
   };
 }
 
-/** The same without the platform's own objects, for servers that have theirs. */
+/** Like {@link createFetchHandler}, but for servers with their own request and response types. */
 export function createHandler(target: FetchTarget, options: FetchHandlerOptions = {}): Handler {
   refuseUnknownOptions('a handler', options, HANDLER_OPTIONS);
   const { dialect, features, closing } = target;
@@ -117,36 +126,36 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     ({ gate }) => gate === undefined || features.enabled(gate),
   );
   let flow: FlowControl | undefined;
-  const metrics = metricsOf(target, {
+  const metrics = createHandlerMetrics(target, {
     release: target.release,
     sources: {
-      build: versionOf(target.release),
+      build: versionInfo(target.release),
       flow: { flows: () => flow?.metrics.flows() ?? [], levels: () => flow?.metrics.levels() ?? [] },
     },
   });
-  flow = flowOf(target, options.flowControl ?? false, metrics.server.flowObserver);
-  const setting: Setting = {
+  flow = createHandlerFlowControl(target, options.flowControl ?? false, metrics.server.flowObserver);
+  const settings: HandlerSettings = {
     target,
-    offer: offerOf(codecs, dialect),
+    offer: createOffer(codecs, dialect),
     pageOffers: {
-      groups: offerOf(
+      groups: createOffer(
         codecs.filter(({ gate }) => gate === undefined),
         dialect,
         { views: false },
       ),
-      versions: offerOf(codecs, dialect, { views: false }),
-      json: offerOf([jsonCodec], dialect, { views: false }),
+      versions: createOffer(codecs, dialect, { views: false }),
+      json: createOffer([jsonCodec], dialect, { views: false }),
     },
-    pages: pagesOf({
+    pages: createPages({
       metrics,
       isClosing: () => closing?.aborted === true,
       release: target.release,
       discovery: target.authentication.discovery,
     }),
     metrics,
-    recent: new RecentEvents(),
-    // Old browsers cannot.
-    compresses: features.enabled('APIResponseCompression') && typeof CompressionStream === 'function',
+    eventCache: new EncodedEventCache(),
+    // Older browsers have no CompressionStream.
+    canCompress: features.enabled('APIResponseCompression') && typeof CompressionStream === 'function',
     identification: {
       tokens: options.tokens === undefined ? target.authentication : target.authentication.withTokens(options.tokens),
       authenticate: options.authenticate,
@@ -157,14 +166,14 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     aggregator: createAggregator(target, options.aggregate),
     onError,
   };
-  return (request) => handle(setting, request);
+  return (request) => handle(settings, request);
 }
 
-async function handle(setting: Setting, request: HttpRequest): Promise<Answer> {
-  const { metrics, target } = setting;
+async function handle(settings: HandlerSettings, request: HttpRequest): Promise<Answer> {
+  const { metrics, target } = settings;
   const beganMs = target.clock.now();
-  const ended = metrics.began(request.method);
-  const exchange = openExchange(setting, request);
+  const ended = metrics.startRequest(request.method);
+  const exchange = openExchange(settings, request);
   const response = await answerOrRefuse(exchange);
   ended();
   const count = () => {
@@ -177,10 +186,10 @@ async function handle(setting: Setting, request: HttpRequest): Promise<Answer> {
       dryRun: query.get('dryRun') ?? [],
       code: response.code,
       seconds: (target.clock.now() - beganMs) / 1000,
-      bytes: sizeOf(response),
+      bytes: answerSize(response),
     });
   };
-  if (exchange.isStream === true) exchange.whenEnded = count;
+  if (exchange.isStream === true) exchange.onStreamEnd = count;
   else {
     count();
     exchange.ticket?.ended();
@@ -193,28 +202,29 @@ async function answerOrRefuse(exchange: Exchange): Promise<Answer> {
   try {
     return await answer(exchange);
   } catch (error) {
-    if (error instanceof FlowRejection) return turnedAway(exchange, error);
-    const failure = toStatusError(error, exchange.setting.onError);
+    if (error instanceof FlowRejection) return respondFlowRejection(exchange, error);
+    const failure = toStatusError(error, exchange.settings.onError);
     append(exchange.warnings, failure.warnings);
     return refuse(exchange, failure);
   }
 }
 
 function answer(exchange: Exchange): Answer | Promise<Answer> {
-  const { request, setting } = exchange;
+  const { request, settings } = exchange;
   const route = parsePath(exchange.path);
   if (route.type === 'malformed') return respondText(envelopeOf(exchange), 400, '400 Bad Request');
-  const watch = route.type === 'resource' && (route.watch || (route.name === undefined && asksToWatch(exchange.query)));
+  const watch =
+    route.type === 'resource' && (route.watch || (route.name === undefined && isWatchRequested(exchange.query)));
   const { path, query } = exchange;
   const attributes = attributesOfRoute(route, { path, query, call: { method: request.method, watch } });
   const refused = (error: unknown): never => {
-    setting.metrics.server.authentication('failure');
-    if (StatusError.is(error)) recordStranger(exchange, attributes, error);
+    settings.metrics.server.authentication('failure');
+    if (StatusError.is(error)) recordUnauthenticated(exchange, attributes, error);
     throw error;
   };
-  const identified = rescue(() => identify(request, setting.identification), refused);
+  const identified = rescue(() => identify(request, settings.identification), refused);
   return chain(identified, (identity) => {
-    setting.metrics.server.authentication('success');
+    settings.metrics.server.authentication('success');
     return answerTo(exchange, identity, { route, watch, attributes });
   });
 }
@@ -225,22 +235,25 @@ interface Understood {
   readonly attributes: AccessAttributes;
 }
 
-/** From who asks to what is answered: on whose behalf, whether that one may, and only then what there is. */
+/**
+ * Resolves impersonation, waits for flow control, authorizes, and only then looks up the resource, so that an
+ * unauthorized client cannot learn what exists.
+ */
 function answerTo(exchange: Exchange, identity: Identity, understood: Understood): Answer | Promise<Answer> {
   const { route, watch, attributes } = understood;
-  const { query, request, setting } = exchange;
-  const { target } = setting;
+  const { query, request, settings } = exchange;
+  const { target } = settings;
   append(exchange.warnings, identity.warnings);
-  beginRecord(exchange, attributes, identity);
-  // A watch says how long it lasts in another way, and is never cut short.
+  beginAuditRecord(exchange, attributes, identity);
+  // A watch has `timeoutSeconds` instead, and no deadline of its own.
   const timeout = watch ? undefined : readTimeout(query);
   const acting = actingUser(target, identity.user, request);
   if (acting.type === 'senseless') return senseless(exchange, acting.error);
   const { user } = acting;
-  recordActing(exchange, acting);
-  return chain(takeTurn(exchange, { user, attributes, timeout }), () => {
+  recordImpersonation(exchange, acting);
+  return chain(awaitSeat(exchange, { user, attributes, timeout }), () => {
     requireAccess(target, user, attributes, (decision) => {
-      setting.metrics.server.authorization(decision);
+      settings.metrics.server.authorization(decision);
       exchange.record?.decision(decision);
     });
     return serveRoute(exchange, route, { watch, timeout, user });
@@ -250,10 +263,10 @@ function answerTo(exchange: Exchange, identity: Identity, understood: Understood
 function serveRoute(
   exchange: Exchange,
   route: Exclude<Route, { type: 'malformed' }>,
-  circumstances: Circumstances,
+  circumstances: RequestContext,
 ): Answer | Promise<Answer> {
-  const remote = remoteOf(exchange, route);
-  if (remote !== undefined) return passOn(exchange, remote, circumstances.user);
+  const remote = remoteApiOf(exchange, route);
+  if (remote !== undefined) return proxyRequest(exchange, remote, circumstances.user);
   switch (route.type) {
     case 'other':
       return servePage(exchange, route.path);
@@ -266,31 +279,31 @@ function serveRoute(
   }
 }
 
-/** What the reference server says where it finds no better words. */
+/** The reference server's plain-text 500 for invalid impersonation headers. */
 function senseless(exchange: Exchange, error: string): Answer {
-  const text = withoutMarkup(`Internal Server Error: ${quote(uriOf(exchange.request.url))}: ${error}`);
+  const text = withoutMarkup(`Internal Server Error: ${quote(requestUriOf(exchange.request.url))}: ${error}`);
   return respondText(envelopeOf(exchange), 500, `${text}\n`);
 }
 
 function servePage(exchange: Exchange, path: string): Answer | Promise<Answer> {
   const asked = pageRequest(exchange, path);
-  for (const page of exchange.setting.pages) {
+  for (const page of exchange.settings.pages) {
     const response = page(asked);
     if (response !== undefined) return response;
   }
-  return nothingThere(exchange);
+  return respondNotFound(exchange);
 }
 
 function serveDiscovery(exchange: Exchange, route: DiscoveryRoute): MaybePromise<Answer> {
-  const page = discoveryPage(pageRequest(exchange, exchange.path), route, exchange.setting.aggregator);
+  const page = respondDiscovery(pageRequest(exchange, exchange.path), route, exchange.settings.aggregator);
   if (page !== undefined) return page;
-  const known = route.version !== undefined && exchange.setting.target.hasBuiltIns(route.group ?? '');
-  return known ? refuse(exchange, errors.router('NotFound')) : nothingThere(exchange);
+  const known = route.version !== undefined && exchange.settings.target.hasBuiltIns(route.group ?? '');
+  return known ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
 }
 
 function pageRequest(exchange: Exchange, path: string): PageRequest {
-  const { request, query, accept, setting } = exchange;
-  const { dialect } = setting.target;
+  const { request, query, accept, settings } = exchange;
+  const { dialect } = settings.target;
   return {
     method: request.method,
     path,
@@ -300,10 +313,10 @@ function pageRequest(exchange: Exchange, path: string): PageRequest {
     host: hostOf(request.url),
     envelope: envelopeOf(exchange),
     dialect,
-    nowMs: setting.target.clock.now(),
-    kinds: setting.target.kinds(),
-    offers: setting.pageOffers,
-    inForm: (form) => withPretty(exchange, form),
+    nowMs: settings.target.clock.now(),
+    kinds: settings.target.kinds(),
+    offers: settings.pageOffers,
+    withPretty: (form) => withPretty(exchange, form),
   };
 }
 

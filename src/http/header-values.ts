@@ -1,6 +1,6 @@
 /**
- * The Accept header, read as the two readers of the reference server do: its router looks only for a type it can
- * produce; the handler behind it weighs clauses and their parameters.
+ * Parses Accept and Content-Type headers and encodes text for header values. The reference server reads Accept twice:
+ * its router only looks for a type it can produce, the handler ranks clauses by quality and parameters.
  */
 
 /**
@@ -14,8 +14,8 @@ const MEDIA_TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*(?:;|$)`);
 
 const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})\\s*=\\s*(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`, 'y');
 
-// The second run of white space only behind a semicolon: two runs side by side are tried in every division.
-const END = /\s*(?:;\s*)?$/y;
+// The second white-space run only follows a semicolon: two adjacent runs would backtrack quadratically.
+const HEADER_END = /\s*(?:;\s*)?$/y;
 
 /** One clause of an Accept header: `application/json;as=Table;q=0.5`. */
 export interface AcceptClause {
@@ -25,30 +25,32 @@ export interface AcceptClause {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The media types of a header in order, without parameters: what the router compares, letter for letter. */
-export function bareTypes(header: string): string[] {
+/** The media types of a header in order, without parameters, as the router compares them (case-sensitively). */
+export function bareMediaTypes(header: string): string[] {
   return header.split(',').map((part) => (part.split(';', 1)[0] ?? '').trim());
 }
 
-/** Up to this many clauses the reference server sorts by insertion; real clients send fewer. */
-const FEW = 12;
+/** Go's sort uses insertion sort up to this length. */
+const INSERTION_SORT_LIMIT = 12;
 
-/** The clauses, best first. Clauses that are no media type are dropped; an unreadable quality counts as 0. */
+/**
+ * The clauses in order of preference. Clauses that are not a media type are dropped; an invalid quality counts as 0.
+ */
 export function parseAccept(header: string): AcceptClause[] {
   const clauses = header.split(',').flatMap((part) => parseClause(part.trim()) ?? []);
-  return clauses.length > FEW ? clauses.sort(compare) : byInsertion(clauses);
+  return clauses.length > INSERTION_SORT_LIMIT ? clauses.sort(compareClauses) : insertionSort(clauses);
 }
 
-/** For headers made to be long: insertion would take the square of their length. */
-function compare(left: AcceptClause, right: AcceptClause): number {
+/** For very long headers, where insertion sort would take quadratic time. */
+function compareClauses(left: AcceptClause, right: AcceptClause): number {
   return Number(precedes(right, left)) - Number(precedes(left, right));
 }
 
 /**
- * Insertion keeps equals in their order. `precedes` is no true order (a wildcard of higher quality and a plain type precede
- * each other), so which pairs are compared matters: the same as in the reference server.
+ * A stable insertion sort. `precedes` is not a strict order (a wildcard with higher quality and a plain type precede
+ * each other), so the sequence of comparisons matters: it is that of the reference server.
  */
-function byInsertion(clauses: readonly AcceptClause[]): AcceptClause[] {
+function insertionSort(clauses: readonly AcceptClause[]): AcceptClause[] {
   const sorted: AcceptClause[] = [];
   for (const clause of clauses) {
     let place = sorted.length;
@@ -84,15 +86,18 @@ function precedes(left: AcceptClause, right: AcceptClause): boolean {
   return left.subtype !== '*' && right.subtype === '*';
 }
 
-/** The type in lower case; undefined when the header is malformed or repeats a parameter. */
+/**
+ * The media type of a Content-Type header in lower case, without parameters. Undefined when the header is malformed
+ * (`application/json;bogus`) or repeats a parameter.
+ */
 export function parseMediaType(header: string): string | undefined {
   const type = MEDIA_TYPE.exec(header)?.[1];
   if (type === undefined) return undefined;
   const names = new Set<string>();
   let at = header.indexOf(type) + type.length;
   for (;;) {
-    END.lastIndex = at;
-    if (END.test(header)) return type.toLowerCase();
+    HEADER_END.lastIndex = at;
+    if (HEADER_END.test(header)) return type.toLowerCase();
     PARAMETER.lastIndex = at;
     const name = PARAMETER.exec(header)?.[1]?.toLowerCase();
     if (name === undefined || names.has(name)) return undefined;
@@ -101,8 +106,8 @@ export function parseMediaType(header: string): string | undefined {
   }
 }
 
-/** A header carries bytes: each byte of the UTF-8 form as one character, which is how fetch hands bytes on. */
-export function toBytes(text: string): string {
+/** Encodes text for a header value: each UTF-8 byte as one character, as fetch expects. */
+export function toHeaderBytes(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }

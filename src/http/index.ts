@@ -1,5 +1,5 @@
 /**
- * A cluster over HTTP: the entry `orchplane/http`.
+ * The entry point `orchplane/http`: serves a cluster over HTTP and connects clients to a cluster over HTTP.
  */
 
 export type {

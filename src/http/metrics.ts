@@ -1,6 +1,5 @@
 /**
- * What a handler tells the server's metrics about its requests: from routes and actions to the labels that dashboards
- * look for.
+ * Records a handler's requests in the server metrics, with the reference server's labels.
  */
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { qualifiedResource } from '../meta/gvk.js';
@@ -14,28 +13,28 @@ import type { Answer } from './answer.js';
 import type { Action, ServedResource } from './routes.js';
 import type { FetchTarget } from './target.js';
 
-/** What a request was about. */
+/** A finished request. */
 export interface CountedRequest {
-  /** Absent: of a page of the server's own. */
+  /** Absent: a non-resource request. */
   readonly served: ServedResource | undefined;
   readonly action: Action | undefined;
   readonly method: string;
-  /** The header, by which applying is told from other patches. */
+  /** The Content-Type header, which distinguishes apply from other patches. */
   readonly contentType?: string | null;
-  /** What the query says of it, or only whether it says anything. */
+  /** The values of the `dryRun` parameter, or whether it is a dry run. */
   readonly dryRun: boolean | readonly string[];
   readonly code: number;
-  /** How long it took. */
+  /** The duration. */
   readonly seconds?: number;
-  /** Of the answer; see {@link sizeOf}. */
+  /** The size of the response; see {@link answerSize}. */
   readonly bytes?: number | undefined;
 }
 
 /**
- * The metrics of a handler: what it tells itself, and what the cluster behind it counts. `more.sources` adds what only
- * the handler knows: its build, its flow control.
+ * Creates the metrics of a handler, including what the cluster counts. `more.sources` adds the handler's own sources:
+ * build information and flow control.
  */
-export function metricsOf(target: FetchTarget, more: ServerMetricsOptions = {}): Metrics {
+export function createHandlerMetrics(target: FetchTarget, more: ServerMetricsOptions = {}): HandlerMetrics {
   const { dialect, clock, features, audit } = target;
   const server = new ServerMetrics({
     dialect,
@@ -49,10 +48,10 @@ export function metricsOf(target: FetchTarget, more: ServerMetricsOptions = {}):
       ...more.sources,
     },
   });
-  return new Metrics(server);
+  return new HandlerMetrics(server);
 }
 
-/** One for each resource, whatever the number of its versions; what is not stored is not counted. */
+/** The number of stored objects per resource, independent of versions. Virtual resources are not counted. */
 function storedObjects({ kinds, inside }: FetchTarget): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { kind, ...served } of kinds()) {
@@ -63,10 +62,10 @@ function storedObjects({ kinds, inside }: FetchTarget): Map<string, number> {
   return counts;
 }
 
-export class Metrics {
-  /** Where everything is kept: for what others have to tell. */
+export class HandlerMetrics {
+  /** The underlying metrics registry. */
   readonly server: ServerMetrics;
-  /** By what tells requests apart: the labels are worked out once. */
+  /** Recorders by label set: the labels are computed once. */
   readonly #requests = new Map<string, (figures: Omit<RequestFigures, 'code'>) => void>();
 
   constructor(server: ServerMetrics = new ServerMetrics()) {
@@ -77,8 +76,8 @@ export class Metrics {
     const { served, action, code, seconds, bytes } = request;
     const { group = '', version = '', resource = '' } = served?.gvr ?? {};
     const subresource = action?.subresource ?? '';
-    const verb = verbOf(request);
-    const dryRun = dryRunOf(request.dryRun);
+    const verb = metricVerbOf(request);
+    const dryRun = dryRunLabel(request.dryRun);
     const key = `${group}/${version}/${resource}/${subresource} ${verb} ${scopeOf(action)} ${code} ${dryRun}`;
     let record = this.#requests.get(key);
     if (record === undefined) {
@@ -90,13 +89,13 @@ export class Metrics {
     record({ seconds, bytes });
   }
 
-  /** A request has begun that changes something, or does not. Returns what to call at its end; watches are no part of it. */
-  began(method: string): () => void {
+  /** Counts an in-flight request. Returns the function to call at its end. Watches are excluded. */
+  startRequest(method: string): () => void {
     return this.server.inflight(method === 'GET' || method === 'HEAD' ? 'readOnly' : 'mutating');
   }
 
-  /** A watch has begun. Returns what to call when it has ended. */
-  watchBegan({ gvr }: ServedResource, action?: Action): () => void {
+  /** Counts a running watch. Returns the function to call at its end. */
+  startWatch({ gvr }: ServedResource, action?: Action): () => void {
     const { group, version, resource } = gvr;
     const subresource = action?.subresource ?? '';
     return this.server.longRunning({
@@ -109,8 +108,8 @@ export class Metrics {
     });
   }
 
-  /** What counts the events of a watch; called with the length of each. */
-  watchEvents({ kind, gvr }: ServedResource): (bytes: number) => void {
+  /** Returns the counter for the events of a watch; call it with the length of each event. */
+  watchEventCounter({ kind, gvr }: ServedResource): (bytes: number) => void {
     return this.server.watchEvents({ group: gvr.group, version: gvr.version, kind: kind.kind });
   }
 
@@ -118,7 +117,7 @@ export class Metrics {
     return this.server.print();
   }
 
-  /** Once for each way in which a version can be asked for: there is no more to be said than that somebody has. */
+  /** Called once per label set: the metric only records that the deprecated version was requested. */
   #noteDeprecation(served: ServedResource | undefined, subject: RequestSubject): void {
     if (served === undefined) return;
     const deprecation = deprecationOf(served.kind, this.server.dialect, this.server.release);
@@ -126,8 +125,8 @@ export class Metrics {
   }
 }
 
-/** How long an answer is, where that is known. Texts count by characters, of which nearly all are one byte. */
-export function sizeOf({ body }: Answer): number | undefined {
+/** The size of a response, if known. Texts count characters, nearly all of which are one byte. */
+export function answerSize({ body }: Answer): number | undefined {
   if (body === null) return 0;
   return typeof body === 'string' || body instanceof Uint8Array ? body.length : undefined;
 }
@@ -138,25 +137,25 @@ function scopeOf(action: Action | undefined): RequestSubject['scope'] {
   return action.namespace === undefined ? 'cluster' : 'namespace';
 }
 
-/** What cannot be asked for is one thing, whatever it was. */
-function dryRunOf(asked: CountedRequest['dryRun']): string {
+/** All invalid values share one label. */
+function dryRunLabel(asked: CountedRequest['dryRun']): string {
   if (typeof asked === 'boolean') return asked ? 'All' : '';
   if (asked.length === 0) return '';
   return asked.every((word) => word === 'All') ? 'All' : 'invalid';
 }
 
-const CONNECTIONS: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy']);
+const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy']);
 
-/** By method rather than by verb, as dashboards know it: deleting a collection is a DELETE of another scope. */
-const VERBS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT', deletecollection: 'DELETE' };
+/** Labels use the method, not the verb, as dashboards expect: deletecollection is a DELETE of another scope. */
+const METRIC_VERBS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT', deletecollection: 'DELETE' };
 
-/** Methods nobody knows are one, or every client could fill the page with its own. */
-function verbOf({ action, method, contentType }: CountedRequest): string {
+/** Unknown methods share one label; otherwise clients could create unlimited label values. */
+function metricVerbOf({ action, method, contentType }: CountedRequest): string {
   if (action === undefined) {
     if (method === 'HEAD') return 'GET';
     return /^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method) ? method : 'other';
   }
-  if (CONNECTIONS.has(action.subresource ?? '')) return 'CONNECT';
+  if (CONNECT_SUBRESOURCES.has(action.subresource ?? '')) return 'CONNECT';
   if (action.verb === 'patch' && contentType === 'application/apply-patch+yaml') return 'APPLY';
-  return VERBS[action.verb] ?? action.verb.toUpperCase();
+  return METRIC_VERBS[action.verb] ?? action.verb.toUpperCase();
 }

@@ -1,6 +1,6 @@
 /**
- * A URL's query → request options. Values get their types here (a limit becomes a number, and `limit=x` a 400); what
- * they mean is for the server to judge. Parameters of other verbs, and unknown ones, are ignored. spec: Query options
+ * Parses a URL's query into request options. It converts values to their types (`limit=x` is a 400); the server
+ * validates their meaning. Unknown parameters, and those of other verbs, are ignored. spec: Query options
  */
 
 import { errors } from '../meta/errors.js';
@@ -16,7 +16,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 
 const EMPTY: Query = new Map();
 
-/** Reads the part of a URL behind `?`. A pair with a malformed escape or a semicolon is dropped. */
+/** Parses the part of a URL after `?`. A pair with a malformed escape or a semicolon is dropped. */
 export function parseQuery(search: string): Query {
   if (search === '') return EMPTY;
   const query = new Map<string, string[]>();
@@ -37,26 +37,26 @@ function decodePart(text: string): string | undefined {
   return percentDecode(text.replaceAll('+', ' '));
 }
 
-/** Whether a GET of a collection is a watch. */
-export function asksToWatch(query: Query): boolean {
+/** Whether a GET of a collection is a watch request. */
+export function isWatchRequested(query: Query): boolean {
   return bool(query, 'watch') === true;
 }
 
-/** Whether the answer should be indented: as asked for, else for the tools that people read with. */
-export function asksForPretty(query: Query, userAgent: string): boolean {
+/** Whether to indent the response: as requested, else by default for interactive tools such as curl. */
+export function isPrettyRequested(query: Query, userAgent: string): boolean {
   const asked = query.get('pretty')?.[0] ?? '';
-  return asked === '' ? READERS.test(userAgent) : TRUTHS.has(asked);
+  return asked === '' ? INTERACTIVE_USER_AGENTS.test(userAgent) : TRUE_VALUES.has(asked);
 }
 
-const READERS = /^(?:curl|Wget|Mozilla\/5\.0)/;
-const TRUTHS: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+const INTERACTIVE_USER_AGENTS = /^(?:curl|Wget|Mozilla\/5\.0)/;
+const TRUE_VALUES: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 
-/** How long the client is ready to wait, in milliseconds; absent: as long as the server is. Throws 400. */
+/** The client's `timeout` in milliseconds; undefined when it sets none. Throws 400. */
 export function readTimeout(query: Query): number | undefined {
   const asked = query.get('timeout')?.[0] ?? '';
   if (asked === '') return undefined;
   try {
-    // Less than a millisecond is little time, but not none.
+    // Round up, so that a timeout below one millisecond does not become zero.
     return Math.ceil(Number(parseDuration(asked)) / 1_000_000);
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
@@ -64,24 +64,24 @@ export function readTimeout(query: Query): number | undefined {
   }
 }
 
-/** What the rows of a table carry along. Throws 400. */
+/** Reads the `includeObject` option of a Table. Throws 400. */
 export function readIncludedObject(query: Query): IncludedObject {
   const asked = query.get('includeObject')?.[0] ?? '';
   if (asked === '') return 'Metadata';
-  const known = INCLUDED.find((word) => word === asked);
+  const known = INCLUDE_OBJECT_VALUES.find((word) => word === asked);
   if (known !== undefined) return known;
   throw errors.badRequest(
     `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 
-const INCLUDED: readonly IncludedObject[] = ['None', 'Metadata', 'Object'];
+const INCLUDE_OBJECT_VALUES: readonly IncludedObject[] = ['None', 'Metadata', 'Object'];
 
-/** The options that a verb takes. Throws 400 for an integer that is none. */
+/** Reads the options of a verb. Throws 400 for a malformed integer. */
 export function readOptions(verb: Exclude<Verb, 'delete' | 'deletecollection'>, query: Query): RequestOptions {
   switch (verb) {
     case 'get':
-      refuseExport(query);
+      rejectExport(query);
       return text(query, ['resourceVersion']);
     case 'list':
     case 'watch':
@@ -95,8 +95,8 @@ export function readOptions(verb: Exclude<Verb, 'delete' | 'deletecollection'>, 
 }
 
 /**
- * The options of a deletion. A request body replaces those that say how to delete, so with one they are not even
- * looked at; those that select what a collection's deletion is about always count.
+ * Reads the options of a delete. A request body replaces the DeleteOptions of the query, so with a body they are not
+ * parsed; the selectors of a deletecollection always apply.
  */
 export function readDeleteOptions(
   verb: 'delete' | 'deletecollection',
@@ -109,8 +109,8 @@ export function readDeleteOptions(
   };
 }
 
-/** Whether a watch is to begin with what is there, and to say where that ends. */
-export function asksForState(query: Query): boolean {
+/** Whether a watch starts with initial events and marks their end with a bookmark. */
+export function isInitialStateRequested(query: Query): boolean {
   if (bool(query, 'allowWatchBookmarks') !== true) return false;
   const asked = bool(query, 'sendInitialEvents');
   return asked ?? !['resourceVersion', 'resourceVersionMatch'].some((name) => query.get(name)?.[0]);
@@ -139,7 +139,7 @@ function deleteOptions(query: Query): RequestOptions {
   return {
     ...integers(query, ['gracePeriodSeconds']),
     ...flags(query, ['orphanDependents']),
-    // An empty policy is an unknown one, where other empty texts are as good as none.
+    // An empty policy is invalid, whereas other empty values count as absent.
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...dryRun(query),
     ...(Object.keys(conditions).length === 0 ? {} : { preconditions: conditions }),
@@ -148,7 +148,7 @@ function deleteOptions(query: Query): RequestOptions {
 
 const NO_OPTIONS: RequestOptions = {};
 
-/** Every value counts, the empty one too. */
+/** All values are kept, including empty ones. */
 function dryRun(query: Query): Pick<RequestOptions, 'dryRun'> {
   const values = query.get('dryRun');
   return values === undefined ? {} : { dryRun: values };
@@ -186,7 +186,7 @@ function bool(query: Query, name: string): boolean | undefined {
   return value === undefined ? undefined : readSwitch(value);
 }
 
-function refuseExport(query: Query): void {
+function rejectExport(query: Query): void {
   if (bool(query, 'export') !== true) return;
   throw errors.badRequest('the export parameter, deprecated since v1.14, is no longer supported');
 }

@@ -1,6 +1,6 @@
 /**
- * An action on a resource → the request the server understands: the query becomes options, the bytes a body. Each verb
- * looks at its parts in the reference server's order, because the first fault found is the one reported.
+ * Builds the ApiRequest of an action on a resource: the query becomes options, the bytes become a body. Each verb reads
+ * its parts in the reference server's order, because the first error found is the one reported.
  */
 
 import { jsonCodec } from '../codec/json.js';
@@ -16,15 +16,15 @@ import type { Offer, Patch } from './negotiate.js';
 import { requestCodec } from './negotiate.js';
 import type { Query } from './query.js';
 import { readDeleteOptions, readOptions } from './query.js';
-import { type Action, isLine, type ServedResource } from './routes.js';
+import { type Action, isConnectSubresource, type ServedResource } from './routes.js';
 
 /** spec: Limits. 3 MiB. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
-/** What is known of a request before its query and body are read. */
-export interface Incoming {
+/** A routed request before its query and body are read. */
+export interface IncomingRequest {
   readonly request: HttpRequest;
   readonly offer: Offer;
   readonly query: Query;
@@ -33,18 +33,18 @@ export interface Incoming {
   readonly user: User | undefined;
   readonly served: ServedResource;
   readonly action: Action;
-  /** Present exactly on a patch that is not for somebody else. */
+  /** Present exactly for patches, except on connect subresources. */
   readonly patch: Patch | undefined;
 }
 
 type Content = Pick<ApiRequest, 'options' | 'body'>;
 
-/** Reads are ready at once; only a body has to be waited for. Throws 400, 413, 415. */
-export function readRequest(incoming: Incoming): ApiRequest | Promise<ApiRequest> {
+/** Synchronous for requests without a body. Throws, or rejects with, 400, 413 or 415. */
+export function readRequest(incoming: IncomingRequest): ApiRequest | Promise<ApiRequest> {
   const { query, action, served } = incoming;
   const { verb } = action;
-  // What is sent along is for the other end.
-  if (isLine(served.kind, action)) return assemble(incoming, { options: {} });
+  // The query and body of a connect request are for the backend.
+  if (isConnectSubresource(served.kind, action)) return assemble(incoming, { options: {} });
   switch (verb) {
     case 'get':
     case 'list':
@@ -63,14 +63,14 @@ export function readRequest(incoming: Incoming): ApiRequest | Promise<ApiRequest
   }
 }
 
-function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
+function assemble(incoming: IncomingRequest, { options, body }: Content): ApiRequest {
   const { request, user, userAgent, patch, served, action } = incoming;
   const { verb, namespace, name, subresource } = action;
-  const start: Building = { verb, resource: served.gvr, options, userAgent };
-  // Made when somebody asks for it: most requests are over before anybody could.
-  const built: Building = withSignal(start, request);
+  const start: DraftRequest = { verb, resource: served.gvr, options, userAgent };
+  // The signal is created on first access: most requests finish before anything reads it.
+  const built: DraftRequest = withSignal(start, request);
   if (namespace !== undefined) built.namespace = namespace;
-  // A watch is of a collection; the name it may have is in its options by now.
+  // A watch addresses the collection; a name has become a field selector in the options.
   if (name !== undefined && verb !== 'watch') built.name = name;
   if (subresource !== undefined) {
     built.subresource = subresource;
@@ -90,10 +90,10 @@ const withSignal = lazyMembers<HttpRequest, Required<Pick<ApiRequest, 'signal'>>
   },
 });
 
-/** A request while it is put together; assignments, because spreading is what a get would spend most of its time on. */
-type Building = { -readonly [Key in keyof ApiRequest]: ApiRequest[Key] };
+/** A request under construction. Assignments instead of spreads: spreading would dominate the cost of a get. */
+type DraftRequest = { -readonly [Key in keyof ApiRequest]: ApiRequest[Key] };
 
-async function writeContent(incoming: Incoming, verb: 'create' | 'update' | 'patch'): Promise<Content> {
+async function writeContent(incoming: IncomingRequest, verb: 'create' | 'update' | 'patch'): Promise<Content> {
   const { request, offer, contentType, query } = incoming;
   if (verb === 'create') {
     const codec = requestCodec(offer, contentType);
@@ -102,17 +102,19 @@ async function writeContent(incoming: Incoming, verb: 'create' | 'update' | 'pat
   }
   const bytes = await readBytes(request);
   const options = readOptions(verb, query);
-  return { options, body: verb === 'patch' ? patchBody(incoming, bytes) : lateBody(incoming, bytes) };
+  return { options, body: verb === 'patch' ? patchBody(incoming, bytes) : lazyBody(incoming, bytes) };
 }
 
-/** Configurations are YAML, of which JSON is a part, unless the type says otherwise; every other patch is JSON. */
-function patchBody({ patch, offer }: Incoming, bytes: Uint8Array): RequestBody {
+/**
+ * An apply configuration is YAML (a superset of JSON) unless its media type says otherwise; every other patch is JSON.
+ */
+function patchBody({ patch, offer }: IncomingRequest, bytes: Uint8Array): RequestBody {
   if (patch?.codec !== undefined) return patch.codec.body(bytes, offer.dialect);
   return patch?.type === 'apply' ? yamlBody(new TextDecoder().decode(bytes)) : jsonCodec.body(bytes, offer.dialect);
 }
 
-/** Who judges options first finds out that it cannot read an encoding only afterwards. */
-function lateBody({ offer, contentType }: Incoming, bytes: Uint8Array): RequestBody {
+/** A body whose encoding is resolved on first read, for verbs that validate their options before the encoding. */
+function lazyBody({ offer, contentType }: IncomingRequest, bytes: Uint8Array): RequestBody {
   let body: RequestBody | undefined;
   const open = (): RequestBody => {
     body ??= requestCodec(offer, contentType).body(bytes, offer.dialect);
@@ -127,20 +129,23 @@ function lateBody({ offer, contentType }: Incoming, bytes: Uint8Array): RequestB
   };
 }
 
-async function deleteContent(incoming: Incoming, verb: 'delete' | 'deletecollection'): Promise<Content> {
+async function deleteContent(incoming: IncomingRequest, verb: 'delete' | 'deletecollection'): Promise<Content> {
   const { request, offer, contentType, query } = incoming;
   const bytes = await readBytes(request);
   const options = readDeleteOptions(verb, query, { body: bytes.length > 0 });
   if (bytes.length === 0) return { options };
-  // What a collection's deletion is about is judged before how it is done.
+  // A deletecollection validates its selectors before its DeleteOptions.
   const body =
     verb === 'deletecollection'
-      ? lateBody(incoming, bytes)
+      ? lazyBody(incoming, bytes)
       : requestCodec(offer, contentType).body(bytes, offer.dialect);
   return { options, body };
 }
 
-/** The deprecated watch of one name is a watch of the collection that selects it, and may select nothing else. */
+/**
+ * The deprecated watch of one name is a watch of the collection with a field selector on the name; other field
+ * selectors are rejected.
+ */
 function selectName(options: RequestOptions, name: string | undefined): RequestOptions {
   if (name === undefined) return options;
   const value = name.replace(/[\\,=]/g, '\\$&');
@@ -153,33 +158,33 @@ function selectName(options: RequestOptions, name: string | undefined): RequestO
 
 const NAME_TERMS = ['metadata.name=', 'metadata.name=='];
 
-/** All bytes of the body; empty when there is none. Throws 413, without reading on, when there are too many. */
+/** Reads the whole body; empty when there is none. Stops and throws 413 when it exceeds the limit. */
 async function readBytes(request: HttpRequest): Promise<Uint8Array> {
   if (request.readUpTo !== undefined) {
     const bytes = await request.readUpTo(MAX_BODY_BYTES);
-    if (bytes === undefined) throw tooLarge();
+    if (bytes === undefined) throw bodyTooLarge();
     return bytes;
   }
-  // Some browsers have no stream for a request's body; there it can only be taken whole.
+  // Some browsers have no stream for a request's body; there it is read whole.
   const stream = request.body;
-  if (stream === null) return NOTHING;
-  if (stream === undefined) return withinLimit(new Uint8Array(await request.arrayBuffer()));
+  if (stream === null) return NO_BYTES;
+  if (stream === undefined) return requireBodyLimit(new Uint8Array(await request.arrayBuffer()));
   const chunk = new Chunk();
   const reader = stream.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     chunk.add(part.value);
     if (chunk.length <= MAX_BODY_BYTES) continue;
     await reader.cancel();
-    throw tooLarge();
+    throw bodyTooLarge();
   }
   return chunk.bytes();
 }
 
-function withinLimit(bytes: Uint8Array): Uint8Array {
-  if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
+function requireBodyLimit(bytes: Uint8Array): Uint8Array {
+  if (bytes.length > MAX_BODY_BYTES) throw bodyTooLarge();
   return bytes;
 }
 
-function tooLarge() {
+function bodyTooLarge() {
   return errors.requestTooLarge(`limit is ${MAX_BODY_BYTES}`);
 }

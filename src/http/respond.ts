@@ -1,5 +1,5 @@
 /**
- * Answers: status code, headers, body. spec: Responses, Errors, Response compression
+ * Builds HTTP responses: status code, headers, body. spec: Responses, Errors, Response compression
  */
 import type { Document, Encoded } from '../codec/codec.js';
 import { jsonCodec } from '../codec/json.js';
@@ -7,36 +7,36 @@ import type { Dialect } from '../meta/dialect.js';
 import { failure, StatusError } from '../meta/errors.js';
 import type { Answer, ByteSource } from './answer.js';
 import { partsStream } from './chunk.js';
-import { toBytes } from './header-values.js';
+import { toHeaderBytes } from './header-values.js';
 import type { Representation } from './negotiate.js';
 
-/** Beyond this many characters in all, every warning is cut to {@link CUT} characters. */
-const LIMIT = 4096;
+/** When all warnings together exceed this length, each is truncated to {@link TRUNCATED_LENGTH} characters. */
+const MAX_WARNINGS_LENGTH = 4096;
 
-const CUT = 256;
+const TRUNCATED_LENGTH = 256;
 
-/** What a header cannot carry. */
-const CONTROL = /\p{Cc}/u;
+/** Control characters are not allowed in header values. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
-/** What every answer to one request has in common. */
+/** What all responses to one request have in common. */
 export interface Envelope {
   readonly auditId: string;
   readonly dialect: Dialect;
   /** A HEAD request: headers only. */
   readonly headOnly: boolean;
-  /** The client takes compressed answers. */
+  /** The client accepts gzip. */
   readonly gzip: boolean;
   readonly warnings: readonly string[];
-  /** More of them, for every answer. */
+  /** Additional headers of every response. */
   readonly headers?: HeaderTable;
 }
 
 export type HeaderTable = Readonly<Record<string, string>>;
 
-/** What is smaller is not worth compressing. */
-const GZIP_FROM = 128 * 1024;
-/** A list that is longer is sent while it is put together. */
-const STREAM_FROM = 256 * 1024;
+/** Smaller bodies are not compressed. */
+const GZIP_MIN_BYTES = 128 * 1024;
+/** Longer lists are streamed while they are encoded. */
+const STREAM_MIN_LENGTH = 256 * 1024;
 
 export interface DocumentAnswer {
   readonly code: number;
@@ -45,7 +45,7 @@ export interface DocumentAnswer {
   readonly headers?: HeaderTable;
 }
 
-/** A document in the form asked for. */
+/** Encodes a document in the negotiated representation. */
 export function respondDocument(envelope: Envelope, { code, document, form, headers }: DocumentAnswer): Answer {
   const { codec, mediaType, pretty } = form;
   const options = { dialect: envelope.dialect, pretty };
@@ -53,18 +53,18 @@ export function respondDocument(envelope: Envelope, { code, document, form, head
   return respondBody(envelope, { code, body, headers: { 'Content-Type': mediaType, ...headers } });
 }
 
-/** `form` is undefined when the client accepts nothing that we have: it sees the error all the same, indented. */
+/** An error response. `form` is undefined when the client accepts no available encoding; it then gets indented JSON. */
 export function respondError(
   envelope: Envelope,
   answer: {
     readonly error: StatusError;
     readonly form: Representation | undefined;
     readonly allow?: readonly string[] | undefined;
-    /** A browser must not take it for anything else. */
+    /** Adds `X-Content-Type-Options: nosniff`. */
     readonly noSniff?: boolean;
   },
 ): Answer {
-  const { error, form = UNASKED, allow, noSniff = false } = answer;
+  const { error, form = FALLBACK_REPRESENTATION, allow, noSniff = false } = answer;
   const retryAfter = error.status.details?.retryAfterSeconds ?? 0;
   const headers = {
     ...(retryAfter > 0 ? { 'Retry-After': String(retryAfter) } : {}),
@@ -74,42 +74,42 @@ export function respondError(
   try {
     return respondDocument(envelope, { code: error.code, document: error.status, form, headers });
   } catch (failure) {
-    // What is refused is answered, also when the refusal is longer than a text can be.
+    // A Status that exceeds the maximum string length is sent without its message and details.
     if (!(failure instanceof RangeError)) throw failure;
     const { message: _long, details: _longer, ...rest } = error.status;
-    const document = { ...rest, message: 'the failure is too long to be told' };
+    const document = { ...rest, message: 'the error message is too long' };
     return respondDocument(envelope, { code: error.code, document, form, headers });
   }
 }
 
-const UNASKED: Representation = { codec: jsonCodec, mediaType: 'application/json', pretty: true };
+const FALLBACK_REPRESENTATION: Representation = { codec: jsonCodec, mediaType: 'application/json', pretty: true };
 
-/** Plain text, which a browser must not take for anything else. */
+/** A plain-text response. */
 export function respondText(envelope: Envelope, code: number, text: string): Answer {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
   return respond(envelope, { code, body: text, headers });
 }
 
-/** An answer without end: the head goes out at once. */
+/** A streaming response whose head is sent at once. */
 export function respondStream(envelope: Envelope, body: ByteSource, mediaType: string): Answer {
   return respond(envelope, { code: 200, body, headers: { 'Content-Type': mediaType } });
 }
 
-/** What somebody else has answered. */
-export function respondForeign(envelope: Envelope, { code, headers, body }: Answer): Answer {
+/** A response of an aggregated API, with this request's audit ID. */
+export function respondProxied(envelope: Envelope, { code, headers, body }: Answer): Answer {
   const own = respond(envelope, { code, body, headers: {} });
   const given = new Set(headers.map(([name]) => name.toLowerCase()));
-  // The request is known by one id, and what the other says about caching counts.
+  // The audit ID is this server's; the backend's caching headers take precedence.
   const kept = own.headers.filter(([name]) => name === 'Audit-Id' || !given.has(name.toLowerCase()));
   return { ...own, headers: [...kept, ...headers.filter(([name]) => name !== 'audit-id')] };
 }
 
-/** Nothing but a head. */
+/** A response without a body. */
 export function respondEmpty(envelope: Envelope, code: number, headers: HeaderTable = {}): Answer {
   return respond(envelope, { code, body: null, headers });
 }
 
-/** What is known whole, compressed when it is long and the client takes that. */
+/** A complete body, compressed when it is large and the client accepts gzip. */
 export function respondBody(
   envelope: Envelope,
   answer: { readonly code: number; readonly body: Encoded | readonly string[]; readonly headers: HeaderTable },
@@ -126,24 +126,24 @@ export function respondBody(
     return answer.body === null ? answer : { ...answer, compress: 'gzip' };
   }
   if (!isParts) return respond(envelope, { code, body, headers });
-  return respond(envelope, { code, body: length > STREAM_FROM ? partsStream(body) : body.join(''), headers });
+  return respond(envelope, { code, body: length > STREAM_MIN_LENGTH ? partsStream(body) : body.join(''), headers });
 }
 
-/** By its bytes, which are only counted where the characters do not tell: each has at most three. */
+/** Counts bytes only when the number of characters does not decide: a character has at most three UTF-8 bytes. */
 function isWorthCompressing(parts: readonly Encoded[], length: number): boolean {
-  if (length > GZIP_FROM || length * 3 <= GZIP_FROM) return length > GZIP_FROM;
+  if (length > GZIP_MIN_BYTES || length * 3 <= GZIP_MIN_BYTES) return length > GZIP_MIN_BYTES;
   const text = new TextEncoder();
   const bytes = parts.map((part) => (typeof part === 'string' ? text.encode(part) : part).length);
-  return bytes.reduce((sum, count) => sum + count, 0) > GZIP_FROM;
+  return bytes.reduce((sum, count) => sum + count, 0) > GZIP_MIN_BYTES;
 }
 
-interface Parts {
+interface AnswerParts {
   readonly code: number;
   readonly body: Answer['body'];
   readonly headers: HeaderTable;
 }
 
-function respond(envelope: Envelope, { code, body, headers }: Parts): Answer {
+function respond(envelope: Envelope, { code, body, headers }: AnswerParts): Answer {
   const all: [string, string][] = [['Audit-Id', envelope.auditId]];
   if (!('Cache-Control' in headers)) all.push(['Cache-Control', 'no-cache, private']);
   for (const name in headers) all.push([name, headers[name] ?? '']);
@@ -155,32 +155,32 @@ function respond(envelope: Envelope, { code, body, headers }: Parts): Answer {
 }
 
 /**
- * One value per warning: `299 - "text"`. Texts are taken once, in order; one with control characters is left out. From
- * the warning on that makes them too long together, all are cut, and no more are added once the limit is reached again.
+ * The values of the Warning headers: `299 - "text"`. Duplicates and texts with control characters are dropped. Once the
+ * total exceeds the limit, all warnings are truncated, and none is added after the limit is reached again.
  */
 export function warningHeaders(warnings: readonly string[]): string[] {
   let shown: string[][] = [];
   let cutting = false;
   for (const text of new Set(warnings)) {
-    if (text === '' || CONTROL.test(text)) continue;
-    if (cutting && lengthOf(shown) >= LIMIT) break;
+    if (text === '' || CONTROL_CHARACTER.test(text)) continue;
+    if (cutting && totalLength(shown) >= MAX_WARNINGS_LENGTH) break;
     const characters = [...text];
-    shown.push(cutting ? characters.slice(0, CUT) : characters);
-    if (cutting || lengthOf(shown) <= LIMIT) continue;
+    shown.push(cutting ? characters.slice(0, TRUNCATED_LENGTH) : characters);
+    if (cutting || totalLength(shown) <= MAX_WARNINGS_LENGTH) continue;
     cutting = true;
-    shown = shown.map((earlier) => earlier.slice(0, CUT));
+    shown = shown.map((earlier) => earlier.slice(0, TRUNCATED_LENGTH));
   }
-  return shown.map((characters) => `299 - "${toBytes(characters.join('').replace(/["\\]/g, '\\$&'))}"`);
+  return shown.map((characters) => `299 - "${toHeaderBytes(characters.join('').replace(/["\\]/g, '\\$&'))}"`);
 }
 
-function lengthOf(texts: readonly (readonly string[])[]): number {
+function totalLength(texts: readonly (readonly string[])[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-/** Told about every error that is none of the API's, because the client is not told what it was. */
+/** Called with every error that is not a StatusError, because the client gets no details of it. */
 export type ErrorListener = (error: unknown) => void;
 
-/** The error to answer with. */
+/** The StatusError to respond with. Other errors are reported to `onError` and become a generic 500. */
 export function toStatusError(error: unknown, onError: ErrorListener): StatusError {
   if (StatusError.is(error)) return withHttpCode(error);
   onError(error);
@@ -192,7 +192,7 @@ export function toStatusError(error: unknown, onError: ErrorListener): StatusErr
   });
 }
 
-/** A failure whose code is none that HTTP has for failures is a failure of the server. */
+/** Replaces a code that is not an HTTP error code with 500. */
 function withHttpCode(error: StatusError): StatusError {
   const { code } = error.status;
   const warnings = Array.isArray(error.warnings) ? error.warnings : [];

@@ -1,6 +1,6 @@
 /**
- * The object of an answer → the document that is encoded: as it is, as a table, or its metadata alone. Documents are put
- * together from what is stored, so that encodings are shared by everyone who asks.
+ * Converts the object of a response to the document that is encoded: the object itself, a Table, or its metadata.
+ * Documents reuse stored objects, so that encodings are shared between requests.
  */
 import { bareItem } from '../codec/bare.js';
 import type { Document } from '../codec/codec.js';
@@ -18,43 +18,43 @@ import { tableOf } from '../registry/table.js';
 import { encodeBase64Text } from '../util/base64.js';
 import type { View } from './negotiate.js';
 
-type Answer = ObjectResponse['object'];
+type AnswerObject = ObjectResponse['object'];
 
-/** What the client asked for besides the encoding. */
-export interface Presentation extends CellContext {
+/** What the client requested besides the encoding. */
+export interface DocumentOptions extends CellContext {
   readonly kind: Kind;
-  /** Absent: the object as it is. */
+  /** Absent: the object itself. */
   readonly view?: View | undefined;
-  /** Of tables. */
+  /** The `includeObject` option of a Table. */
   readonly include: IncludedObject;
 }
 
-/** The document of an answer. Throws 406 when the view is of a list and the answer is none, or the other way round. */
-export function present(answer: Answer, presentation: Presentation): Document {
+/** The document of a response. Throws 406 for a list view of a single object, or the reverse. */
+export function toDocument(answer: AnswerObject, presentation: DocumentOptions): Document {
   const { kind, view } = presentation;
-  // A verdict is shown as it is, however objects are wanted.
+  // A Status is returned unchanged in every view.
   if (isStatus(answer)) return answer;
   const isMany = isList(answer, kind);
   switch (view?.kind) {
     case undefined:
-      return isMany ? asWireList(answer, kind) : answer;
+      return isMany ? listDocument(answer, kind) : answer;
     case 'Table':
       return isMany
-        ? table(answer.items, metadataOf(answer), presentation)
-        : table([answer], versionOf(answer), presentation);
+        ? tableDocument(answer.items, listMetadata(answer), presentation)
+        : tableDocument([answer], resourceVersionMetadata(answer), presentation);
     case 'PartialObjectMetadataList':
-      if (isMany) return metadataList(answer, view, kind);
-      throw noList(answer, kind);
+      if (isMany) return metadataListDocument(answer, view, kind);
+      throw notAListError(answer, kind);
     case 'PartialObjectMetadata':
-      if (!isMany) return metadataOnly(answer, view.apiVersion, kind);
+      if (!isMany) return metadataDocument(answer, view.apiVersion, kind);
       throw errors.notAcceptable(
         `you requested ${view.kind}, but the requested object is a list (${goType(kind, kind.names.listKind)})`,
       );
   }
 }
 
-/** Custom objects are found out to be none by looking for items. */
-function noList({ kind: shown }: ApiObject, kind: Kind): StatusError {
+/** The reference server detects non-lists of custom resources only when it looks for items. */
+function notAListError({ kind: shown }: ApiObject, kind: Kind): StatusError {
   const isCustom = kind.representation === 'document';
   if (shown === kind.kind && isCustom) return failure({ code: 500, message: 'content is not a list' });
   const scale = isCustom ? '*v1.Scale' : '*autoscaling.Scale';
@@ -64,10 +64,10 @@ function noList({ kind: shown }: ApiObject, kind: Kind): StatusError {
   );
 }
 
-/** The object of an event; undefined when it cannot be shown as asked. */
-export function presentEvent(
+/** The document of a watch event; undefined when the view does not apply to events. */
+export function toEventDocument(
   object: ApiObject | Bookmark,
-  presentation: Presentation,
+  presentation: DocumentOptions,
   { isFirst }: { readonly isFirst: boolean },
 ): Document | undefined {
   const { kind, view } = presentation;
@@ -76,13 +76,13 @@ export function presentEvent(
       return object;
     case 'PartialObjectMetadata':
       return isObject(object)
-        ? metadataOnly(object, view.apiVersion, kind)
-        : metadataBookmark(object, presentation, view);
+        ? metadataDocument(object, view.apiVersion, kind)
+        : metadataBookmarkDocument(object, presentation, view);
     case 'PartialObjectMetadataList':
       return undefined;
     case 'Table':
-      // A bookmark has nothing to put into cells.
-      return table(isObject(object) ? [object] : [], versionOf(object), presentation, !isFirst);
+      // A bookmark has no rows.
+      return tableDocument(isObject(object) ? [object] : [], resourceVersionMetadata(object), presentation, !isFirst);
   }
 }
 
@@ -90,7 +90,7 @@ function isObject(object: ApiObject | Bookmark): object is ApiObject {
   return 'uid' in object.metadata;
 }
 
-function isStatus(answer: Answer): answer is Status {
+function isStatus(answer: AnswerObject): answer is Status {
   return answer.kind === 'Status' && answer.apiVersion === 'v1';
 }
 
@@ -98,19 +98,19 @@ function isList(answer: ApiObject | ApiList, kind: Kind): answer is ApiList {
   return answer.kind === kind.names.listKind && Array.isArray(answer.items);
 }
 
-/** A list as it is encoded: of whole objects, or of items that leave out what the list says. */
+/** A list document with whole objects, or with items that omit what the list states (kind, apiVersion). */
 interface ListDocument extends Document {
   readonly items: readonly object[] | null;
 }
 
-function asWireList(list: ApiList, kind: Kind): Document {
-  if (kind.representation === 'document') return asWireMap(list);
+function listDocument(list: ApiList, kind: Kind): Document {
+  if (kind.representation === 'document') return customListDocument(list);
   const bare: ListDocument = { ...list, items: list.items.map(bareItem) };
   return bare;
 }
 
-/** Lists of users' own kinds are maps like their items: keys in order, and a token even when there is none. */
-function asWireMap({ apiVersion, kind, items, metadata }: ApiList): Document {
+/** Lists of custom resources are unstructured maps: sorted keys, and a `continue` even when it is empty. */
+function customListDocument({ apiVersion, kind, items, metadata }: ApiList): Document {
   const { resourceVersion, remainingItemCount } = metadata;
   const wire: ListDocument & { readonly metadata: object } = {
     apiVersion,
@@ -125,21 +125,21 @@ function asWireMap({ apiVersion, kind, items, metadata }: ApiList): Document {
   return wire;
 }
 
-function table(
+function tableDocument(
   objects: readonly ApiObject[],
   metadata: object,
-  { kind, view, include, nowMs, dialect }: Presentation,
+  { kind, view, include, nowMs, dialect }: DocumentOptions,
   withoutColumns = false,
 ): Document {
   const apiVersion = view?.apiVersion ?? '';
   return tableOf(kind, { objects, metadata }, { apiVersion, include, withoutColumns, nowMs, dialect });
 }
 
-/** By the version of the view: metadata → the document that shows nothing else. */
+/** Cache: version of the view → metadata → document. */
 const metadataDocuments = new Map<string, WeakMap<object, Document>>();
 
-/** The metadata-only view of one object, the same for everyone who asks for it. */
-function metadataOnly({ metadata }: ApiObject, apiVersion: string, kind: Kind): Document {
+/** The PartialObjectMetadata of an object, shared between requests. */
+function metadataDocument({ metadata }: ApiObject, apiVersion: string, kind: Kind): Document {
   let known = metadataDocuments.get(apiVersion);
   if (known === undefined) {
     known = new WeakMap();
@@ -152,8 +152,10 @@ function metadataOnly({ metadata }: ApiObject, apiVersion: string, kind: Kind): 
   return document;
 }
 
-/** The list that is complete by now was one of metadata, so that is what an empty one looks like. */
-function metadataBookmark({ metadata }: Bookmark, { dialect }: CellContext, { apiVersion }: View): Document {
+/**
+ * The bookmark that ends the initial events of a metadata watch; its blueprint annotation is an empty metadata list.
+ */
+function metadataBookmarkDocument({ metadata }: Bookmark, { dialect }: CellContext, { apiVersion }: View): Document {
   const key = dialect.key('initial-events-list-blueprint');
   const { resourceVersion, annotations } = metadata;
   const emptyList = `{"kind":"PartialObjectMetadataList","apiVersion":"${apiVersion}","metadata":{},"items":null}\n`;
@@ -170,20 +172,20 @@ function metadataBookmark({ metadata }: Bookmark, { dialect }: CellContext, { ap
   return document;
 }
 
-function metadataList(list: ApiList, { kind, apiVersion }: View, listed: Kind): Document {
-  // The reference server fills this list item by item, so an empty one was never made.
-  const items = list.items.length === 0 ? null : list.items.map((item) => metadataOnly(item, apiVersion, listed));
+function metadataListDocument(list: ApiList, { kind, apiVersion }: View, listed: Kind): Document {
+  // The reference server appends items to a nil slice, so an empty list is null.
+  const items = list.items.length === 0 ? null : list.items.map((item) => metadataDocument(item, apiVersion, listed));
   const document: ListDocument & { readonly metadata: object } = {
     kind,
     apiVersion,
-    metadata: metadataOf(list),
+    metadata: listMetadata(list),
     items,
   };
   return document;
 }
 
-/** List metadata as a typed list has it: empty parts left out, whatever the manner of the kind. */
-function metadataOf({ metadata }: ApiList): Partial<ApiList['metadata']> {
+/** List metadata with empty members omitted, as in typed lists, for all kinds. */
+function listMetadata({ metadata }: ApiList): Partial<ApiList['metadata']> {
   const { resourceVersion, remainingItemCount } = metadata;
   const token = metadata.continue;
   return {
@@ -193,12 +195,12 @@ function metadataOf({ metadata }: ApiList): Partial<ApiList['metadata']> {
   };
 }
 
-function versionOf({ metadata }: ApiObject | Bookmark): object {
+function resourceVersionMetadata({ metadata }: ApiObject | Bookmark): object {
   const { resourceVersion } = metadata;
   return resourceVersion === undefined || resourceVersion === '' ? {} : { resourceVersion };
 }
 
-/** How the reference server names the type of a value: `*core.ConfigMapList`. */
+/** The Go type name of a value: `*core.ConfigMapList`. */
 function goType(kind: Kind, name: string): string {
   if (kind.representation === 'document')
     return name === kind.kind ? '*unstructured.Unstructured' : '*unstructured.UnstructuredList';

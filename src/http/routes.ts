@@ -1,9 +1,10 @@
 /**
- * A path and a method → one verb on one resource, or the refusal. Built-in kinds stand behind a router that knows each
- * path and its methods; users' own kinds are served by one handler that reads the path itself, so the two refuse
- * differently. spec: Resource paths, Errors
+ * Maps a path and a method to a verb on a resource, or to an error. Built-in kinds are behind a router that knows each
+ * path and its methods; custom resources are served by one handler that reads the path itself, so their errors differ.
+ * spec: Resource paths, Errors
  */
 import type { Kind } from '../kinds/kind.js';
+import type { ConnectSubresource } from '../kinds/subresource.js';
 import type { StatusError } from '../meta/errors.js';
 import { errors } from '../meta/errors.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
@@ -16,14 +17,14 @@ export interface ServedResource {
   readonly kind: Kind;
   /** In the dialect of the cluster. */
   readonly gvr: GroupVersionResource;
-  /** What can be done with it and its collection; absent: everything. */
+  /** The supported verbs; absent: all. */
   readonly verbs?: readonly Verb[];
 }
 
 export type Routed =
   | Action
   | { readonly type: 'refused'; readonly error: StatusError; readonly allow?: readonly string[] }
-  /** There is no such path: the plain-text 404. */
+  /** No such path: a plain-text 404. */
   | { readonly type: 'nothing' };
 
 export interface Action {
@@ -34,18 +35,18 @@ export interface Action {
   readonly subresource?: string;
 }
 
-/** What the caller has besides the path. */
+/** The request's method and watch flag. */
 export interface Call {
   readonly method: string;
-  /** The query asks for a watch. */
+  /** The query requests a watch. */
   readonly watch: boolean;
 }
 
 export function routeResource(served: ServedResource, route: ResourceRoute, call: Call): Routed {
-  return served.kind.representation === 'struct' ? throughRouter(served, route, call) : directly(served, route, call);
+  return served.kind.representation === 'struct' ? routeBuiltIn(served, route, call) : routeCustom(served, route, call);
 }
 
-/** The kinds of paths the router knows, each with its methods in the order that `Allow` lists them. */
+/** The path levels of the router, each with its methods in the order in which `Allow` lists them. */
 const METHODS = {
   collection: { GET: 'list', POST: 'create', DELETE: 'deletecollection' },
   everywhere: { GET: 'list' },
@@ -54,14 +55,14 @@ const METHODS = {
   subresource: { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Verb>>>>;
 
-/** What is meant for somebody else comes by any method. */
-const ANY_METHOD: Readonly<Record<string, Verb>> = { ...METHODS.subresource, HEAD: 'get', OPTIONS: 'get' };
+/** A proxy subresource accepts every method. */
+const PROXY_METHODS: Readonly<Record<string, Verb>> = { ...METHODS.subresource, HEAD: 'get', OPTIONS: 'get' };
 
-function throughRouter(served: ServedResource, route: ResourceRoute, call: Call): Routed {
-  const level = levelOf(route, served.kind);
+function routeBuiltIn(served: ServedResource, route: ResourceRoute, call: Call): Routed {
+  const level = pathLevelOf(route, served.kind);
   if (level === undefined) return NOT_FOUND;
-  const isProxy = belowObject(served.kind, route.subresource ?? '')?.deeper === true;
-  const methods: Readonly<Record<string, Verb>> = isProxy ? ANY_METHOD : METHODS[level];
+  const isProxy = subresourceOf(served.kind, route.subresource ?? '')?.allowsSubpaths === true;
+  const methods: Readonly<Record<string, Verb>> = isProxy ? PROXY_METHODS : METHODS[level];
   const serves = (verb: Verb): boolean => servedVerbs(served, route)?.includes(verb) ?? true;
   const verb = own(methods, call.method);
   if (verb === undefined || !serves(verb)) {
@@ -69,17 +70,21 @@ function throughRouter(served: ServedResource, route: ResourceRoute, call: Call)
     if (allow.length === 0) return NOT_FOUND;
     return { type: 'refused', error: errors.router('MethodNotAllowed'), allow };
   }
-  if (verb === 'list' && call.watch) return serves('watch') ? action('watch', route) : unsupported(served, 'watch');
-  return action(verb, route);
+  if (verb === 'list' && call.watch)
+    return serves('watch') ? toAction('watch', route) : methodNotSupported(served, 'watch');
+  return toAction(verb, route);
 }
 
 const NOT_FOUND: Routed = { type: 'refused', error: errors.router('NotFound') };
 
-/** Undefined when the path has no meaning for a kind of this scope. */
-function levelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | undefined {
+/** Undefined when the path is invalid for a kind of this scope. */
+function pathLevelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | undefined {
   const everywhere = kind.scope === 'Namespaced' && route.namespace === undefined;
-  const below = route.subresource === undefined ? undefined : belowObject(kind, route.subresource);
-  if ((route.deeper && below?.deeper !== true) || (kind.scope === 'Cluster' && route.namespace !== undefined))
+  const below = route.subresource === undefined ? undefined : subresourceOf(kind, route.subresource);
+  if (
+    (route.hasExtraSegments && below?.allowsSubpaths !== true) ||
+    (kind.scope === 'Cluster' && route.namespace !== undefined)
+  )
     return undefined;
   if (everywhere && route.name !== undefined) return undefined;
   if (route.watch) return route.subresource === undefined ? 'watch' : undefined;
@@ -88,25 +93,28 @@ function levelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | undef
   return everywhere ? 'everywhere' : 'collection';
 }
 
-/** What stands below an object under a name. */
-function belowObject(kind: Kind, name: string): { readonly verbs: readonly Verb[]; deeper?: boolean } | undefined {
+/** The subresource of a kind with this name. */
+function subresourceOf(kind: Kind, name: string): Pick<ConnectSubresource, 'verbs' | 'allowsSubpaths'> | undefined {
   const connection = kind.connectSubresources === undefined ? undefined : own(kind.connectSubresources, name);
   return connection ?? own(kind.subresources, name);
 }
 
-/** Whether an address is a line to somebody else, who knows which encodings it takes. A log is only read. */
-export function isLine({ connectSubresources: connections }: Kind, { subresource }: Action): boolean {
-  const connection = connections === undefined ? undefined : own(connections, subresource ?? '');
+/**
+ * Whether an action addresses a connect subresource, whose backend negotiates encodings itself. A log is read like an
+ * ordinary subresource.
+ */
+export function isConnectSubresource({ connectSubresources }: Kind, { subresource }: Action): boolean {
+  const connection = connectSubresources === undefined ? undefined : own(connectSubresources, subresource ?? '');
   return connection !== undefined && connection.verbs.length > 1;
 }
 
-/** The verbs of the resource, or of what is below it by the name in the path; undefined: all. */
+/** The verbs of the resource, or of the subresource in the path; undefined: all. */
 function servedVerbs(served: ServedResource, { subresource }: ResourceRoute): readonly Verb[] | undefined {
-  return subresource === undefined ? served.verbs : belowObject(served.kind, subresource)?.verbs;
+  return subresource === undefined ? served.verbs : subresourceOf(served.kind, subresource)?.verbs;
 }
 
-/** Users' own kinds: the method alone gives the verb, and what makes no sense is found out afterwards. */
-function directly(served: ServedResource, route: ResourceRoute, call: Call): Routed {
+/** Custom resources: the method alone determines the verb, and invalid combinations are rejected afterwards. */
+function routeCustom(served: ServedResource, route: ResourceRoute, call: Call): Routed {
   const verb = verbOf(route, call);
   const namespaced = (route.namespace ?? '') !== '';
   if (served.kind.scope === 'Cluster' && namespaced) return { type: 'nothing' };
@@ -117,14 +125,14 @@ function directly(served: ServedResource, route: ResourceRoute, call: Call): Rou
   if (route.subresource !== undefined && own(served.kind.subresources, route.subresource) === undefined) {
     return { type: 'refused', error: errors.notFound({ group, resource }, route.name ?? '') };
   }
-  if (verb === undefined) return unsupported(served, '');
-  if (!(servedVerbs(served, route)?.includes(verb) ?? true)) return unsupported(served, verb);
-  // Of a patch it is first found out whether it is one.
-  if (verb === 'update' && route.name === undefined) return NO_NAME;
-  return action(verb, route);
+  if (verb === undefined) return methodNotSupported(served, '');
+  if (!(servedVerbs(served, route)?.includes(verb) ?? true)) return methodNotSupported(served, verb);
+  // A patch without a name is rejected later, after its Content-Type.
+  if (verb === 'update' && route.name === undefined) return NAME_REQUIRED;
+  return toAction(verb, route);
 }
 
-const NO_NAME: Routed = { type: 'refused', error: errors.badRequest('name must be provided') };
+const NAME_REQUIRED: Routed = { type: 'refused', error: errors.badRequest('name must be provided') };
 
 const VERBS: Readonly<Record<string, Verb>> = {
   GET: 'get',
@@ -135,7 +143,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   DELETE: 'delete',
 };
 
-/** What a path and a method mean before it is known what is there. */
+/** The verb of a path and a method, regardless of whether the resource exists. */
 export function verbOf(route: ResourceRoute, call: Call): Verb | undefined {
   if (route.watch) return 'watch';
   const verb = own(VERBS, call.method);
@@ -144,22 +152,22 @@ export function verbOf(route: ResourceRoute, call: Call): Verb | undefined {
   return verb === 'delete' ? 'deletecollection' : verb;
 }
 
-function unsupported({ gvr: { group, resource } }: ServedResource, verb: string): Routed {
+function methodNotSupported({ gvr: { group, resource } }: ServedResource, verb: string): Routed {
   return { type: 'refused', error: errors.methodNotSupported({ group, resource }, verb) };
 }
 
-/** An empty namespace means all of them, which only a collection can be asked for. */
-function action(verb: Verb, { namespace, name, subresource }: ResourceRoute): Routed {
-  if (name === '') return NO_NAME;
-  if (namespace === '' && name !== undefined) return NO_NAMESPACE;
+/** An empty namespace means all namespaces, which is valid only for collections. */
+function toAction(verb: Verb, { namespace, name, subresource }: ResourceRoute): Routed {
+  if (name === '') return NAME_REQUIRED;
+  if (namespace === '' && name !== undefined) return NAMESPACE_REQUIRED;
   return {
     type: 'action',
     verb,
     ...(namespace === undefined || namespace === '' ? {} : { namespace }),
-    // The name of what is created stands in the body.
+    // The name of a created object is in the body.
     ...(name === undefined || (verb === 'create' && subresource === undefined) ? {} : { name }),
     ...(subresource === undefined ? {} : { subresource }),
   };
 }
 
-const NO_NAMESPACE: Routed = { type: 'refused', error: errors.badRequest('Namespace parameter required.') };
+const NAMESPACE_REQUIRED: Routed = { type: 'refused', error: errors.badRequest('Namespace parameter required.') };

@@ -1,5 +1,5 @@
 /**
- * What a handler needs of the cluster behind it.
+ * The interface that an HTTP handler needs from a cluster.
  */
 import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
@@ -16,32 +16,35 @@ import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
 import type { ServedResource } from './routes.js';
 
-/** A cluster is one. */
+/** The part of a cluster that an HTTP handler uses. */
 export interface FetchTarget {
   readonly dialect: Dialect;
-  /** By which requests run out of time. */
+  /** Drives request timeouts. */
   readonly clock: Clock;
-  /** For audit ids. */
+  /** Generates audit IDs. */
   readonly ids: Ids;
-  /** The resource at a path; names are in the cluster's dialect. */
+  /** Finds the resource at a path; group names are in the cluster's dialect. */
   resolve(gvr: GroupVersionResource): ServedResource | undefined;
-  /** What such a group does not serve is answered with a Status; anything else that is unknown, in plain text. */
+  /**
+   * Whether a group has built-in kinds. Unknown resources of such a group get a Status with 404, all other unknown
+   * paths a plain-text 404.
+   */
   hasBuiltIns(group: string): boolean;
-  /** Everything it serves; the same list as long as that does not change. */
+  /** All served kinds; the same array as long as they do not change. */
   kinds(): readonly ServedKind[];
   readonly features: FeatureGates;
-  /** The release that it plays. */
+  /** The Kubernetes release that the cluster emulates. */
   readonly release: Release;
-  /** Aborts when there will be no more answers. */
+  /** Aborts when the cluster closes. */
   readonly closing?: AbortSignal;
-  /** May somebody do that? No user: the administrator. */
+  /** Authorizes a user for a request; an undefined user is the administrator. */
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
-  /** Objects as they are stored, for what a handler itself has to know. */
+  /** Reads stored objects without a request, for what the handler itself needs (APIServices, FlowSchemas). */
   readonly inside: InsideReader;
-  /** Writes requests down; absent: nobody does. */
+  /** The audit log; absent: auditing is disabled. */
   readonly audit?: AuditLog | undefined;
-  /** Whom tokens stand for. */
+  /** Authenticates bearer tokens. */
   readonly authentication: ClusterAuthentication;
-  /** Answers at once or later. Throws, or rejects with, StatusError. */
+  /** Executes a request, synchronously where possible. Throws, or rejects with, StatusError. */
   send(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
 }

@@ -1,6 +1,6 @@
 /**
- * A watch → the body of its answer, event by event. The reader sets the pace: nothing is taken from the watch before
- * somebody reads, except, where a watch cannot say what is at hand, one event in advance.
+ * The response body of a watch. The reader sets the pace: events are taken from the watch only on demand, except for
+ * one event in advance from watches that cannot report whether an event is available.
  */
 import type { Encoded, EventDocument, StreamCodec } from '../codec/codec.js';
 import type { Dialect } from '../meta/dialect.js';
@@ -9,11 +9,11 @@ import type { ByteSource } from './answer.js';
 import { Chunk } from './chunk.js';
 import type { ErrorListener } from './respond.js';
 import { toStatusError } from './respond.js';
-import type { Presentation } from './response-document.js';
-import { presentEvent } from './response-document.js';
+import type { DocumentOptions } from './response-document.js';
+import { toEventDocument } from './response-document.js';
 
-export class RecentEvents {
-  readonly #kept = new Map<object, Kept>();
+export class EncodedEventCache {
+  readonly #kept = new Map<object, CachedEvent>();
   readonly #most: number;
   readonly #text = new TextEncoder();
 
@@ -25,15 +25,15 @@ export class RecentEvents {
     const known = this.#kept.get(event.object);
     if (known !== undefined && known.type === event.type && known.codec === codec) return known.bytes;
     const bytes = this.#toBytes(codec.encode(event, dialect));
-    // What may still change is not the same the next time.
+    // An object that is not frozen may change, so it is not cached.
     if (Object.isFrozen(event.object)) this.#keep(event.object, { type: event.type, codec, bytes });
     return bytes;
   }
 
-  #keep(object: object, kept: Kept): void {
+  #keep(object: object, kept: CachedEvent): void {
     this.#kept.set(object, kept);
     if (this.#kept.size <= this.#most) return;
-    // The oldest is the first.
+    // Map keys are in insertion order: the first is the oldest.
     for (const oldest of this.#kept.keys()) {
       this.#kept.delete(oldest);
       return;
@@ -45,43 +45,43 @@ export class RecentEvents {
   }
 }
 
-export interface EventStreamOptions {
+export interface WatchBodyOptions {
   /**
-   * Its signal ends the stream and the watch. The request itself must stay referenced: in Node its signal follows the
-   * caller's only as long as somebody holds the request.
+   * Its signal ends the stream and the watch. The request must stay referenced: in Node its signal follows the caller's
+   * only as long as the request is reachable.
    */
   readonly request: { readonly signal: AbortSignal };
   readonly codec: StreamCodec;
-  /** How objects are shown at this moment: ages in tables grow. */
-  readonly presentation: () => Presentation;
-  /** What other watches were sent lately; absent: every event is encoded anew. */
-  readonly recent?: RecentEvents;
+  /** The current document options; ages in tables change over time. */
+  readonly documentOptions: () => DocumentOptions;
+  /** Encoded events shared between watches; absent: every event is encoded anew. */
+  readonly eventCache?: EncodedEventCache;
   readonly onError: ErrorListener;
-  /** Called for each event that is sent, with its length. */
+  /** Called with the length of each sent event. */
   readonly onEvent?: (bytes: number) => void;
-  /** Called once when no more events will be sent. */
+  /** Called once when the stream ends. */
   readonly onEnd?: () => void;
 }
 
-/** Events that are ready are sent together up to about this many bytes, what a socket takes at once. */
-const CHUNK = 64 * 1024;
+/** Available events are sent together up to about this many bytes, which a socket accepts at once. */
+const MAX_CHUNK_BYTES = 64 * 1024;
 
 /** The bytes of a watch. The watch is closed when the reader cancels, the signal aborts or the events end. */
-export function eventStream(watch: WatchStream, options: EventStreamOptions): ByteSource {
-  return new WatchSource(watch, options);
+export function createWatchBody(watch: WatchStream, options: WatchBodyOptions): ByteSource {
+  return new WatchByteSource(watch, options);
 }
 
-class WatchSource implements ByteSource {
+class WatchByteSource implements ByteSource {
   readonly #watch: WatchStream;
   readonly #direct: DirectWatchStream | undefined;
-  readonly #options: EventStreamOptions;
+  readonly #options: WatchBodyOptions;
   #hasSent = false;
-  /** Asked for, not yet sent. */
+  /** Requested, but not sent yet. */
   #ahead: Promise<IteratorResult<WireEvent, undefined>> | undefined;
   #ended = false;
   readonly #onAbort = (): void => this.#end();
 
-  constructor(watch: WatchStream, options: EventStreamOptions) {
+  constructor(watch: WatchStream, options: WatchBodyOptions) {
     this.#watch = watch;
     this.#direct = isDirect(watch) ? watch : undefined;
     this.#options = options;
@@ -90,15 +90,15 @@ class WatchSource implements ByteSource {
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Waits for one event and takes along those that are ready behind it. */
+  /** Waits for one event and appends those that are already available. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#ended) return undefined;
     const chunk = new Chunk();
     try {
       let event = this.#ahead === undefined ? await this.#next() : eventOf(await this.#ahead);
       this.#ahead = undefined;
-      while (chunk.length < CHUNK) {
-        // The reader or the signal may have ended the stream while the watch was silent.
+      while (chunk.length < MAX_CHUNK_BYTES) {
+        // The reader or the signal may have ended the stream during the wait.
         const encoded = event === undefined || this.#ended ? undefined : this.#encode(event);
         if (encoded === undefined) {
           this.#end();
@@ -106,7 +106,7 @@ class WatchSource implements ByteSource {
         }
         chunk.add(encoded);
         this.#options.onEvent?.(encoded.length);
-        if (chunk.length >= CHUNK) break;
+        if (chunk.length >= MAX_CHUNK_BYTES) break;
         const more = this.#atHand();
         event = more instanceof Promise ? await more : more;
         if (event === undefined) break;
@@ -140,26 +140,26 @@ class WatchSource implements ByteSource {
     return this.#watch.next().then(eventOf);
   }
 
-  /** An event that need not be waited for. Of a watch that does not tell, one is asked for and kept until it comes. */
+  /** An event that is already available. For a watch that cannot tell, one is requested and kept until it arrives. */
   #atHand(): WireEvent | undefined | Promise<WireEvent | undefined> {
     if (this.#direct !== undefined) return this.#direct.take();
     const asked = this.#watch.next();
     this.#ahead = asked;
     return Promise.race([asked, NOT_YET]).then((result) => {
       const event = result === undefined ? undefined : eventOf(result);
-      // An end is left for the next read to find.
+      // The next read handles the end.
       if (event !== undefined) this.#ahead = undefined;
       return event;
     });
   }
 
-  /** Undefined when the event cannot be shown as asked, which ends the stream as in the reference server. */
+  /** Undefined when the view does not apply to the event, which ends the stream as in the reference server. */
   #encode(event: WireEvent): Encoded | undefined {
-    const { codec, presentation, recent } = this.#options;
+    const { codec, documentOptions: presentation, eventCache: recent } = this.#options;
     const shown = presentation();
     if (event.type === 'ERROR') return codec.encode(event, shown.dialect);
     if (shown.view === undefined && recent !== undefined) return recent.encode(event, codec, shown.dialect);
-    const object = presentEvent(event.object, shown, { isFirst: !this.#hasSent });
+    const object = toEventDocument(event.object, shown, { isFirst: !this.#hasSent });
     this.#hasSent = true;
     return object === undefined ? undefined : codec.encode({ type: event.type, object }, shown.dialect);
   }
@@ -173,10 +173,10 @@ function isDirect(watch: WatchStream): watch is DirectWatchStream {
   return 'take' in watch && 'read' in watch;
 }
 
-/** Settled already, so in a race it wins against everything that is not. */
+/** Already settled, so it wins a race against a pending promise. */
 const NOT_YET = Promise.resolve(undefined);
 
-interface Kept {
+interface CachedEvent {
   readonly type: string;
   readonly codec: StreamCodec;
   readonly bytes: Uint8Array;

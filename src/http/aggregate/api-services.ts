@@ -1,5 +1,5 @@
 /**
- * Which versions the cluster has, by its APIServices: where each stands in discovery, and who answers for it.
+ * The APIServices of the cluster: the order of groups and versions in discovery, and which versions are aggregated.
  */
 import { orderApiServices } from '../../kinds/apiregistration/order.js';
 import { apiServiceName } from '../../kinds/apiregistration/priorities.js';
@@ -19,56 +19,56 @@ import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { InsideReader } from '../../kinds/objects.js';
 import type { GroupVersion } from '../../meta/gvk.js';
 
-/** A version for which somebody else answers. */
+/** An API version that another server serves. */
 export interface RemoteApi {
   readonly service: APIService;
   readonly api: AggregatedApi;
 }
 
-export class Apis {
-  readonly #inside: InsideReader;
-  #seen = -1;
+export class ApiServiceIndex {
+  readonly #reader: InsideReader;
+  #seenChanges = -1;
   #services: readonly APIService[] = [];
   #remote: ReadonlyMap<string, RemoteApi> = new Map();
 
   constructor(inside: InsideReader) {
-    this.#inside = inside;
+    this.#reader = inside;
   }
 
-  /** Undefined: this server answers for the version itself, if it knows it. */
+  /** The aggregated API of a version; undefined: this server serves the version itself, if it knows it. */
   remote(gv: GroupVersion): RemoteApi | undefined {
-    this.#look();
+    this.#refresh();
     return this.#remote.size === 0 ? undefined : this.#remote.get(apiServiceName(gv));
   }
 
-  /** All for which somebody else answers. */
+  /** All aggregated API versions. */
   remotes(): readonly RemoteApi[] {
-    this.#look();
+    this.#refresh();
     return [...this.#remote.values()];
   }
 
-  /** By group, both in the order of discovery. Empty where there are no APIServices: the cluster may lack the kind. */
+  /** The APIServices by group, both in discovery order. Empty when there are none: the cluster may lack the kind. */
   ordered(): readonly (readonly APIService[])[] {
-    this.#look();
+    this.#refresh();
     return orderApiServices(this.#services);
   }
 
   /**
-   * Whether requests can be passed on. Where nobody has tried to reach it, because no controller runs that does, it counts
-   * that nothing speaks against it.
+   * Whether requests can be proxied. When no controller checks availability, an APIService counts as available unless
+   * its Service or endpoints are missing.
    */
   isAvailable({ service }: RemoteApi): boolean {
     const condition = availableOf(service);
     if (condition?.status === 'True') return true;
     if (condition?.reason === FAILED_CHECK || service.spec.service === undefined) return false;
-    return whyUnreachable(service.spec.service, this.#view()) === undefined;
+    return whyUnreachable(service.spec.service, this.#availabilityView()) === undefined;
   }
 
-  #look(): void {
-    const changes = this.#inside.changes(API_SERVICES);
-    if (changes === this.#seen) return;
-    this.#seen = changes;
-    this.#services = this.#inside.objects.list(API_SERVICES) as unknown as readonly APIService[];
+  #refresh(): void {
+    const changes = this.#reader.changes(API_SERVICES);
+    if (changes === this.#seenChanges) return;
+    this.#seenChanges = changes;
+    this.#services = this.#reader.objects.list(API_SERVICES) as unknown as readonly APIService[];
     const remote = new Map<string, RemoteApi>();
     for (const service of this.#services) {
       const api = aggregatedApi(service);
@@ -77,8 +77,8 @@ export class Apis {
     this.#remote = remote;
   }
 
-  #view(): AvailabilityView {
-    const { objects } = this.#inside;
+  #availabilityView(): AvailabilityView {
+    const { objects } = this.#reader;
     return {
       service: (namespace, name) => objects.get({ ...SERVICES, namespace, name }) as unknown as Service | undefined,
       endpoints: (namespace, name) =>

@@ -1,6 +1,6 @@
 /**
- * What those say about their resources who answer for a version in place of this server. They are asked at most once a
- * minute, and again when their APIService changes; who does not answer has a version that is stale, and nothing in it.
+ * Discovery of aggregated APIs. Backends are queried at most once a minute, and again when their APIService changes; a
+ * version whose backend does not respond is listed as stale, without resources.
  */
 
 import { orderApiServices, type RankedVersion } from '../../kinds/apiregistration/order.js';
@@ -20,9 +20,9 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../../registry/discovery.js';
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
-import type { Apis, RemoteApi } from './api-services.js';
+import type { ApiServiceIndex, RemoteApi } from './api-services.js';
 
-/** A version as the document of all groups has it. */
+/** A version in aggregated discovery. */
 export interface VersionDiscovery {
   readonly version: string;
   readonly resources?: readonly unknown[];
@@ -30,16 +30,16 @@ export interface VersionDiscovery {
 }
 
 export interface RemoteDiscoveryOptions {
-  readonly apis: Apis;
+  readonly apis: ApiServiceIndex;
   readonly aggregation: Aggregation | undefined;
   readonly clock: Clock;
   readonly dialect: Dialect;
 }
 
-const KEPT_MS = 60_000;
-const PATIENCE_MS = 5000;
+const CACHE_MS = 60_000;
+const TIMEOUT_MS = 5000;
 
-interface Kept {
+interface CachedDiscovery {
   readonly resourceVersion: string;
   readonly isAvailable: boolean;
   readonly sinceMs: number;
@@ -48,52 +48,52 @@ interface Kept {
 
 export class RemoteDiscovery {
   readonly #options: RemoteDiscoveryOptions;
-  readonly #kept = new Map<string, Kept>();
+  readonly #cache = new Map<string, CachedDiscovery>();
 
   constructor(options: RemoteDiscoveryOptions) {
     this.#options = options;
   }
 
-  /** Never rejects. */
-  of(remote: RemoteApi): Promise<VersionDiscovery> {
+  /** The discovery entry of an aggregated API version. Never rejects. */
+  get(remote: RemoteApi): Promise<VersionDiscovery> {
     const { clock, apis } = this.#options;
     const { name, version } = remote.api;
     const { resourceVersion = '' } = remote.service.metadata;
     const isAvailable = apis.isAvailable(remote);
-    const kept = this.#kept.get(name);
-    const isFresh = kept !== undefined && clock.now() - kept.sinceMs < KEPT_MS;
+    const kept = this.#cache.get(name);
+    const isFresh = kept !== undefined && clock.now() - kept.sinceMs < CACHE_MS;
     if (isFresh && kept.resourceVersion === resourceVersion && kept.isAvailable === isAvailable) return kept.discovery;
     const stale: VersionDiscovery = { version, freshness: 'Stale' };
-    // Why is of no interest to who asks what there is: that nothing is known is what the mark says.
-    const discovery = isAvailable ? this.#ask(remote).catch(() => stale) : Promise.resolve(stale);
-    this.#kept.set(name, { resourceVersion, isAvailable, sinceMs: clock.now(), discovery });
+    // The reason is not part of discovery; freshness `Stale` is all it reports.
+    const discovery = isAvailable ? this.#fetch(remote).catch(() => stale) : Promise.resolve(stale);
+    this.#cache.set(name, { resourceVersion, isAvailable, sinceMs: clock.now(), discovery });
     return discovery;
   }
 
-  async #ask({ api }: RemoteApi): Promise<VersionDiscovery> {
+  async #fetch({ api }: RemoteApi): Promise<VersionDiscovery> {
     const { aggregation, dialect } = this.#options;
     const reached = reach(aggregation, api);
     const group = dialect.group(serviceGroup('apidiscovery'));
     const wanted = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
-    const all = await this.#get(reached, '/apis', `${wanted('v2')},${wanted('v2beta1')}`);
-    if (all.status === 503) throw new Error('it is unavailable');
+    const all = await this.#fetchPath(reached, '/apis', `${wanted('v2')},${wanted('v2beta1')}`);
+    if (all.status === 503) throw new Error('the aggregated API is unavailable');
     const kind = all.headers.get('content-type') ?? '';
     if (all.status === 200 && kind.includes('as=APIGroupDiscoveryList')) {
-      return { ...versionIn(await all.json(), api), version: api.version, freshness: 'Current' };
+      return { ...findVersion(await all.json(), api), version: api.version, freshness: 'Current' };
     }
-    const one = await this.#get(reached, pathOfVersion(api), 'application/json');
-    if (one.status !== 200) throw new Error(`it answers with ${one.status}`);
+    const one = await this.#fetchPath(reached, pathOfVersion(api), 'application/json');
+    if (one.status !== 200) throw new Error(`the aggregated API responded with status ${one.status}`);
     return { version: api.version, resources: resourcesOf(await one.json()), freshness: 'Current' };
   }
 
-  async #get(reached: Reached, path: string, accept: string): Promise<Response> {
+  async #fetchPath(reached: Reached, path: string, accept: string): Promise<Response> {
     const headers = new Headers({ accept });
     tellIdentity(headers, AGGREGATOR);
     const patience = new AbortController();
     const late = new Promise<never>((_, reject) => {
       patience.signal.addEventListener('abort', () => reject(patience.signal.reason), { once: true });
     });
-    const undo = this.#options.clock.after(PATIENCE_MS, () => patience.abort(new Error('request timed out')), {
+    const undo = this.#options.clock.after(TIMEOUT_MS, () => patience.abort(new Error('request timed out')), {
       background: true,
     });
     try {
@@ -105,8 +105,8 @@ export class RemoteDiscovery {
   }
 }
 
-/** The version's part of a document of all groups; nothing where it is not in it. */
-function versionIn(document: unknown, api: { readonly group: string; readonly version: string }) {
+/** Finds the version in an aggregated discovery document. */
+function findVersion(document: unknown, api: { readonly group: string; readonly version: string }) {
   const items = isRecord(document) && Array.isArray(document['items']) ? document['items'] : [];
   for (const item of items) {
     if (!isRecord(item) || !isRecord(item['metadata']) || !Array.isArray(item['versions'])) continue;
@@ -130,7 +130,7 @@ interface ResourceParts {
 
 const NO_KIND = { group: '', version: '', kind: '' };
 
-/** The older document of one version, with what is below a resource put there. */
+/** Converts an unaggregated APIResourceList: subresources are nested below their resource. */
 function resourcesOf(document: unknown): readonly ResourceParts[] {
   const listed = isRecord(document) && Array.isArray(document['resources']) ? document['resources'] : [];
   const entries = listed.filter(isRecord).map((entry) => ({ entry, name: String(entry['name']) }));
@@ -172,23 +172,27 @@ function kindOf({ group = '', version = '', kind = '' }: Readonly<Record<string,
   return { group, version, kind };
 }
 
-/** `/apis`; undefined where there are no APIServices to say what is in it. */
-export function listedGroups(apis: Apis, kinds: readonly ServedKind[], dialect: Dialect): object | undefined {
+/** The APIGroupList at `/apis`; undefined when there are no APIServices. */
+export function groupListOfApiServices(
+  apis: ApiServiceIndex,
+  kinds: readonly ServedKind[],
+  dialect: Dialect,
+): object | undefined {
   const ordered = apis.ordered();
   if (ordered.length === 0) return undefined;
-  // The group that they are in themselves has none, and comes first.
+  // The group of the APIServices themselves has no APIService and comes first.
   const own = groupEntry(kinds, dialect.group(REGISTRATION_GROUP));
-  const groups = ordered.filter(([first]) => (first?.spec.group ?? '') !== '').map(entryOf);
+  const groups = ordered.filter(([first]) => (first?.spec.group ?? '') !== '').map(groupEntryOf);
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: own.versions.length === 0 ? groups : [own, ...groups] };
 }
 
-/** `/apis/<group>`; undefined where no APIService names the group. */
-export function listedGroup(apis: Apis, group: string): object | undefined {
+/** The APIGroup at `/apis/<group>`; undefined when no APIService names the group. */
+export function groupOfApiServices(apis: ApiServiceIndex, group: string): object | undefined {
   const services = apis.ordered().find(([first]) => first?.spec.group === group);
-  return services === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...entryOf(services) };
+  return services === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupEntryOf(services) };
 }
 
-function entryOf(services: readonly APIService[]): object {
+function groupEntryOf(services: readonly APIService[]): object {
   const group = services[0]?.spec.group ?? '';
   const versions = services.map(({ spec: { version = '' } }) => ({
     groupVersion: apiVersionOf({ group, version }),
@@ -197,23 +201,23 @@ function entryOf(services: readonly APIService[]): object {
   return { name: group, versions, preferredVersion: versions[0] };
 }
 
-/** What is known of a version for which somebody else answers. */
+/** An aggregated version and its discovery entry. */
 interface RemoteVersion {
   readonly service: APIService;
   readonly discovery: VersionDiscovery;
 }
 
-interface Placed extends RankedVersion {
+interface RankedEntry extends RankedVersion {
   readonly entry: DiscoveryVersion | VersionDiscovery;
 }
 
-/** The document of all groups with the versions of others in it. */
-export function withRemote(
+/** Merges aggregated versions into the discovery document of this server, in discovery order. */
+export function mergeRemoteVersions(
   document: DiscoveryDocument,
   remote: readonly RemoteVersion[],
   dialect: Dialect,
 ): DiscoveryDocument {
-  const placed = new Map<string, Placed>();
+  const placed = new Map<string, RankedEntry>();
   for (const { metadata, versions } of document.items) {
     const group = metadata.name ?? '';
     for (const entry of versions) {

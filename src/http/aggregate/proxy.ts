@@ -1,6 +1,6 @@
 /**
- * Requests for a version that somebody else answers for: passed on with the name of who asks, once that one may ask at
- * all. What comes back goes to the client as it comes, streams as streams.
+ * Proxies requests for aggregated API versions to their backends with the user's identity, after authorization.
+ * Response streams are passed through.
  */
 
 import { ADMINISTRATOR } from '../../auth/identity.js';
@@ -15,17 +15,17 @@ import type { User } from '../../protocol/request.js';
 import type { Answer, HttpRequest } from '../answer.js';
 import { type Exchange, envelopeOf } from '../exchange.js';
 import type { Route } from '../path.js';
-import { respondForeign, respondText } from '../respond.js';
+import { respondProxied, respondText } from '../respond.js';
 import type { FetchTarget } from '../target.js';
-import { Apis, type RemoteApi } from './api-services.js';
+import { ApiServiceIndex, type RemoteApi } from './api-services.js';
 import { RemoteDiscovery } from './discovery.js';
 
-/** What a handler knows about those who answer in its place. */
+/** The aggregated APIs of a handler. */
 export interface Aggregator {
-  readonly apis: Apis;
-  /** How they are reached. */
+  readonly apis: ApiServiceIndex;
+  /** The configured backends. */
   readonly aggregation: Aggregation | undefined;
-  /** What they say about themselves. */
+  /** The backends' discovery documents. */
   readonly discovery: RemoteDiscovery;
 }
 
@@ -34,11 +34,11 @@ export function createAggregator(
   aggregation: Aggregation | undefined,
 ): Aggregator {
   checkAggregation(aggregation);
-  const apis = new Apis(inside);
+  const apis = new ApiServiceIndex(inside);
   return { apis, aggregation, discovery: new RemoteDiscovery({ apis, aggregation, clock, dialect }) };
 }
 
-/** Between two ends of one connection, and nobody else's business. */
+/** Hop-by-hop headers, which are not forwarded. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -50,20 +50,20 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Those are for the other connection to say anew; who asks has been found out. */
-const NOT_PASSED_ON = new Set(['host', 'content-length', 'authorization']);
-/** Whatever came over a network has been unpacked on the way. */
-const NOT_PASSED_BACK = new Set(['content-encoding', 'content-length']);
+/** Set anew for the backend's connection; the client's credentials are replaced by identity headers. */
+const NOT_FORWARDED = new Set(['host', 'content-length', 'authorization']);
+/** fetch has already decoded the body. */
+const NOT_RETURNED = new Set(['content-encoding', 'content-length']);
 
-/** Who answers for what a path is about; undefined: this server does. */
-export function remoteOf({ setting }: Exchange, route: Route): RemoteApi | undefined {
+/** The aggregated API that serves a path; undefined: this server does. */
+export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | undefined {
   if (route.type !== 'resource' && route.type !== 'discovery') return undefined;
   const { group, version } = route;
-  return group === undefined || version === undefined ? undefined : setting.aggregator.apis.remote({ group, version });
+  return group === undefined || version === undefined ? undefined : settings.aggregator.apis.remote({ group, version });
 }
 
-export async function passOn(exchange: Exchange, remote: RemoteApi, user: User | undefined): Promise<Answer> {
-  const { aggregator } = exchange.setting;
+export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: User | undefined): Promise<Answer> {
+  const { aggregator } = exchange.settings;
   if (!aggregator.apis.isAvailable(remote)) return respondText(envelopeOf(exchange), 503, 'service unavailable\n');
   const { request } = exchange;
   let response: Response;
@@ -71,7 +71,7 @@ export async function passOn(exchange: Exchange, remote: RemoteApi, user: User |
   try {
     const reached = reach(aggregator.aggregation, remote.api);
     isFar = reached.isFar;
-    const headers = headersFor(exchange, user ?? ADMINISTRATOR);
+    const headers = forwardedHeaders(exchange, user ?? ADMINISTRATOR);
     const body = await bodyOf(request);
     const init: RequestInit & { duplex?: 'half' } = {
       method: request.method,
@@ -81,25 +81,23 @@ export async function passOn(exchange: Exchange, remote: RemoteApi, user: User |
     };
     response = await reached.send(`${reached.address}${pathAndQuery(request.url)}`, init);
   } catch (error) {
-    // It is the client who is told; to the server nothing has happened.
+    // The client is informed; this is no fault of this server.
     const text = `error trying to reach service: ${messageOfFailure(error)}\n`;
     return respondText(envelopeOf(exchange), 503, text);
   }
-  const headers = [...response.headers].filter(
-    ([name]) => !HOP_BY_HOP.has(name) && !(isFar && NOT_PASSED_BACK.has(name)),
-  );
-  return respondForeign(envelopeOf(exchange), { code: response.status, headers, body: response.body });
+  const headers = [...response.headers].filter(([name]) => !HOP_BY_HOP.has(name) && !(isFar && NOT_RETURNED.has(name)));
+  return respondProxied(envelopeOf(exchange), { code: response.status, headers, body: response.body });
 }
 
-function headersFor({ request, auditId }: Exchange, user: User): Headers {
+function forwardedHeaders({ request, auditId }: Exchange, user: User): Headers {
   const headers = new Headers();
   const named = new Set((request.headers.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()));
   for (const [name, value] of request.headers) {
-    const isPassed = !HOP_BY_HOP.has(name) && !NOT_PASSED_ON.has(name) && !named.has(name);
+    const isPassed = !HOP_BY_HOP.has(name) && !NOT_FORWARDED.has(name) && !named.has(name);
     if (isPassed && !name.startsWith('impersonate-')) headers.append(name, value);
   }
   tellIdentity(headers, user);
-  const { origin, path } = partsOf(request.url);
+  const { origin, path } = urlParts(request.url);
   const [scheme = '', host = ''] = origin.split('://');
   headers.set('Audit-Id', auditId);
   headers.set('X-Forwarded-Uri', path);
@@ -112,11 +110,11 @@ function headersFor({ request, auditId }: Exchange, user: User): Headers {
 async function bodyOf(request: HttpRequest): Promise<BodyInit | undefined> {
   const { method, body } = request;
   if (method === 'GET' || method === 'HEAD' || !(request.hasBody ?? body !== null)) return undefined;
-  // The types of platforms differ in what bytes may lie in; each takes its own.
+  // The BodyInit types of the platforms differ; both accept these bytes.
   return (body ?? (await request.arrayBuffer())) as BodyInit;
 }
 
-function partsOf(url: string): { readonly origin: string; readonly path: string } {
+function urlParts(url: string): { readonly origin: string; readonly path: string } {
   const rest = pathAndQuery(url);
   const question = rest.indexOf('?');
   return {

@@ -1,5 +1,5 @@
 /**
- * `/api`, `/apis` and what is below them: which groups, versions and resources there are. spec: Discovery
+ * Discovery at `/api` and `/apis`: the groups, versions and resources of the server. spec: Discovery
  */
 
 import { serviceGroup } from '../../meta/dialect.js';
@@ -14,98 +14,102 @@ import {
 } from '../../registry/discovery.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { sha256Tag } from '../../util/sha256.js';
-import { listedGroup, listedGroups, withRemote } from '../aggregate/discovery.js';
+import { groupListOfApiServices, groupOfApiServices, mergeRemoteVersions } from '../aggregate/discovery.js';
 import type { Aggregator } from '../aggregate/proxy.js';
 import type { Answer } from '../answer.js';
 import { parseAccept } from '../header-values.js';
-import { type Offer, type Representation, represent, routerRefusal } from '../negotiate.js';
+import { chooseRepresentation, type Offer, type Representation, routerRefusal } from '../negotiate.js';
 import { respondBody, respondDocument, respondEmpty, respondError } from '../respond.js';
-import { oncePerKinds, type PageRequest } from './page.js';
+import { memoizePerKinds, type PageRequest } from './page.js';
 
-/** A path down to a group, or to a version of it. */
+/** A discovery path: all groups, one group, or one version. */
 export interface DiscoveryRoute {
   readonly group?: string;
   readonly version?: string;
 }
 
-/** Undefined: there is no such group. */
-export function discoveryPage(
+/** Responds to a discovery request; undefined: no such group or version. */
+export function respondDiscovery(
   request: PageRequest,
   { group, version }: DiscoveryRoute,
   aggregator: Aggregator,
 ): MaybePromise<Answer> | undefined {
   const { kinds, dialect, offers } = request;
-  if (group === undefined) return allGroups(request, aggregator);
+  if (group === undefined) return respondGroups(request, aggregator);
   if (group === '' && version === undefined) {
     const refusal = refuseAtRouter(request, offers.groups);
     if (refusal !== undefined) return refusal;
-    const form = aggregatedForm(request, offers.groups);
-    if (form !== undefined) return whole(request, form, ownDocument(kinds, 'api', dialect));
-    return plain(request, coreVersions(kinds, request.host), offers.groups);
+    const form = aggregatedRepresentation(request, offers.groups);
+    if (form !== undefined) return respondAggregated(request, form, localDocument(kinds, 'api', dialect));
+    return respondPlain(request, coreVersions(kinds, request.host), offers.groups);
   }
   if (version === undefined) {
-    const document = listedGroup(aggregator.apis, group) ?? groupDocument(kinds, group);
-    return document === undefined ? undefined : plain(request, document, offers.groups);
+    const document = groupOfApiServices(aggregator.apis, group) ?? groupDocument(kinds, group);
+    return document === undefined ? undefined : respondPlain(request, document, offers.groups);
   }
   const document = resourceList(kinds, { group, version });
   if (document === undefined) return undefined;
-  // The router knows nothing of custom kinds; who answers for them does not look at the method.
+  // Custom resources are not behind the router; their discovery handler ignores the method.
   const isCustom = kinds.some(
     ({ kind, gvr }) => kind.custom !== undefined && gvr.group === group && gvr.version === version,
   );
-  if (isCustom) return plain(request, document, offers.versions);
-  return refuseAtRouter(request, offers.versions) ?? plain(request, document, offers.versions);
+  if (isCustom) return respondPlain(request, document, offers.versions);
+  return refuseAtRouter(request, offers.versions) ?? respondPlain(request, document, offers.versions);
 }
 
-/** The methods of these paths are known to the router, which looks at them first. */
+/** The router's checks of method and Accept header, which run first. */
 export function refuseAtRouter(request: PageRequest, offer: Offer): Answer | undefined {
   const { envelope, method, accept } = request;
   if (method !== 'GET') {
     const error = errors.router('MethodNotAllowed');
-    return respondError(envelope, { error, form: errorForm(request, offer), allow: ['GET'] });
+    return respondError(envelope, { error, form: errorRepresentation(request, offer), allow: ['GET'] });
   }
   const error = routerRefusal(offer, accept, { streams: false, empty: false });
   return error === undefined ? undefined : respondError(envelope, { error, form: undefined });
 }
 
-function errorForm(request: PageRequest, offer: Offer): Representation | undefined {
+function errorRepresentation(request: PageRequest, offer: Offer): Representation | undefined {
   try {
-    return request.inForm(represent(offer, request.accept, { watch: false }));
+    return request.withPretty(chooseRepresentation(offer, request.accept, { watch: false }));
   } catch {
-    // What cannot be had as asked is shown all the same.
+    // The client accepts no available encoding: the error is sent as JSON.
     return undefined;
   }
 }
 
-function plain(request: PageRequest, document: object, offer: Offer): Answer {
-  const form = request.inForm(represent(offer, request.accept, { watch: false }));
+function respondPlain(request: PageRequest, document: object, offer: Offer): Answer {
+  const form = request.withPretty(chooseRepresentation(offer, request.accept, { watch: false }));
   return respondDocument(request.envelope, { code: 200, document, form });
 }
 
-function allGroups(request: PageRequest, { apis, discovery }: Aggregator): MaybePromise<Answer> {
+function respondGroups(request: PageRequest, { apis, discovery }: Aggregator): MaybePromise<Answer> {
   const { kinds, dialect, offers } = request;
-  const form = aggregatedForm(request, offers.groups);
+  const form = aggregatedRepresentation(request, offers.groups);
   if (form === undefined) {
-    return plain(request, listedGroups(apis, kinds, dialect) ?? groupList(kinds, dialect), offers.groups);
+    return respondPlain(
+      request,
+      groupListOfApiServices(apis, kinds, dialect) ?? groupList(kinds, dialect),
+      offers.groups,
+    );
   }
-  const own = ownDocument(kinds, 'apis', dialect);
-  // Who answers for the core group is asked for by another path.
+  const own = localDocument(kinds, 'apis', dialect);
+  // The core group has its own path, /api.
   const remotes = apis.remotes().filter(({ api }) => api.group !== '');
-  if (remotes.length === 0) return whole(request, form, own);
-  const asked = remotes.map(async (remote) => ({ service: remote.service, discovery: await discovery.of(remote) }));
+  if (remotes.length === 0) return respondAggregated(request, form, own);
+  const asked = remotes.map(async (remote) => ({ service: remote.service, discovery: await discovery.get(remote) }));
   return Promise.all(asked).then((remote) => {
-    const document = withRemote(own.document, remote, dialect);
-    return whole(request, form, { document, tag: sha256Tag(JSON.stringify(document)) });
+    const document = mergeRemoteVersions(own.document, remote, dialect);
+    return respondAggregated(request, form, { document, tag: sha256Tag(JSON.stringify(document)) });
   });
 }
 
-interface Tagged {
+interface TaggedDocument {
   readonly document: DiscoveryDocument;
   readonly tag: string;
 }
 
-/** Everything at once, for clients that know of it. */
-function whole(request: PageRequest, form: Representation, { document, tag }: Tagged): Answer {
+/** Responds with an aggregated discovery document. */
+function respondAggregated(request: PageRequest, form: Representation, { document, tag }: TaggedDocument): Answer {
   const { dialect, envelope, headers } = request;
   const group = dialect.group(serviceGroup('apidiscovery'));
   const etag = `"${tag}"`;
@@ -113,18 +117,18 @@ function whole(request: PageRequest, form: Representation, { document, tag }: Ta
   if (headers.get('if-none-match') === etag) return respondEmpty(envelope, 304, shared);
   return respondBody(envelope, {
     code: 200,
-    body: form.codec.encode(document, { dialect, pretty: request.inForm(form).pretty }),
+    body: form.codec.encode(document, { dialect, pretty: request.withPretty(form).pretty }),
     headers: { 'Content-Type': `${form.mediaType};g=${group};v=v2;as=APIGroupDiscoveryList`, ...shared },
   });
 }
 
-const ownDocument = oncePerKinds((kinds, root: 'api' | 'apis', dialect): Tagged => {
+const localDocument = memoizePerKinds((kinds, root: 'api' | 'apis', dialect): TaggedDocument => {
   const document = discoveryList(kinds, dialect, root);
   return { document, tag: sha256Tag(JSON.stringify(document)) };
 });
 
-/** The encoding, when the best clause that can be met at all is one for the whole document. */
-function aggregatedForm({ accept, dialect }: PageRequest, offer: Offer): Representation | undefined {
+/** The encoding of aggregated discovery, when the first satisfiable Accept clause requests it. */
+function aggregatedRepresentation({ accept, dialect }: PageRequest, offer: Offer): Representation | undefined {
   const group = dialect.group(serviceGroup('apidiscovery'));
   for (const { type, subtype, parameters } of parseAccept(accept)) {
     const [as, g, v] = ['as', 'g', 'v'].map((name) => parameters.get(name));

@@ -1,6 +1,6 @@
 /**
- * The contract of this folder: what the server answers outside of its resources. A page is asked with everything that is
- * known of the request; what it does not know it leaves to the next by answering `undefined`.
+ * The contract of non-resource pages. A page returns `undefined` for a path that is not its own; the handler then tries
+ * the next page.
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -12,36 +12,36 @@ import type { Envelope } from '../respond.js';
 
 export interface PageRequest {
   readonly method: string;
-  /** Decoded. */
+  /** The decoded path. */
   readonly path: string;
   readonly query: Query;
   readonly headers: HttpHeaders;
   readonly accept: string;
-  /** The host and port by which the client reached the server. */
+  /** The host and port that the client used. */
   readonly host: string;
   readonly envelope: Envelope;
   readonly dialect: Dialect;
   readonly nowMs: number;
   readonly kinds: readonly ServedKind[];
-  /** What documents about resources can be had in. */
+  /** The available encodings. */
   readonly offers: PageOffers;
-  /** The answer in the form that the headers and the query ask for. */
-  inForm(form: Representation): Representation;
+  /** Applies the requested indentation to a representation. */
+  withPretty(form: Representation): Representation;
 }
 
 export interface PageOffers {
-  /** Lists of groups, which are older than some encodings. */
+  /** For group lists, which the reference server does not serve in every encoding. */
   readonly groups: Offer;
-  /** Lists of a version's resources: what the resources themselves can be had in. */
+  /** For resource lists: the encodings of the resources themselves. */
   readonly versions: Offer;
-  /** JSON alone. */
+  /** JSON only. */
   readonly json: Offer;
 }
 
 export type Page = (request: PageRequest) => Answer | Promise<Answer> | undefined;
 
-/** What is made of a cluster's kinds, once for as long as they stay the same. */
-export function oncePerKinds<Key extends string, Value>(
+/** Caches a value derived from the served kinds for as long as they do not change. */
+export function memoizePerKinds<Key extends string, Value>(
   make: (kinds: readonly ServedKind[], key: Key, dialect: Dialect) => Value,
 ): (kinds: readonly ServedKind[], key: Key, dialect: Dialect) => Value {
   const made = new WeakMap<readonly ServedKind[], Map<Key, Value>>();

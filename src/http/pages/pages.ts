@@ -1,5 +1,5 @@
 /**
- * Everything the server answers outside of its resources, in the order in which it is asked.
+ * The non-resource pages of the server: version, health checks, metrics, OpenAPI, OpenID discovery and the path index.
  */
 import type { TokenDiscovery } from '../../auth/authentication.js';
 import type { Document } from '../../codec/codec.js';
@@ -10,13 +10,13 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import { METRICS_CONTENT_TYPE } from '../../metrics/family.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { Answer } from '../answer.js';
-import type { Metrics } from '../metrics.js';
-import { represent } from '../negotiate.js';
+import type { HandlerMetrics } from '../metrics.js';
+import { chooseRepresentation } from '../negotiate.js';
 import { respondBody, respondDocument, respondText } from '../respond.js';
 import { refuseAtRouter } from './discovery.js';
 import { openApiPage } from './openapi.js';
 import type { Page, PageRequest } from './page.js';
-import { oncePerKinds } from './page.js';
+import { memoizePerKinds } from './page.js';
 
 const CONFIGURATION = '/.well-known/openid-configuration';
 
@@ -24,10 +24,10 @@ const KEY_SET = '/openid/v1/jwks';
 
 const OPENID_PATHS: readonly string[] = [CONFIGURATION, KEY_SET];
 
-/** Keys stay what they are for at least an hour. */
+/** The keys do not change within an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
-const OWN_PATHS = [
+const STATIC_PATHS = [
   '/healthz',
   '/healthz/etcd',
   '/healthz/log',
@@ -49,26 +49,26 @@ const OWN_PATHS = [
   '/version',
 ];
 
-const well: Check = () => undefined;
+const alwaysHealthy: Check = () => undefined;
 
-/** A control plane in memory is there as soon as it can be asked. */
-const ALWAYS: Readonly<Record<string, Check>> = { ping: well, log: well, etcd: well };
+/** An in-memory control plane is healthy as soon as it responds. */
+const BASE_CHECKS: Readonly<Record<string, Check>> = { ping: alwaysHealthy, log: alwaysHealthy, etcd: alwaysHealthy };
 
 export interface PageSources {
-  readonly metrics: Metrics;
+  readonly metrics: HandlerMetrics;
   readonly isClosing: () => boolean;
-  /** The release that is played. */
+  /** The emulated Kubernetes release. */
   readonly release: Release;
-  /** Absent where no tokens are signed. */
+  /** Absent when the cluster signs no tokens. */
   readonly discovery?: TokenDiscovery | undefined;
 }
 
-export function pagesOf({ metrics, isClosing, release, discovery }: PageSources): readonly Page[] {
+export function createPages({ metrics, isClosing, release, discovery }: PageSources): readonly Page[] {
   const root = rootPage(discovery === undefined ? [] : OPENID_PATHS);
   return [versionPage(release), healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
 }
 
-function metricsPage(metrics: Metrics): Page {
+function metricsPage(metrics: HandlerMetrics): Page {
   return ({ path, envelope }) => {
     if (path !== '/metrics') return undefined;
     const headers = { 'Content-Type': METRICS_CONTENT_TYPE };
@@ -76,19 +76,19 @@ function metricsPage(metrics: Metrics): Page {
   };
 }
 
-/** What is looked at; a check answers what is wrong, if anything. */
+/** A health check; returns the problem, if any. */
 type Check = () => string | undefined;
 
-/** The checks of each page, in the order in which they are shown. */
+/** The checks of each page, in display order. */
 function checksOf(page: string, isClosing: () => boolean): Readonly<Record<string, Check>> | undefined {
   switch (page) {
     case 'healthz':
     case 'livez':
-      return ALWAYS;
+      return BASE_CHECKS;
     case 'readyz':
       return {
-        ...ALWAYS,
-        'informer-sync': well,
+        ...BASE_CHECKS,
+        'informer-sync': alwaysHealthy,
         shutdown: () => (isClosing() ? 'process is shutting down' : undefined),
       };
     default:
@@ -130,15 +130,15 @@ function allChecks({ envelope, query }: PageRequest, page: string, checks: Reado
     const names = [...excluded].map((name) => JSON.stringify(name)).join(',');
     lines += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
   }
-  // A failure is always told in full.
+  // A failure always lists all checks.
   if (!isWell) return respondText(envelope, 500, `${lines}${page} check failed\n`);
   return respondText(envelope, 200, query.has('verbose') ? `${lines}${page} check passed\n` : 'ok');
 }
 
-/** `more`: paths of pages that not every server has. */
+/** `/`: the index of all paths. `more`: paths of optional pages. */
 function rootPage(more: readonly string[]): Page {
-  const indexOf = oncePerKinds((kinds, _page: 'index') => {
-    const paths = new Set(['/api', '/apis', '/apis/', ...OWN_PATHS, ...more, ...kinds.flatMap(pathsOf)]);
+  const indexOf = memoizePerKinds((kinds, _page: 'index') => {
+    const paths = new Set(['/api', '/apis', '/apis/', ...STATIC_PATHS, ...more, ...kinds.flatMap(pathsOf)]);
     return indentJson(encodeJson({ paths: [...paths].sort() }));
   });
   return ({ path, kinds, dialect, envelope }) => {
@@ -153,30 +153,33 @@ function pathsOf({ gvr }: ServedKind): string[] {
   return group === '' ? [`/api/${gvr.version}`] : [`/apis/${group}`, `/apis/${apiVersionOf(gvr)}`];
 }
 
-/** Undefined: the cluster signs no tokens, and has no such pages. */
+/**
+ * The OpenID discovery pages, with which other services verify service account tokens. Without `discovery` there are
+ * none.
+ */
 function openIdPage(discovery: TokenDiscovery | undefined): Page {
   return (request) => {
     const { path, host } = request;
     if (discovery === undefined || (path !== CONFIGURATION && path !== KEY_SET)) return undefined;
     return chain(discovery.configuration(`https://${host}${KEY_SET}`), (configuration): MaybePromise<Answer> => {
-      // An issuer without an address of its own has nothing to publish.
+      // An issuer that is not a URL publishes nothing.
       if (configuration === undefined) return respondText(request.envelope, 404, '404 page not found\n');
-      if (path === CONFIGURATION) return document(request, configuration, 'application/json');
-      return chain(discovery.keySet(), (keys) => document(request, keys, 'application/jwk-set+json'));
+      if (path === CONFIGURATION) return respondOpenId(request, configuration, 'application/json');
+      return chain(discovery.keySet(), (keys) => respondOpenId(request, keys, 'application/jwk-set+json'));
     });
   };
 }
 
-/** Each page has the one type only. */
-function document(request: PageRequest, content: object, contentType: string): Answer {
+/** Each page has exactly one media type. */
+function respondOpenId(request: PageRequest, content: object, contentType: string): Answer {
   const refusal = refuseAtRouter(request, { ...request.offers.json, mediaTypes: [contentType] });
   if (refusal !== undefined) return refusal;
   const headers = { 'Content-Type': contentType, 'Cache-Control': CACHE_CONTROL };
   return respondBody(request.envelope, { code: 200, body: JSON.stringify(content), headers });
 }
 
-/** The release that is played, and what is behind it: no compiler of the reference server's language. */
-export function versionOf(release: Release) {
+/** The content of `/version`: the emulated release and build information. */
+export function versionInfo(release: Release) {
   const [major = '', minor = ''] = release.split('.');
   return Object.freeze({
     major,
@@ -196,12 +199,12 @@ export function versionOf(release: Release) {
 }
 
 function versionPage(release: Release): Page {
-  const document = versionOf(release) as Document & ReturnType<typeof versionOf>;
+  const document = versionInfo(release) as Document & ReturnType<typeof versionInfo>;
   return (request) => {
     if (request.path !== '/version' && request.path !== '/version/') return undefined;
     const refusal = refuseAtRouter(request, request.offers.json);
     if (refusal !== undefined) return refusal;
-    const form = { ...represent(request.offers.json, request.accept, { watch: false }), pretty: true };
+    const form = { ...chooseRepresentation(request.offers.json, request.accept, { watch: false }), pretty: true };
     return respondDocument(request.envelope, { code: 200, document, form });
   };
 }

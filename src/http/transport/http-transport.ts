@@ -1,6 +1,6 @@
 /**
- * The client's way to a cluster that is elsewhere: requests of the protocol as HTTP, through fetch. It answers as a
- * cluster in this process does, only later, and with objects of its own instead of shared ones.
+ * A transport to a remote cluster: sends ApiRequests over HTTP with fetch. It behaves like a cluster in this process,
+ * except that it is asynchronous and its objects are not shared.
  */
 import type { Dialect, DialectName } from '../../meta/dialect.js';
 import { dialectNamed } from '../../meta/dialect.js';
@@ -12,32 +12,34 @@ import { onAbort, untilAborted } from '../../util/abort.js';
 import { type Clock, systemClock, type Undo } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { addressOf, type Content, contentOf, headersOf, METHODS, readBaseUrl } from './encode-request.js';
-import { answerOf, failureOf, isSuccess } from './read-response.js';
-import { isReset, unreachable } from './response-errors.js';
+import { type Content, encodeContent, encodeHeaders, METHODS, readBaseUrl, requestUrl } from './encode-request.js';
+import { isSuccess, readFailure, readResponse } from './read-response.js';
+import { isReset, unreachableError } from './response-errors.js';
 
 export interface HttpTransportOptions {
-  /** Where the cluster is, with the path that stands before `/api` and `/apis` if there is one. */
+  /** The URL of the cluster, including any path in front of `/api` and `/apis`. */
   readonly baseUrl: string | URL;
-  /** How requests travel: the platform's own fetch unless said otherwise. What `createFetchHandler` makes fits. */
+  /** The fetch function; the platform's by default. The result of `createFetchHandler` works too. */
   readonly fetch?: Fetch | undefined;
-  /** Who asks, as a bearer token. A function is asked for it before each request, so that it may renew it. */
+  /** The bearer token. A function is called before each request, so that it can renew the token. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** Sent with every request. What the transport itself has to say under a name goes before what stands here. */
+  /** Headers of every request. Headers that the transport sets itself take precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * The names the other end speaks; `orch` unless said otherwise, as `createCluster` has it. `kubernetes` for a cluster of
-   * that name, and for what `orchplane serve` serves.
+   * The server's dialect; `orch` by default, as in `createCluster`. Use `kubernetes` for a Kubernetes cluster and for
+   * `orchplane serve`.
    */
   readonly dialect?: DialectName | undefined;
-  /** For the waits between attempts, and for the client's own; the machine's unless said otherwise. */
+  /** Used for retries and by the client; the system clock by default. */
   readonly clock?: Clock | undefined;
-  /** From it the server takes the manager of fields whose writer names none; `orchplane` unless said otherwise. */
+  /**
+   * The User-Agent, from which the server derives the field manager of writes that name none; `orchplane` by default.
+   */
   readonly userAgent?: string | undefined;
   /**
-   * How often a request is made again at most. Made again is what the server refused with 429 or 503 and a Retry-After
-   * of at most a minute, after that time and whatever the verb, because a server that says so has done nothing; and a
-   * read on a connection that was reset, at once. Unless said otherwise 10, as the reference client does; 0: never.
+   * The maximum number of retries; 10 by default, as in the reference client; 0 disables them. Retried are responses
+   * 429 and 503 with a Retry-After of at most a minute (for every verb: such a server has done nothing), and reads on a
+   * connection that was reset (at once).
    */
   readonly retries?: number | undefined;
 }
@@ -56,18 +58,18 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof HttpTransportOptions)[];
 
 /**
- * A transport to a cluster over HTTP, for `createClient`. It has no life of its own: nothing to close. Throws TypeError
- * for options that cannot be meant.
+ * Creates a transport to a cluster over HTTP, for `createClient`. It needs no closing. Throws TypeError for invalid
+ * options.
  *
  * @example
  * const transport = httpTransport({ baseUrl: 'https://cluster.example:6443', token: 'secret' })
  */
 export function httpTransport(options: HttpTransportOptions): Transport {
   checkOptions(options);
-  const setting: Setting = {
+  const setting: TransportSettings = {
     baseUrl: readBaseUrl(options.baseUrl),
-    // Called as functions and not as methods, which the fetch of a page would refuse.
-    fetch: ownFetch(options.fetch),
+    // Called as functions, not methods: the fetch of a browser rejects another `this`.
+    fetch: resolveFetch(options.fetch),
     isPlatformFetch: options.fetch === undefined,
     token: options.token,
     headers: new Headers(options.headers),
@@ -80,19 +82,19 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   return Object.freeze({ dialect, clock, send: (request: ApiRequest) => send(setting, request) });
 }
 
-/** Nobody should have to send a request to learn that no request can succeed. */
+/** Rejects options with which no request can succeed. */
 function checkOptions(options: unknown): asserts options is HttpTransportOptions {
-  if (!isRecord(options)) throw new TypeError('orchplane: httpTransport takes an object of options, with baseUrl');
+  if (!isRecord(options)) throw new TypeError('orchplane: httpTransport takes an options object with baseUrl');
   refuseUnknownOptions('httpTransport', options, OPTIONS);
   const { fetch, token, retries } = options;
-  if (fetch !== undefined && typeof fetch !== 'function') throw new TypeError('orchplane: fetch is no function');
+  if (fetch !== undefined && typeof fetch !== 'function') throw new TypeError('orchplane: fetch must be a function');
   if (typeof token !== 'function') checkedToken(token);
   if (retries !== undefined && !(typeof retries === 'number' && Number.isSafeInteger(retries) && retries >= 0)) {
-    throw new TypeError(`orchplane: retries is a whole number from 0 on, and not ${String(retries)}`);
+    throw new TypeError(`orchplane: retries must be a non-negative integer, got ${String(retries)}`);
   }
 }
 
-interface Setting {
+interface TransportSettings {
   readonly baseUrl: string;
   readonly fetch: Fetch;
   readonly isPlatformFetch: boolean;
@@ -104,20 +106,20 @@ interface Setting {
   readonly dialect: Dialect;
 }
 
-/** The platform's is looked up late, so that a test may still put another in its place. */
-function ownFetch(given: Fetch | undefined): Fetch {
+/** The platform's fetch is looked up on each call, so that a test can replace it. */
+function resolveFetch(given: Fetch | undefined): Fetch {
   return given === undefined ? (request) => fetch(request) : (request) => given(request);
 }
 
-async function send(setting: Setting, request: ApiRequest): Promise<ApiResponse> {
+async function send(setting: TransportSettings, request: ApiRequest): Promise<ApiResponse> {
   const { signal } = request;
   signal?.throwIfAborted();
-  // Made before anything is waited for: what the caller does with its object afterwards is no part of this request.
-  const exchange: Exchange = {
+  // Encoded before the first await: later changes to the caller's object do not affect the request.
+  const exchange: OutgoingRequest = {
     setting,
     request,
-    url: addressOf(setting.baseUrl, request),
-    content: contentOf(request),
+    url: requestUrl(setting.baseUrl, request),
+    content: encodeContent(request),
   };
   for (let left = setting.retries; ; left--) {
     const outcome = await attempt(exchange);
@@ -127,9 +129,9 @@ async function send(setting: Setting, request: ApiRequest): Promise<ApiResponse>
   }
 }
 
-/** One request on its way, for all of its attempts. */
-interface Exchange {
-  readonly setting: Setting;
+/** One request, for all of its attempts. */
+interface OutgoingRequest {
+  readonly setting: TransportSettings;
   readonly request: ApiRequest;
   readonly url: string;
   readonly content: Content | undefined;
@@ -137,45 +139,45 @@ interface Exchange {
 
 type Attempt =
   | { readonly type: 'answer'; readonly answer: ApiResponse }
-  /** `retryAfterMs` is absent when another attempt would help nobody. */
+  /** `retryAfterMs` is absent when a retry would not help. */
   | { readonly type: 'failure'; readonly error: StatusError; readonly retryAfterMs?: number };
 
-/** Throws the signal's reason once it has aborted; whatever else fails is an outcome. */
-async function attempt(exchange: Exchange): Promise<Attempt> {
+/** Throws the signal's reason when it has aborted; every other failure is an outcome. */
+async function attempt(exchange: OutgoingRequest): Promise<Attempt> {
   const { setting, request } = exchange;
   const { signal } = request;
-  // One of our own: a platform's fetch would hang a listener of its own on the caller's signal each time.
+  // A separate controller: the platform's fetch would add a listener to the caller's signal for each request.
   const stop = new AbortController();
   const off = onAbort(signal, () => stop.abort(signal?.reason));
   try {
-    const headers = await headersFor(exchange);
+    const headers = await headersOf(exchange);
     signal?.throwIfAborted();
     const body = exchange.content?.text ?? null;
     const init = { method: METHODS[request.verb], headers, body, signal: stop.signal, redirect: 'manual' as const };
-    const response = await responseTo(() => setting.fetch(new Request(exchange.url, init)), signal);
+    const response = await fetchUntilAborted(() => setting.fetch(new Request(exchange.url, init)), signal);
     if (!isSuccess(response)) {
-      const error = await failureOf({ request, dialect: setting.dialect }, response);
-      return { type: 'failure', error, ...retryOnRefusal(error) };
+      const error = await readFailure({ request, dialect: setting.dialect }, response);
+      return { type: 'failure', error, ...retryDelayOf(error) };
     }
-    return { type: 'answer', answer: await answerOf(request, response) };
+    return { type: 'answer', answer: await readResponse(request, response) };
   } catch (error) {
     signal?.throwIfAborted();
     if (StatusError.is(error)) return { type: 'failure', error };
-    if (error instanceof NoResponse) return unreached(exchange, error.cause);
+    if (error instanceof NoResponse) return connectionFailure(exchange, error.cause);
     throw error;
   } finally {
     off();
   }
 }
 
-async function headersFor({ setting, request, content }: Exchange): Promise<Headers> {
+async function headersOf({ setting, request, content }: OutgoingRequest): Promise<Headers> {
   const { user, signal, userAgent = setting.userAgent } = request;
   const token = checkedToken(await untilAborted(readToken(setting.token), signal));
   const joinsHeaders = setting.isPlatformFetch;
-  return headersOf({ fixed: setting.headers, userAgent, token, contentType: content?.type, user, joinsHeaders });
+  return encodeHeaders({ fixed: setting.headers, userAgent, token, contentType: content?.type, user, joinsHeaders });
 }
 
-async function readToken(given: Setting['token']): Promise<string | undefined> {
+async function readToken(given: TransportSettings['token']): Promise<string | undefined> {
   try {
     return typeof given === 'function' ? await given() : given;
   } catch (cause) {
@@ -183,12 +185,12 @@ async function readToken(given: Setting['token']): Promise<string | undefined> {
   }
 }
 
-/** Marks what fetch rejected with, to tell it from our own faults. */
+/** Wraps a rejection of fetch, to distinguish it from our own errors. */
 class NoResponse extends Error {
   override readonly name = 'NoResponse';
 }
 
-async function marked(ask: () => Promise<Response>): Promise<Response> {
+async function markRejection(ask: () => Promise<Response>): Promise<Response> {
   try {
     return await ask();
   } catch (cause) {
@@ -196,30 +198,30 @@ async function marked(ask: () => Promise<Response>): Promise<Response> {
   }
 }
 
-/** The response, unless the signal aborts first; one that comes later all the same is let go. */
-async function responseTo(ask: () => Promise<Response>, signal: AbortSignal | undefined): Promise<Response> {
-  const asked = marked(ask);
+/** The response, unless the signal aborts first; a response that arrives later is cancelled. */
+async function fetchUntilAborted(ask: () => Promise<Response>, signal: AbortSignal | undefined): Promise<Response> {
+  const asked = markRejection(ask);
   try {
     return await untilAborted(asked, signal);
   } catch (error) {
-    // Nobody waits for it: neither how it ends nor whether it can be cancelled concerns anyone.
+    // The late response is not awaited, so its errors are ignored.
     asked.then((response) => response.body?.cancel()).catch(() => undefined);
     throw error;
   }
 }
 
-/** A read on a broken connection is made again at once; a write may have been done. */
-function unreached({ request, url }: Exchange, cause: unknown): Attempt {
+/** A read on a reset connection is retried at once; a write may already have been executed. */
+function connectionFailure({ request, url }: OutgoingRequest, cause: unknown): Attempt {
   const again = isReset(cause) && METHODS[request.verb] === 'GET';
-  return { type: 'failure', error: unreachable(request, url, cause), ...(again ? { retryAfterMs: 0 } : {}) };
+  return { type: 'failure', error: unreachableError(request, url, cause), ...(again ? { retryAfterMs: 0 } : {}) };
 }
 
-/** Longer than this nobody is kept waiting without knowing why. */
-const LONGEST_WAIT_SECONDS = 60;
+/** Longer waits are returned to the caller as errors. */
+const MAX_WAIT_SECONDS = 60;
 
-function retryOnRefusal({ code, status }: StatusError): { readonly retryAfterMs?: number } {
+function retryDelayOf({ code, status }: StatusError): { readonly retryAfterMs?: number } {
   const seconds = status.details?.retryAfterSeconds;
-  if (seconds === undefined || seconds > LONGEST_WAIT_SECONDS || (code !== 429 && code !== 503)) return {};
+  if (seconds === undefined || seconds > MAX_WAIT_SECONDS || (code !== 429 && code !== 503)) return {};
   return { retryAfterMs: seconds * 1_000 };
 }
 
@@ -237,19 +239,19 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): 
   });
 }
 
-/** The same token. Throws TypeError for one that no header can carry, without showing it. */
+/** Validates a token. Throws TypeError for one that a header cannot carry, without disclosing it. */
 function checkedToken(token: unknown): string | undefined {
   if (token === undefined) return undefined;
-  const problem = typeof token === 'string' ? problemOf(token) : 'is no text';
+  const problem = typeof token === 'string' ? tokenProblem(token) : 'is not a string';
   if (problem !== undefined) throw new TypeError(`orchplane: the token ${problem}`);
   return token as string;
 }
 
-function problemOf(token: string): string | undefined {
+function tokenProblem(token: string): string | undefined {
   if (token === '') return 'is empty';
-  // Files end with a line break, and variables that were pasted with a space.
-  if (/^\s|\s$/.test(token)) return 'begins or ends with a space or a line break; trim() takes them away';
-  if (/[\r\n]/.test(token)) return 'holds a line break, which no header can carry';
-  if (/\s/.test(token)) return 'holds a space, which no bearer token has; the word Bearer is put before it anyway';
-  return /^[\x21-\x7e]+$/.test(token) ? undefined : 'holds characters other than those of ASCII that can be seen';
+  // Tokens from files end with a line break, pasted ones often with a space.
+  if (/^\s|\s$/.test(token)) return 'begins or ends with white space; use trim()';
+  if (/[\r\n]/.test(token)) return 'contains a line break, which a header cannot carry';
+  if (/\s/.test(token)) return 'contains a space; give the token without "Bearer", which is added automatically';
+  return /^[\x21-\x7e]+$/.test(token) ? undefined : 'contains characters other than printable ASCII';
 }

@@ -1,6 +1,6 @@
 /**
- * A Response → what the protocol calls an answer: an object, a list or a Status, frozen, as a cluster in this process
- * would have given it; or the failure, thrown.
+ * Reads a fetch Response as an ApiResponse: a frozen object, list or Status, as a cluster in this process would return
+ * it; or throws the error.
  */
 import type { StatusError } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
@@ -9,13 +9,13 @@ import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { deepFreeze, isRecord, type MutableRecord } from '../../util/json.js';
 import { parseMediaType } from '../header-values.js';
 import {
-  type Asked,
-  bareFailure,
-  brokenOff,
-  redirected,
-  statusFailure,
-  type Told,
-  unusable,
+  brokenResponseError,
+  errorWithoutStatus,
+  type ResponseHead,
+  redirectError,
+  type SentRequest,
+  statusError,
+  unusableResponseError,
 } from './response-errors.js';
 import { HttpWatchStream } from './watch-stream.js';
 
@@ -24,16 +24,16 @@ const WARNING = /(\d{3}) +([^\s"]+) +"((?:[^"\\]|\\.)*)"(?: +"[^"]*")?/y;
 
 const SEPARATOR = /[\s,]*/y;
 
-/** The code of a warning that concerns the request itself and not, say, a cache on the way. */
-const PERSISTENT = '299';
+/** The warn-code of warnings from the API server, as opposed to, say, a cache. */
+const PERSISTENT_WARNING = '299';
 
-/** Whether the server has done what it was asked; anything else is for {@link failureOf}. */
+/** Whether the response is successful; otherwise use {@link readFailure}. */
 export function isSuccess({ status }: Response): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** What the headers say. */
-export function toldBy(response: Response): Told {
+/** Reads the status code, warnings and Retry-After. */
+export function readHead(response: Response): ResponseHead {
   const retryAfter = response.headers.get('retry-after') ?? '';
   return {
     code: response.status,
@@ -42,63 +42,64 @@ export function toldBy(response: Response): Told {
   };
 }
 
-/** The answer of a successful response. Throws StatusError. */
-export async function answerOf(request: ApiRequest, response: Response): Promise<ApiResponse> {
-  const told = toldBy(response);
+/** Reads a successful response. Throws StatusError. */
+export async function readResponse(request: ApiRequest, response: Response): Promise<ApiResponse> {
+  const head = readHead(response);
   const mediaType = parseMediaType(response.headers.get('content-type') ?? '');
   if (mediaType !== 'application/json') {
-    const why = mediaType === undefined ? 'without a content type' : `with ${mediaType} instead of JSON`;
-    throw unusable(request, told, { why, text: await textOf(response) });
+    const why = mediaType === undefined ? 'it has no content type' : `its body is ${mediaType} instead of JSON`;
+    throw unusableResponseError(request, head, { why, text: await textOf(response) });
   }
   if (request.verb === 'watch') {
-    if (response.body === undefined) throw unusable(request, told, { why: 'this fetch cannot stream', text: '' });
-    return { type: 'watch', watch: new HttpWatchStream(response.body, request.signal), warnings: told.warnings };
+    if (response.body === undefined)
+      throw unusableResponseError(request, head, { why: 'this fetch cannot stream', text: '' });
+    return { type: 'watch', watch: new HttpWatchStream(response.body, request.signal), warnings: head.warnings };
   }
   const text = await textOf(response);
-  const value = parse(request, told, text);
-  const failed = statusFailure(value, told);
+  const value = parseBody(request, head, text);
+  const failed = statusError(value, head);
   if (failed !== undefined) throw failed;
-  const object = asAnswer(request, value);
-  if (object === undefined) throw unusable(request, told, { why: 'with JSON that is no object of the API', text });
-  return { type: 'object', code: told.code, object, warnings: told.warnings };
+  const object = toAnswer(request, value);
+  if (object === undefined) throw unusableResponseError(request, head, { why: 'its JSON is not an API object', text });
+  return { type: 'object', code: head.code, object, warnings: head.warnings };
 }
 
-/** The failure that a response of no success stands for. */
-export async function failureOf(asked: Asked, response: Response): Promise<StatusError> {
-  const told = toldBy(response);
-  if (response.type === 'opaqueredirect' || (told.code >= 300 && told.code <= 399)) {
+/** Reads the error of an unsuccessful response. */
+export async function readFailure(asked: SentRequest, response: Response): Promise<StatusError> {
+  const head = readHead(response);
+  if (response.type === 'opaqueredirect' || (head.code >= 300 && head.code <= 399)) {
     await response.body?.cancel();
-    // Browsers do not even tell the code.
-    return redirected(asked.request, { ...told, code: told.code || 302 }, response.headers.get('location'));
+    // Browsers hide the code of a redirect.
+    return redirectError(asked.request, { ...head, code: head.code || 302 }, response.headers.get('location'));
   }
   const text = await textOf(response);
   const type = parseMediaType(response.headers.get('content-type') ?? '');
   if (type === 'application/json') {
-    const failed = statusFailure(parseLoosely(text), told);
+    const failed = statusError(parseLoosely(text), head);
     if (failed !== undefined) return failed;
   }
   const isText = type === undefined || type === 'application/json' || type.startsWith('text/');
-  return bareFailure(asked, told, isText ? text : '');
+  return errorWithoutStatus(asked, head, isText ? text : '');
 }
 
 async function textOf(response: Response): Promise<string> {
   try {
     return await response.text();
   } catch (error) {
-    throw brokenOff(error);
+    throw brokenResponseError(error);
   }
 }
 
-function parse(request: ApiRequest, told: Told, text: string): unknown {
+function parseBody(request: ApiRequest, head: ResponseHead, text: string): unknown {
   try {
     return parseJson(text).value;
   } catch (cause) {
     if (!(cause instanceof JsonSyntaxError)) throw cause;
-    throw unusable(request, told, { why: `its body is no JSON: ${cause.message}`, text, cause });
+    throw unusableResponseError(request, head, { why: `its body is not JSON: ${cause.message}`, text, cause });
   }
 }
 
-/** Undefined for what is no JSON; it is told as the text it is. */
+/** Undefined for a text that is not JSON; the caller reports the text itself. */
 function parseLoosely(text: string): unknown {
   try {
     return parseJson(text).value;
@@ -108,52 +109,49 @@ function parseLoosely(text: string): unknown {
   }
 }
 
-/** Undefined when the value is no object, or none of the kind of thing that the verb is answered with. */
-function asAnswer({ verb }: ApiRequest, value: unknown): ObjectResponse['object'] | undefined {
+/** Undefined when the value is not an API object, or not the type that the verb returns. */
+function toAnswer({ verb }: ApiRequest, value: unknown): ObjectResponse['object'] | undefined {
   if (!isRecord(value) || typeof value['kind'] !== 'string' || typeof value['apiVersion'] !== 'string')
     return undefined;
   const isList = Array.isArray(value['items']) || value['items'] === null;
   if (verb === 'list' && !isList) return undefined;
   const answer = isList && (verb === 'list' || verb === 'deletecollection') ? withTypedItems(value) : value;
-  // Of the parts beyond the type the server is trusted, as over any transport.
+  // Beyond the type, the server is trusted, as with any transport.
   return deepFreeze(answer) as unknown as ObjectResponse['object'];
 }
 
-/** Lists of built-in kinds say once what their items are. An empty list may be a null. */
+/** Items of built-in lists omit kind and apiVersion. The items of an empty list may be null. */
 function withTypedItems(list: MutableRecord): MutableRecord {
   const { kind, apiVersion } = list;
   const items = Array.isArray(list['items']) ? list['items'] : [];
   dropEmptyToken(list['metadata']);
-  if (typeof kind !== 'string' || !kind.endsWith(LIST)) return { ...list, items };
-  const type = { kind: kind.slice(0, -LIST.length), apiVersion };
+  if (typeof kind !== 'string' || !kind.endsWith(LIST_SUFFIX)) return { ...list, items };
+  const type = { kind: kind.slice(0, -LIST_SUFFIX.length), apiVersion };
   return { ...list, items: items.map((item: unknown) => (isRecord(item) ? { ...type, ...item } : item)) };
 }
 
-/** Lists of custom kinds have a token even when there are no more pages. */
+/** Lists of custom resources have an empty `continue` on the last page. */
 function dropEmptyToken(metadata: unknown): void {
   if (isRecord(metadata) && metadata['continue'] === '') delete metadata['continue'];
 }
 
-const LIST = 'List';
+const LIST_SUFFIX = 'List';
 
-/**
- * The texts of all warnings, in order, without repeats. A header that is malformed at some point has told what it had
- * to tell before it.
- */
+/** The texts of all warnings in order, without duplicates. Parsing stops at the first malformed one. */
 function warningTexts(header: string | null): string[] {
   if (header === null) return [];
   const texts = new Set<string>();
   for (let at = 0; at < header.length; ) {
-    const [, code, , quoted] = matchAt(WARNING, header, after(SEPARATOR, header, at)) ?? [];
+    const [, code, , quoted] = matchAt(WARNING, header, skip(SEPARATOR, header, at)) ?? [];
     if (quoted === undefined) break;
     at = WARNING.lastIndex;
-    const text = fromBytes(quoted.replace(/\\(.)/g, '$1'));
-    if (code === PERSISTENT && text !== '') texts.add(text);
+    const text = fromHeaderBytes(quoted.replace(/\\(.)/g, '$1'));
+    if (code === PERSISTENT_WARNING && text !== '') texts.add(text);
   }
   return [...texts];
 }
 
-function after(pattern: RegExp, text: string, at: number): number {
+function skip(pattern: RegExp, text: string, at: number): number {
   matchAt(pattern, text, at);
   return pattern.lastIndex;
 }
@@ -163,8 +161,8 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 }
 
-/** fetch gives each byte of a header as one character; text that was never UTF-8 stays as it is. */
-function fromBytes(text: string): string {
+/** fetch returns each byte of a header as one character; text that is not UTF-8 is returned unchanged. */
+function fromHeaderBytes(text: string): string {
   if (!/[\x80-\xff]/.test(text)) return text;
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   try {

@@ -1,7 +1,7 @@
 /**
- * Every way in which there is no answer, or none that can be used → StatusError. What the server has put into words is
- * told in its words; everything else (a proxy's page, a refused connection, half a document) gets those of the
- * reference client. The platform's own error, if there was one, is the `cause`.
+ * Converts every failed or unusable response to a StatusError. A Status of the server is passed on; everything else (a
+ * proxy's page, a refused connection, a truncated document) gets the reference client's message. The platform's error,
+ * if any, is the `cause`.
  */
 import { type Dialect, dialects, serviceGroup } from '../../meta/dialect.js';
 import { failure, StatusError } from '../../meta/errors.js';
@@ -13,31 +13,31 @@ import { deepFreeze, isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import { METHODS } from './encode-request.js';
 
-/** How much of a text that was no answer goes into a message. */
-const SHOWN = 2048;
+/** The maximum length of an unexpected response body in a message. */
+const MAX_SHOWN_LENGTH = 2048;
 
-/** What a response says besides its body. */
-export interface Told {
+/** The parts of a response head that matter for errors and warnings. */
+export interface ResponseHead {
   readonly code: number;
   readonly warnings: readonly string[];
-  /** Absent: the header was missing or no number of seconds. */
+  /** Undefined: the header is missing or not a number of seconds. */
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** A Status that is none of success, as the error it is; undefined for any other value. */
-export function statusFailure(value: unknown, { code, warnings }: Told): StatusError | undefined {
+/** The error of a Status that reports a failure; undefined for any other value. */
+export function statusError(value: unknown, { code, warnings }: ResponseHead): StatusError | undefined {
   if (!isStatus(value) || value.status === 'Success') return undefined;
   const status = { ...value, metadata: value.metadata ?? {}, code: value.code ?? code };
   return new StatusError(deepFreeze(status), { warnings });
 }
 
-/** Whether the value is a Status; of its parts only the type is certain. */
+/** Whether the value is a Status. Only its type is checked. */
 export function isStatus(value: unknown): value is Status {
   return isRecord(value) && value['kind'] === 'Status' && value['apiVersion'] === 'v1';
 }
 
-/** The words of the reference client for codes that came without a Status. */
-const TEXTS: Readonly<Record<number, { readonly reason: StatusReason; readonly text: string }>> = {
+/** The reference client's messages for codes that came without a Status. */
+const CLIENT_MESSAGES: Readonly<Record<number, { readonly reason: StatusReason; readonly text: string }>> = {
   400: { reason: 'BadRequest', text: 'the server rejected our request for an unknown reason' },
   401: { reason: 'Unauthorized', text: 'the server has asked for the client to provide credentials' },
   404: { reason: 'NotFound', text: 'the server could not find the requested resource' },
@@ -55,88 +55,92 @@ const TEXTS: Readonly<Record<number, { readonly reason: StatusReason; readonly t
   },
 };
 
-/** Codes whose text, where there is one, says it better. */
-const IN_OWN_WORDS: Readonly<Record<number, StatusReason>> = {
+/** Codes for which the response text is the better message. */
+const REASONS_WITH_BODY_TEXT: Readonly<Record<number, StatusReason>> = {
   403: 'Forbidden',
   406: 'NotAcceptable',
-  // Whoever follows a collection must know that it has to list again, also from a proxy.
+  // A 410 of a proxy, too, tells a reflector to list again.
   410: 'Gone',
   413: 'RequestEntityTooLarge',
   415: 'UnsupportedMediaType',
 };
 
-/** A request, and the names in which it was made. */
-export interface Asked {
+/** A request and the dialect in which it was sent. */
+export interface SentRequest {
   readonly request: ApiRequest;
   readonly dialect: Dialect;
 }
 
-/** An HTTP failure without a Status; `text` is what it brought instead. */
-export function bareFailure({ request, dialect }: Asked, told: Told, text: string): StatusError {
-  const { code } = told;
-  const shown = text.trim().slice(0, SHOWN) || 'unknown';
-  const known = TEXTS[code];
-  const own = IN_OWN_WORDS[code];
-  if (own !== undefined) return unexpected(request, told, { reason: own, message: shown, shown });
+/** The error of a response without a Status; `text` is its body. */
+export function errorWithoutStatus({ request, dialect }: SentRequest, head: ResponseHead, text: string): StatusError {
+  const { code } = head;
+  const shown = text.trim().slice(0, MAX_SHOWN_LENGTH) || 'unknown';
+  const known = CLIENT_MESSAGES[code];
+  const own = REASONS_WITH_BODY_TEXT[code];
+  if (own !== undefined) return unexpectedResponseError(request, head, { reason: own, message: shown, shown });
   if (known !== undefined) {
     const reason = code === 409 && request.verb === 'create' ? 'AlreadyExists' : known.reason;
     const hint = code === 404 ? dialectHint(request, dialect) : '';
-    return unexpected(request, told, { reason, message: known.text, shown, hint });
+    return unexpectedResponseError(request, head, { reason, message: known.text, shown, hint });
   }
   const message =
     code >= 500
       ? `an error on the server (${quote(shown)}) has prevented the request from succeeding`
       : `the server responded with the status code ${code} but did not return more information`;
-  return unexpected(request, told, { ...(code >= 500 ? { reason: 'InternalError' } : {}), message, shown });
+  return unexpectedResponseError(request, head, {
+    ...(code >= 500 ? { reason: 'InternalError' } : {}),
+    message,
+    shown,
+  });
 }
 
 /**
- * A group of the service's own is at every server, under one of two names: one that is nowhere was asked for under the
- * other's. Groups of other owners have one name everywhere.
+ * A built-in group exists on every server under the name of its dialect, so a 404 may mean that the server uses the
+ * other dialect. Custom groups have the same name in every dialect.
  */
 function dialectHint({ resource }: ApiRequest, dialect: Dialect): string {
   if (!resource.group.endsWith(dialect.group(serviceGroup('')))) return '';
   const others = dialects.filter(({ name }) => name !== dialect.name).map(({ name }) => quote(name));
-  return `; the other end may speak another dialect than ${quote(dialect.name)}: try dialect: ${others.join(' or ')}`;
+  return `; the server may not use the dialect ${quote(dialect.name)}: try dialect: ${others.join(' or ')}`;
 }
 
-/** A redirect. It is not followed: most requests would arrive elsewhere as another one, or without who asks. */
-export function redirected(request: ApiRequest, told: Told, location: string | null): StatusError {
+/** A redirect. It is not followed: most requests would change their method or lose their credentials. */
+export function redirectError(request: ApiRequest, head: ResponseHead, location: string | null): StatusError {
   const where = location === null ? '' : ` to ${quote(location)}`;
-  const message = `the server redirects${where}, which is not followed; baseUrl has to be where the cluster answers`;
-  return unexpected(request, told, { message, shown: 'redirect' });
+  const message = `the server redirects${where}, which is not followed; set baseUrl to the final URL of the cluster`;
+  return unexpectedResponseError(request, head, { message, shown: 'redirect' });
 }
 
-/** A response of success that is not what was asked for. */
-export function unusable(
+/** A successful response whose body is not what the request expects. */
+export function unusableResponseError(
   request: ApiRequest,
-  told: Told,
-  about: { readonly why: string; readonly text: string; readonly cause?: unknown },
+  head: ResponseHead,
+  problem: { readonly why: string; readonly text: string; readonly cause?: unknown },
 ): StatusError {
-  const shown = about.text.trim().slice(0, SHOWN) || 'unknown';
-  const message = `the server answered with the status code ${told.code}, but ${about.why}`;
-  // The code of a success cannot be the code of an error.
-  return unexpected(request, { ...told, code: 500 }, { message, shown, cause: about.cause });
+  const shown = problem.text.trim().slice(0, MAX_SHOWN_LENGTH) || 'unknown';
+  const message = `the server answered with the status code ${head.code}, but ${problem.why}`;
+  // An error needs an error code.
+  return unexpectedResponseError(request, { ...head, code: 500 }, { message, shown, cause: problem.cause });
 }
 
-interface Words {
+interface ErrorParts {
   readonly reason?: StatusReason;
   readonly message: string;
   readonly shown: string;
-  /** What to try, behind all the rest. */
+  /** A suggestion at the end of the message. */
   readonly hint?: string;
   readonly cause?: unknown;
 }
 
-function unexpected(request: ApiRequest, told: Told, words: Words): StatusError {
+function unexpectedResponseError(request: ApiRequest, head: ResponseHead, words: ErrorParts): StatusError {
   const { reason, message, shown, hint = '', cause } = words;
   const { group, resource } = request.resource;
-  const { retryAfterSeconds } = told;
-  // A path that is not there is no word about the object: whoever asks whether it exists must not take it for one.
-  const name = told.code === 404 ? undefined : request.name;
+  const { retryAfterSeconds } = head;
+  // A missing path says nothing about the object: `details.name` would mean that the object does not exist.
+  const name = head.code === 404 ? undefined : request.name;
   const { status } = failure({
     ...(reason === undefined ? {} : { reason }),
-    code: told.code,
+    code: head.code,
     message: `${message} (${describe(request)})${hint}`,
     details: {
       ...(name === undefined ? {} : { name }),
@@ -146,7 +150,7 @@ function unexpected(request: ApiRequest, told: Told, words: Words): StatusError 
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     },
   });
-  return new StatusError(deepFreeze(status), { warnings: told.warnings, ...(cause === undefined ? {} : { cause }) });
+  return new StatusError(deepFreeze(status), { warnings: head.warnings, ...(cause === undefined ? {} : { cause }) });
 }
 
 function describe({ verb, resource, name }: ApiRequest): string {
@@ -154,22 +158,22 @@ function describe({ verb, resource, name }: ApiRequest): string {
   return name === undefined ? what : `${what} ${name}`;
 }
 
-/** There was no response: the address is unknown, nobody listens there, the connection broke. */
-export function unreachable(request: ApiRequest, url: string, cause: unknown): StatusError {
+/** No response: the host is unknown, the connection was refused or broke. */
+export function unreachableError(request: ApiRequest, url: string, cause: unknown): StatusError {
   const what = `${METHODS[request.verb]} ${quote(url)}: ${messagesOf(cause)}`;
   return isTimeout(cause)
     ? failure({ reason: 'Timeout', message: `Timeout: ${what}`, details: {}, cause })
     : failure({ reason: 'ServiceUnavailable', message: what, details: {}, cause });
 }
 
-/** The response began and did not come to its end. */
-export function brokenOff(cause: unknown): StatusError {
+/** The response body ended prematurely. */
+export function brokenResponseError(cause: unknown): StatusError {
   const message = `unexpected error when reading response body. Please retry. Original error: ${messagesOf(cause)}`;
   return failure({ reason: isTimeout(cause) ? 'Timeout' : 'ServiceUnavailable', message, details: {}, cause });
 }
 
-/** What came on a watch is no event. */
-export function undecodable(why: string, cause?: unknown): StatusError {
+/** A line of a watch stream is not an event. */
+export function undecodableEventError(why: string, cause?: unknown): StatusError {
   const message = `unable to decode an event from the watch stream: ${why}`;
   return failure({
     reason: 'InternalError',
@@ -179,29 +183,29 @@ export function undecodable(why: string, cause?: unknown): StatusError {
   });
 }
 
-/** Platforms hide what happened behind a general error: `fetch failed`, because of `connect ECONNREFUSED`. */
+/** Platforms wrap the actual error: `fetch failed`, caused by `connect ECONNREFUSED`. */
 function messagesOf(error: unknown): string {
   const messages = causesOf(error).map(messageOf);
   return messages.filter((message) => message !== '').join(': ') || 'unknown';
 }
 
-/** Whether somebody grew tired of waiting: a signal with a timeout, or the platform's own limits. */
+/** Whether the error is a timeout, of a signal or of the platform. */
 export function isTimeout(error: unknown): boolean {
   return causesOf(error).some((each) => each instanceof Error && /timeout/i.test(`${each.name} ${codeOf(each)}`));
 }
 
-const RESETS: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+const RESET_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** Whether the connection broke, as one does that the server closed just when it was used again. */
+/** Whether the connection was reset, as happens when the server closes an idle connection that is being reused. */
 export function isReset(error: unknown): boolean {
-  return causesOf(error).some((each) => RESETS.has(codeOf(each)));
+  return causesOf(error).some((each) => RESET_CODES.has(codeOf(each)));
 }
 
 function codeOf(error: unknown): string {
   return isRecord(error) && typeof error['code'] === 'string' ? error['code'] : '';
 }
 
-/** The error and what it says it came from; a chain that goes on and on is cut. */
+/** The error and its causes, at most five. */
 function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = [];
   for (let each = error; each !== undefined && chain.length < 5; each = isRecord(each) ? each['cause'] : undefined) {

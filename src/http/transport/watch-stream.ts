@@ -1,17 +1,17 @@
 /**
- * The body of a response → a watch: one JSON event per line, read when somebody asks for the next one. Nothing is read
- * ahead, so a slow reader slows the server down and not this process.
+ * Reads a watch from a response body: one JSON event per line. It reads only on demand, so a slow reader applies back
+ * pressure to the server.
  *
  * How it ends:
  *
- *   the body ends between two lines, or nothing came for long   done, as after the server's own timeout
- *   the body ends inside a line, or the connection breaks        `next` rejects with ServiceUnavailable
- *   a line is no event                                           `next` rejects with InternalError
- *   an ERROR event                                               it is given, then done
- *   close                                                        done, also for a `next` that waits
+ *   the body ends between two lines, or a read times out    done, as after the server's own timeout
+ *   the body ends inside a line, or the connection breaks   `next` rejects with ServiceUnavailable
+ *   a line is not an event                                  `next` rejects with InternalError
+ *   an ERROR event                                          it is returned, then done
+ *   close                                                   done, also for a pending `next`
  *
- * Whoever follows a collection goes on from the last version that came, so an end between two lines loses nothing; an
- * event that was cut off is told, because the one who sent it thinks that it has arrived.
+ * A reflector resumes from the last resourceVersion it received, so an end between two lines loses nothing. A truncated
+ * event is an error, because the server considers it delivered.
  */
 import type { StatusError } from '../../meta/errors.js';
 import type { Status } from '../../meta/status.js';
@@ -20,50 +20,50 @@ import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { onAbort } from '../../util/abort.js';
 import type { Undo } from '../../util/clock.js';
 import { deepFreeze, isRecord } from '../../util/json.js';
-import { brokenOff, isStatus, isTimeout, undecodable } from './response-errors.js';
+import { brokenResponseError, isStatus, isTimeout, undecodableEventError } from './response-errors.js';
 
-/** Longer than any object that a server accepts, and short enough to hold: what the reference client reads at most. */
+/** The reference client's limit, longer than any object that a server accepts. */
 export const MAX_LINE = 16 * 1024 * 1024;
 
-/** A line that does not end within {@link MAX_LINE} characters. */
+/** A line longer than {@link MAX_LINE} characters. */
 class LineTooLongError extends Error {
   override readonly name = 'LineTooLongError';
 }
 
 class EventLines {
   readonly #decoder = new TextDecoder();
-  /** The text of the last chunk, from {@link #at} on still to be read. */
+  /** The text of the last chunk; {@link #at} is the read position. */
   #chunk = '';
   #at = 0;
-  /** The beginning of a line whose end has not come yet. */
-  #begun = '';
+  /** The beginning of an incomplete line. */
+  #partialLine = '';
 
-  /** Takes over a chunk. Only when {@link next} has nothing left. */
+  /** Adds a chunk. Call it only when {@link next} returned undefined. */
   push(bytes: Uint8Array): void {
     this.#chunk = this.#decoder.decode(bytes, { stream: true });
     this.#at = 0;
   }
 
-  /** The next whole line that is not blank; undefined when another chunk is needed. Throws LineTooLongError. */
+  /** The next complete line that is not blank; undefined when another chunk is needed. Throws LineTooLongError. */
   next(): string | undefined {
     for (let end = this.#chunk.indexOf('\n', this.#at); end >= 0; end = this.#chunk.indexOf('\n', this.#at)) {
-      const line = this.#begun + this.#chunk.slice(this.#at, end);
-      this.#begun = '';
+      const line = this.#partialLine + this.#chunk.slice(this.#at, end);
+      this.#partialLine = '';
       this.#at = end + 1;
-      if (line.length > MAX_LINE) throw tooLong();
+      if (line.length > MAX_LINE) throw lineTooLongError();
       if (line.trim() !== '') return line;
     }
-    this.#begun += this.#chunk.slice(this.#at);
+    this.#partialLine += this.#chunk.slice(this.#at);
     this.#chunk = '';
     this.#at = 0;
-    if (this.#begun.length > MAX_LINE) throw tooLong();
+    if (this.#partialLine.length > MAX_LINE) throw lineTooLongError();
     return undefined;
   }
 
-  /** What stood behind the last line end when the bytes ended; it is given once. */
+  /** The text after the last line end when the body ended; returned once. */
   rest(): string {
-    const rest = this.#begun + this.#decoder.decode();
-    this.#begun = '';
+    const rest = this.#partialLine + this.#decoder.decode();
+    this.#partialLine = '';
     return rest;
   }
 }
@@ -77,19 +77,19 @@ export class HttpWatchStream implements WatchStream {
   readonly #lines = new EventLines();
   #offSignal: Undo = () => undefined;
   #ended = false;
-  /** Reads come one after another, also when they are asked for at once. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Reads run one after another, even when several are requested at once. */
+  #lastRead: Promise<unknown> = Promise.resolve();
 
-  /** `body` is null for a response that ended with its head. The signal closes the stream. */
+  /** `body` is null for a response without a body. The signal closes the stream. */
   constructor(body: ReadableStream<Uint8Array> | null, signal?: AbortSignal) {
     this.#reader = body?.getReader();
     this.#offSignal = onAbort(signal, () => this.close());
   }
 
   next(): Promise<Next> {
-    const next = this.#turn.then(() => this.#read());
-    // Whoever asked is told of a failure; the reader after it finds the stream ended.
-    this.#turn = next.catch(() => undefined);
+    const next = this.#lastRead.then(() => this.#read());
+    // The caller gets the error; the next read finds the stream ended.
+    this.#lastRead = next.catch(() => undefined);
     return next;
   }
 
@@ -97,7 +97,7 @@ export class HttpWatchStream implements WatchStream {
     if (this.#ended) return;
     this.#ended = true;
     this.#offSignal();
-    // A body that has failed already cannot be cancelled, and nobody waits for it any more.
+    // Cancelling a body that has already failed rejects; the error was already reported.
     this.#reader?.cancel().catch(() => undefined);
   }
 
@@ -139,30 +139,30 @@ export class HttpWatchStream implements WatchStream {
     try {
       return this.#lines.next();
     } catch (error) {
-      throw error instanceof LineTooLongError ? undecodable(error.message, error) : error;
+      throw error instanceof LineTooLongError ? undecodableEventError(error.message, error) : error;
     }
   }
 
-  /** The next bytes; undefined when there are no more. */
+  /** The next bytes; undefined at the end. */
   async #chunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
     try {
       const { done, value } = await reader.read();
       return done ? undefined : value;
     } catch (error) {
-      // Node ends a response on which nothing has come for some minutes; on a quiet watch nothing does.
+      // Node ends a response that is idle for some minutes, which is normal for a watch.
       if (isTimeout(error)) return undefined;
-      throw brokenOff(error);
+      throw brokenResponseError(error);
     }
   }
 
-  /** What a server left unfinished: nothing, a whole event without its line end, or a part of one. */
+  /** The unterminated last line: nothing, a complete event, or part of one. */
   #last(): string | undefined {
     const rest = this.#lines.rest();
     if (rest.trim() === '') return undefined;
     try {
       parseJson(rest);
     } catch (error) {
-      if (error instanceof JsonSyntaxError) throw brokenOff(new Error('unexpected EOF', { cause: error }));
+      if (error instanceof JsonSyntaxError) throw brokenResponseError(new Error('unexpected EOF', { cause: error }));
       throw error;
     }
     return rest;
@@ -174,16 +174,17 @@ export class HttpWatchStream implements WatchStream {
   }
 }
 
-const CHANGES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
+const CHANGE_TYPES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
 /** Throws StatusError InternalError. */
 function decodeEvent(line: string): WireEvent {
   const event = parseEvent(line);
   const { type, object } = event;
-  if (type === 'ERROR') return { type, object: isStatus(object) ? deepFreeze(object) : unknownFailure(object) };
-  if (!CHANGES.has(type)) throw undecodable(`invalid watch event type: ${String(type)}`);
-  if (!isRecord(object) || !isRecord(object['metadata'])) throw undecodable('an event without an object');
-  // Of the parts beyond the type the server is trusted, as over any transport.
+  if (type === 'ERROR')
+    return { type, object: isStatus(object) ? deepFreeze(object) : errorEventWithoutStatus(object) };
+  if (!CHANGE_TYPES.has(type)) throw undecodableEventError(`invalid watch event type: ${String(type)}`);
+  if (!isRecord(object) || !isRecord(object['metadata'])) throw undecodableEventError('an event without an object');
+  // Beyond the type, the server is trusted, as with any transport.
   return deepFreeze({ type, object }) as unknown as WireEvent;
 }
 
@@ -192,20 +193,20 @@ function parseEvent(line: string): { readonly type?: unknown; readonly object?: 
     const { value } = parseJson(line);
     if (isRecord(value)) return value;
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw undecodable(error.message, error);
+    if (error instanceof JsonSyntaxError) throw undecodableEventError(error.message, error);
     throw error;
   }
-  throw undecodable('a line that is no object');
+  throw undecodableEventError('a line that is not an object');
 }
 
-/** An ERROR event is told as a Status, also when it brought something else. */
-function unknownFailure(object: unknown): Status {
-  const failure: StatusError = undecodable(
+/** The Status for an ERROR event that carries something else. */
+function errorEventWithoutStatus(object: unknown): Status {
+  const failure: StatusError = undecodableEventError(
     `an ERROR event without a Status: ${isRecord(object) ? 'another object' : typeof object}`,
   );
   return deepFreeze(failure.status);
 }
 
-function tooLong(): LineTooLongError {
+function lineTooLongError(): LineTooLongError {
   return new LineTooLongError('object to decode was longer than maximum allowed size');
 }

@@ -4,10 +4,10 @@ import type { Codec } from '../../../src/codec/codec.js';
 import { jsonCodec } from '../../../src/codec/json.js';
 import { parseAccept, parseMediaType } from '../../../src/http/header-values.js';
 import {
-  offerOf,
+  chooseErrorRepresentation,
+  chooseRepresentation,
+  createOffer,
   readPatchType,
-  represent,
-  representError,
   requestCodec,
   routerRefusal,
 } from '../../../src/http/negotiate.js';
@@ -26,8 +26,8 @@ const vendor: Codec = {
   body,
   encode,
 };
-const offer = offerOf([jsonCodec], kubernetesDialect);
-const wide = offerOf([jsonCodec, yaml, vendor], kubernetesDialect);
+const offer = createOffer([jsonCodec], kubernetesDialect);
+const wide = createOffer([jsonCodec, yaml, vendor], kubernetesDialect);
 const object = { watch: false };
 
 describe('Accept clauses', () => {
@@ -102,14 +102,14 @@ describe('the form of an answer', () => {
     ['application/json;stream=bogus,application/yaml', 'application/yaml'],
     ['application/json;charset=utf-8', 'application/json'],
   ])('%s', (accept, mediaType) => {
-    const { mediaType: chosen, pretty, view, codec } = represent(wide, accept, object);
+    const { mediaType: chosen, pretty, view, codec } = chooseRepresentation(wide, accept, object);
     expect({ chosen, pretty, view }).toEqual({ chosen: mediaType, pretty: false, view: undefined });
     expect(codec.mediaType(kubernetesDialect)).toBe(mediaType);
   });
 
   test('may be asked to be pretty', () => {
-    expect(represent(offer, 'application/json;pretty=1', object).pretty).toBe(true);
-    expect(represent(offer, 'application/json;pretty=true', object).pretty).toBe(false);
+    expect(chooseRepresentation(offer, 'application/json;pretty=1', object).pretty).toBe(true);
+    expect(chooseRepresentation(offer, 'application/json;pretty=true', object).pretty).toBe(false);
   });
 
   test.each([
@@ -121,28 +121,30 @@ describe('the form of an answer', () => {
     ],
     ['application/json;as=Table;g=meta.k8s.io;v=v1', 'Table', 'meta.k8s.io/v1'],
   ])('%s', (accept, kind, apiVersion) => {
-    expect(represent(offer, accept, object).view).toEqual({ kind, apiVersion });
+    expect(chooseRepresentation(offer, accept, object).view).toEqual({ kind, apiVersion });
   });
 
   test('views are named in the dialect', () => {
     const accept = 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1';
-    expect(represent(offerOf([jsonCodec], orchDialect), accept, object).view?.apiVersion).toBe('meta.orch.io/v1');
-    expect(() => represent(offer, accept, object)).toThrow('only the following media types are accepted');
+    expect(chooseRepresentation(createOffer([jsonCodec], orchDialect), accept, object).view?.apiVersion).toBe(
+      'meta.orch.io/v1',
+    );
+    expect(() => chooseRepresentation(offer, accept, object)).toThrow('only the following media types are accepted');
   });
 
   test('a table is had only where people can read it', () => {
     const asTable = 'as=Table;v=v1;g=meta.k8s.io';
-    expect(represent(wide, `application/yaml;${asTable}`, object).mediaType).toBe('application/yaml');
+    expect(chooseRepresentation(wide, `application/yaml;${asTable}`, object).mediaType).toBe('application/yaml');
     const both = `application/vnd.kubernetes.protobuf;${asTable},application/json;${asTable}`;
-    expect(represent(wide, both, object).mediaType).toBe('application/json');
+    expect(chooseRepresentation(wide, both, object).mediaType).toBe('application/json');
   });
 
   test('an encoding of built-in kinds carries only the metadata of others', () => {
     const accept = 'application/vnd.kubernetes.protobuf,application/json;q=0.5';
-    expect(represent(wide, accept, { watch: false, manner: 'struct' }).codec).toBe(vendor);
-    expect(represent(wide, accept, { watch: false, manner: 'document' }).codec).toBe(jsonCodec);
+    expect(chooseRepresentation(wide, accept, { watch: false, kindRepresentation: 'struct' }).codec).toBe(vendor);
+    expect(chooseRepresentation(wide, accept, { watch: false, kindRepresentation: 'document' }).codec).toBe(jsonCodec);
     const metadata = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
-    expect(represent(wide, metadata, { watch: false, manner: 'document' }).codec).toBe(vendor);
+    expect(chooseRepresentation(wide, metadata, { watch: false, kindRepresentation: 'document' }).codec).toBe(vendor);
   });
 
   test.each([
@@ -151,7 +153,7 @@ describe('the form of an answer', () => {
     ['application/json;g=meta.k8s.io;v=v1'],
     ['text/html'],
   ])('nothing fits %s', (accept) => {
-    expect(() => represent(wide, accept, object)).toThrow(
+    expect(() => chooseRepresentation(wide, accept, object)).toThrow(
       expect.objectContaining({
         code: 406,
         message:
@@ -161,20 +163,20 @@ describe('the form of an answer', () => {
   });
 
   test('a watch needs an encoding with a stream', () => {
-    expect(() => represent(wide, 'application/yaml', { watch: true })).toThrow(
+    expect(() => chooseRepresentation(wide, 'application/yaml', { watch: true })).toThrow(
       'only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
     );
   });
 
   test('an error takes no view, and no form at all when only a view would do', () => {
     const view = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
-    expect(representError(offer, `${view},application/json;q=0.1`)).toEqual({
+    expect(chooseErrorRepresentation(offer, `${view},application/json;q=0.1`)).toEqual({
       codec: jsonCodec,
       mediaType: 'application/json',
       pretty: false,
     });
-    expect(representError(offer, view)).toBeUndefined();
-    expect(representError(offer, 'text/html')).toBeUndefined();
+    expect(chooseErrorRepresentation(offer, view)).toBeUndefined();
+    expect(chooseErrorRepresentation(offer, 'text/html')).toBeUndefined();
   });
 });
 

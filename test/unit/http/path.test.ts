@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { parsePath } from '../../../src/http/path.js';
 
-const configMaps = { type: 'resource', group: '', version: 'v1', resource: 'configmaps', deeper: false, watch: false };
+const configMaps = {
+  type: 'resource',
+  group: '',
+  version: 'v1',
+  resource: 'configmaps',
+  hasExtraSegments: false,
+  watch: false,
+};
 
 describe('resources', () => {
   test.each([
@@ -12,7 +19,10 @@ describe('resources', () => {
     ['/api/v1/namespaces/ns/configmaps/a', { namespace: 'ns', name: 'a' }],
     ['/api/v1/namespaces/ns/configmaps/a//', { namespace: 'ns', name: 'a' }],
     ['/api/v1/namespaces/ns/configmaps/a/scale', { namespace: 'ns', name: 'a', subresource: 'scale' }],
-    ['/api/v1/namespaces/ns/configmaps/a/b/c', { namespace: 'ns', name: 'a', subresource: 'b', deeper: true }],
+    [
+      '/api/v1/namespaces/ns/configmaps/a/b/c',
+      { namespace: 'ns', name: 'a', subresource: 'b', hasExtraSegments: true },
+    ],
     ['/api/v1/namespaces//configmaps', { namespace: '' }],
     ['/api/v1/watch/configmaps', { watch: true }],
     ['/api/v1/watch/namespaces/ns/configmaps/a', { watch: true, namespace: 'ns', name: 'a' }],
@@ -21,7 +31,10 @@ describe('resources', () => {
     ['/api/v1/namespaces/ns', { resource: 'namespaces', name: 'ns' }],
     ['/api/v1/namespaces/ns/status', { resource: 'namespaces', name: 'ns', subresource: 'status' }],
     ['/api/v1/namespaces/ns/finalize', { resource: 'namespaces', name: 'ns', subresource: 'finalize' }],
-    ['/api/v1/namespaces/ns/status/x', { resource: 'namespaces', name: 'ns', subresource: 'status', deeper: true }],
+    [
+      '/api/v1/namespaces/ns/status/x',
+      { resource: 'namespaces', name: 'ns', subresource: 'status', hasExtraSegments: true },
+    ],
     ['/api/v1//configmaps', { resource: '', name: 'configmaps' }],
     ['/api/v1/watch', { resource: 'watch' }],
   ])('%s', (path, differs) => {

@@ -1,8 +1,8 @@
 /** What a query says, and which faults it can have. */
 import { describe, expect, test } from 'vitest';
 import {
-  asksForPretty,
-  asksToWatch,
+  isPrettyRequested,
+  isWatchRequested,
   parseQuery,
   readDeleteOptions,
   readOptions,
@@ -153,7 +153,7 @@ describe('watch, pretty and timeout', () => {
     ['watch=False', false],
     ['', false],
   ])('%s', (search, watch) => {
-    expect(asksToWatch(parseQuery(search))).toBe(watch);
+    expect(isWatchRequested(parseQuery(search))).toBe(watch);
   });
 
   test.each([
@@ -167,7 +167,7 @@ describe('watch, pretty and timeout', () => {
     ['', 'Mozilla/5.0 (X11)', true],
     ['', 'kubectl/v1', false],
   ])('%s from %s', (search, userAgent, pretty) => {
-    expect(asksForPretty(parseQuery(search), userAgent)).toBe(pretty);
+    expect(isPrettyRequested(parseQuery(search), userAgent)).toBe(pretty);
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { jsonCodec } from '../../../src/codec/json.js';
 import { readableOf } from '../../../src/http/answer.js';
 import type { View } from '../../../src/http/negotiate.js';
-import { eventStream } from '../../../src/http/watch-body.js';
+import { createWatchBody } from '../../../src/http/watch-body.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { errors } from '../../../src/meta/errors.js';
 import type { WireEvent } from '../../../src/protocol/watch-event.js';
@@ -13,10 +13,10 @@ function open(options: { signal?: AbortSignal; view?: View } = {}) {
   const watch = new FakeWatch();
   const failures: unknown[] = [];
   const signal = options.signal ?? new AbortController().signal;
-  const source = eventStream(watch, {
+  const source = createWatchBody(watch, {
     request: { signal },
     codec: jsonCodec.stream ?? expect.fail('JSON has streams'),
-    presentation: () => ({
+    documentOptions: () => ({
       kind: served.ConfigMap.kind,
       view: options.view,
       include: 'Metadata',

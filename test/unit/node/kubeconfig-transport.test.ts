@@ -66,7 +66,7 @@ describe('a cluster of our own over HTTPS', () => {
     await using server = await serve(cluster, { tls: true });
     const error = await rejection(clientOf(server.kubeconfig).api(Lease).list());
     expect(StatusError.is(error, 'NotFound') && error.message).toMatch(
-      /; the other end may speak another dialect than "kubernetes": try dialect: "orch"$/,
+      /; the server may not use the dialect "kubernetes": try dialect: "orch"$/,
     );
     expect((await clientOf(server.kubeconfig, { dialect: 'orch' }).api(Lease).list()).items).toEqual([]);
   });

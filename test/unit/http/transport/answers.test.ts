@@ -153,13 +153,13 @@ describe('failures that it does not', () => {
       new Response(null, { status: 302, headers: { location: 'https://elsewhere/' } }),
       undefined,
       302,
-      'the server redirects to "https://elsewhere/", which is not followed; baseUrl has to be where the cluster answers (get configmaps a)',
+      'the server redirects to "https://elsewhere/", which is not followed; set baseUrl to the final URL of the cluster (get configmaps a)',
     ],
     [
       new Response(null, { status: 304 }),
       undefined,
       304,
-      'the server redirects, which is not followed; baseUrl has to be where the cluster answers (get configmaps a)',
+      'the server redirects, which is not followed; set baseUrl to the final URL of the cluster (get configmaps a)',
     ],
   ])('%#: get the words of the reference client', async (response, reason, code, message) => {
     const error = await failure(response);
@@ -189,10 +189,10 @@ describe('failures that it does not', () => {
     };
     const text = 'the server could not find the requested resource (get leases.';
     expect(await messageOf('coordination.orch.io')).toContain(
-      `${text}coordination.orch.io a); the other end may speak another dialect than "orch": try dialect: "kubernetes"`,
+      `${text}coordination.orch.io a); the server may not use the dialect "orch": try dialect: "kubernetes"`,
     );
     expect(await messageOf('coordination.k8s.io', { dialect: 'kubernetes' })).toMatch(
-      /another dialect than "kubernetes": try dialect: "orch"$/,
+      /the server may not use the dialect "kubernetes": try dialect: "orch"$/,
     );
     // These have one name everywhere.
     for (const group of ['apps', 'stable.example.com', 'coordination.k8s.io']) {
@@ -205,12 +205,12 @@ describe('failures that it does not', () => {
   });
 
   test.each([
-    ['a login page', new Response('<html>', html), /status code 200, but with text\/html instead of JSON/],
-    ['half a document', json('{"kind":"Con'), /its body is no JSON: unexpected end of JSON input/],
-    ['nothing', json(''), /its body is no JSON/],
-    ['no object', json('[1]'), /JSON that is no object of the API/],
-    ['no type', json({ metadata: {} }), /JSON that is no object of the API/],
-    ['no content type', new Response(new Uint8Array([123, 125])), /without a content type/],
+    ['a login page', new Response('<html>', html), /status code 200, but its body is text\/html instead of JSON/],
+    ['half a document', json('{"kind":"Con'), /its body is not JSON: unexpected end of JSON input/],
+    ['nothing', json(''), /its body is not JSON/],
+    ['no object', json('[1]'), /its JSON is not an API object/],
+    ['no type', json({ metadata: {} }), /its JSON is not an API object/],
+    ['no content type', new Response(new Uint8Array([123, 125])), /it has no content type/],
   ])('a success with %s is a failure', async (_, response, message) => {
     const error = await failure(response);
     expect(error.message).toMatch(message);
@@ -218,7 +218,7 @@ describe('failures that it does not', () => {
   });
 
   test('an object is no answer to a list, nor a page to a watch', async () => {
-    expect((await failure(json(configMap), listRequest)).message).toMatch(/no object of the API/);
+    expect((await failure(json(configMap), listRequest)).message).toMatch(/is not an API object/);
     expect((await failure(new Response('<html>', html), watchRequest)).message).toMatch(/text\/html instead of JSON/);
   });
 

@@ -103,17 +103,17 @@ describe('the address', () => {
 
   test.each([
     ['', /the option baseUrl is empty/],
-    [undefined, /the option baseUrl is missing; it says where the cluster is/],
-    [{}, /the option baseUrl is no text and no URL/],
-    ['cluster.local', /http:\/\/ or https:\/\/ is missing before the baseUrl "cluster.local"/],
-    ['localhost:8080', /http:\/\/ or https:\/\/ is missing/],
-    ['/cluster', /"\/cluster" is a path alone, which works only in a page \(location.origin \+ …\)/],
-    ['./cluster', /is a path alone/],
-    ['ftp://h', /begins with ftp:; a cluster is reached over http: or https:/],
-    ['http://', /is no URL: "http:\/\/"/],
-    ['http://me:secret@h', /holds a user/],
-    ['http://h?x=1', /ends with its path/],
-    ['http://h#x', /ends with its path/],
+    [undefined, /the option baseUrl is missing; give the URL of the cluster/],
+    [{}, /the option baseUrl is neither a string nor a URL/],
+    ['cluster.local', /the baseUrl "cluster.local" must begin with http:\/\/ or https:\/\//],
+    ['localhost:8080', /must begin with http:\/\/ or https:\/\//],
+    ['/cluster', /"\/cluster" has no host; a path alone works only in a browser page/],
+    ['./cluster', /has no host/],
+    ['ftp://h', /begins with ftp:; it must use http: or https:/],
+    ['http://', /is not a valid URL: "http:\/\/"/],
+    ['http://me:secret@h', /contains credentials/],
+    ['http://h?x=1', /must not have a query or fragment/],
+    ['http://h#x', /must not have a query or fragment/],
   ])('cannot begin with "%s"', (baseUrl, message) => {
     const make = () => httpTransport({ baseUrl: baseUrl as string });
     expect(make).toThrow(TypeError);
@@ -130,7 +130,7 @@ describe('the address', () => {
         'https://host/c',
         'http://h',
       ]);
-      expect(() => readBaseUrl('cluster.local')).toThrow('is missing');
+      expect(() => readBaseUrl('cluster.local')).toThrow('must begin with');
     } finally {
       vi.unstubAllGlobals();
     }
@@ -186,12 +186,12 @@ describe('headers', () => {
   });
 
   test.each<[unknown, string]>([
-    ['secret\n', 'begins or ends with a space or a line break; trim() takes them away'],
-    ['sec\nret', 'holds a line break, which no header can carry'],
-    ['Bearer secret', 'holds a space, which no bearer token has; the word Bearer is put before it anyway'],
-    ['secret\u00e9', 'holds characters other than those of ASCII that can be seen'],
+    ['secret\n', 'begins or ends with white space; use trim()'],
+    ['sec\nret', 'contains a line break, which a header cannot carry'],
+    ['Bearer secret', 'contains a space; give the token without "Bearer", which is added automatically'],
+    ['secret\u00e9', 'contains characters other than printable ASCII'],
     ['', 'is empty'],
-    [5, 'is no text'],
+    [5, 'is not a string'],
   ])('no token is %j: at once, or when it is asked for', async (given, problem) => {
     const token = given as string;
     expect(() => scripted([], { token })).toThrow(new TypeError(`orchplane: the token ${problem}`));
@@ -256,7 +256,7 @@ describe('the body', () => {
     circle['self'] = circle;
     for (const body of [valueBody(circle), valueBody({ a: Number.NaN }), valueBody(new Map()), jsonBody('{')]) {
       const error = await Promise.resolve(send({ ...getRequest, verb: 'update', body })).catch((e: unknown) => e);
-      expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(/^the body of the request is no JSON: /);
+      expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(/^the body of the request is not JSON: /);
     }
     expect(requests).toEqual([]);
   });
@@ -283,16 +283,16 @@ describe('the body', () => {
 
 describe('options', () => {
   test.each<[unknown, string]>([
-    [undefined, 'httpTransport takes an object of options, with baseUrl'],
-    ['http://h', 'httpTransport takes an object of options, with baseUrl'],
+    [undefined, 'httpTransport takes an options object with baseUrl'],
+    ['http://h', 'httpTransport takes an options object with baseUrl'],
     [
       { baseURL: 'http://h' },
       'httpTransport has no option "baseURL"; it has baseUrl, fetch, token, headers, dialect, clock, userAgent, retries',
     ],
-    [{ baseUrl: 'http://h', retries: -1 }, 'retries is a whole number from 0 on, and not -1'],
-    [{ baseUrl: 'http://h', retries: 1.5 }, 'retries is a whole number from 0 on, and not 1.5'],
-    [{ baseUrl: 'http://h', retries: '3' }, 'retries is a whole number from 0 on, and not 3'],
-    [{ baseUrl: 'http://h', fetch: {} }, 'fetch is no function'],
+    [{ baseUrl: 'http://h', retries: -1 }, 'retries must be a non-negative integer, got -1'],
+    [{ baseUrl: 'http://h', retries: 1.5 }, 'retries must be a non-negative integer, got 1.5'],
+    [{ baseUrl: 'http://h', retries: '3' }, 'retries must be a non-negative integer, got 3'],
+    [{ baseUrl: 'http://h', fetch: {} }, 'fetch must be a function'],
     [{ baseUrl: 'http://h', dialect: 'k8s' }, 'there is no dialect "k8s"; there are orch and kubernetes'],
   ])('%j is refused at once', (options, message) => {
     expect(() => httpTransport(options as HttpTransportOptions)).toThrow(new TypeError(`orchplane: ${message}`));

@@ -126,7 +126,7 @@ describe('ends', () => {
 
   test.each([
     ['no JSON', '{"type":]\n', /invalid character ']'/],
-    ['a list', '[1]\n', /a line that is no object/],
+    ['a list', '[1]\n', /a line that is not an object/],
     ['an unknown type', line('CHANGED', configMap), /invalid watch event type: CHANGED/],
     ['no object', '{"type":"ADDED"}\n', /without an object/],
     ['no metadata', line('ADDED', {}), /without an object/],
