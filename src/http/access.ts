@@ -5,8 +5,8 @@
 
 import { resourceAttributes } from '../auth/attributes.js';
 import type { RequestAuthenticator, TokenReader } from '../auth/authentication.js';
-import { accessRefusal } from '../auth/authorizer.js';
-import { ADMINISTRATOR, completeUser, STRANGER } from '../auth/identity.js';
+import { accessDeniedError } from '../auth/authorizer.js';
+import { ADMINISTRATOR, completeUser, ANONYMOUS_USER } from '../auth/identity.js';
 import { readImpersonation } from '../auth/impersonation.js';
 import { errors } from '../meta/errors.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
@@ -20,72 +20,6 @@ import type { ErrorListener } from './respond.js';
 import type { Call } from './routes.js';
 import { verbOf } from './routes.js';
 import type { FetchTarget } from './target.js';
-
-const NO_WARNINGS: readonly string[] = [];
-
-const ADMINISTRATOR_IDENTITY: Identity = { warnings: NO_WARNINGS };
-
-const ANONYMOUS_IDENTITY: Identity = { user: STRANGER, warnings: NO_WARNINGS };
-
-const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
-
-const INVALID_USER_MESSAGE =
-  'orchplane: authenticate returns a user, like { user: "alice", groups: ["dev"] }, or undefined';
-
-/** Throws 403 when access is denied. `onDecision` is called with the decision first. */
-export function requireAccess(
-  target: FetchTarget,
-  user: User | undefined,
-  attributes: AccessAttributes,
-  onDecision?: (decision: AccessDecision) => void,
-): void {
-  const decision = target.authorize(user, attributes);
-  onDecision?.(decision);
-  if (!decision.allowed) throw accessRefusal(user ?? ADMINISTRATOR, attributes, decision);
-}
-
-/** The authorization attributes of a request, from its path, method and query. */
-export function attributesOfRoute(
-  route: Exclude<Route, { type: 'malformed' }>,
-  request: { readonly path: string; readonly query: Query; readonly call: Call },
-): AccessAttributes {
-  const { query, call } = request;
-  if (route.type === 'resource') return resourceRouteAttributes(route, query, call);
-  // Non-resource rules match decoded paths.
-  const path = route.type === 'other' ? route.path : (percentDecode(request.path) ?? request.path);
-  return { type: 'path', verb: call.method.toLowerCase(), path };
-}
-
-function resourceRouteAttributes(route: ResourceRoute, query: Query, call: Call): AccessAttributes {
-  const { group, version, resource, namespace = '', name = '', subresource = '' } = route;
-  const verb = name === '' ? collectionVerb(route, call) : (verbOf(route, call) ?? '');
-  const isSelective = !route.watch && (verb === 'list' || verb === 'watch' || verb === 'deletecollection');
-  const fieldSelector = isSelective ? query.get('fieldSelector')?.[0] : undefined;
-  const labelSelector = isSelective ? query.get('labelSelector')?.[0] : undefined;
-  return resourceAttributes(
-    { verb, group, version, resource, subresource, namespace, name },
-    { ...(fieldSelector ? { fieldSelector } : {}), ...(labelSelector ? { labelSelector } : {}) },
-  );
-}
-
-/** An empty name in the path addresses the collection. */
-function collectionVerb(route: ResourceRoute, call: Call): string {
-  const { name: _, ...collection } = route;
-  return verbOf(collection, call) ?? '';
-}
-
-export type ActingUser =
-  | { readonly type: 'as'; readonly user: User | undefined; readonly by?: User | undefined }
-  | { readonly type: 'senseless'; readonly error: string };
-
-/** Resolves the impersonation headers. Throws 403 when the sender may not impersonate the requested user. */
-export function actingUser(target: FetchTarget, user: User | undefined, request: HttpRequest): ActingUser {
-  const wanted = readImpersonation(request.headers, target.dialect);
-  if (wanted === undefined) return { type: 'as', user };
-  if (wanted.type === 'senseless') return wanted;
-  for (const question of wanted.questions) requireAccess(target, user, question);
-  return { type: 'as', user: wanted.user, by: user ?? ADMINISTRATOR };
-}
 
 export interface Identity {
   /** Absent: the administrator, because the handler requires no credentials. */
@@ -104,6 +38,14 @@ export interface IdentifyOptions {
   readonly onError: ErrorListener;
 }
 
+const NO_WARNINGS: readonly string[] = [];
+
+const ADMINISTRATOR_IDENTITY: Identity = { warnings: NO_WARNINGS };
+
+const ANONYMOUS_IDENTITY: Identity = { user: ANONYMOUS_USER, warnings: NO_WARNINGS };
+
+const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
+
 /**
  * Authenticates a request by client certificate, bearer token or custom authenticator, else as the anonymous user. A
  * header that is not a bearer token counts as no credential; only an unknown token is rejected. Throws, or rejects
@@ -112,13 +54,13 @@ export interface IdentifyOptions {
 export function identify(request: HttpRequest, options: IdentifyOptions): MaybePromise<Identity> {
   const { peer } = request;
   if (peer?.type === 'known') return { user: completeUser(peer.user), warnings: NO_WARNINGS };
-  const shown = bearerToken(request.headers.get('authorization') ?? '');
-  if (shown.type === 'token') return identityOfToken(shown.token, request, options);
+  const header = bearerToken(request.headers.get('authorization') ?? '');
+  if (header.type === 'token') return identityOfToken(header.token, request, options);
   return chain(identityFromAuthenticator(request, options), (own): Identity => {
     if (own !== undefined) return own;
     if (peer?.type === 'refused') throw errors.unauthorized('Unauthorized');
-    const nobody = options.isOpen ? ADMINISTRATOR_IDENTITY : ANONYMOUS_IDENTITY;
-    return shown.type === 'spaced' ? { ...nobody, warnings: [EXTRA_SPACE] } : nobody;
+    const fallback = options.isOpen ? ADMINISTRATOR_IDENTITY : ANONYMOUS_IDENTITY;
+    return header.type === 'spaced' ? { ...fallback, warnings: [EXTRA_SPACE] } : fallback;
   });
 }
 
@@ -165,4 +107,62 @@ function identityFromAuthenticator(
       }),
     failed,
   );
+}
+
+const INVALID_USER_MESSAGE =
+  'orchplane: authenticate returns a user, like { user: "alice", groups: ["dev"] }, or undefined';
+
+export type ActingUser =
+  | { readonly type: 'as'; readonly user: User | undefined; readonly by?: User | undefined }
+  | { readonly type: 'invalid'; readonly error: string };
+
+/** Resolves the impersonation headers. Throws 403 when the sender may not impersonate the requested user. */
+export function actingUser(target: FetchTarget, user: User | undefined, request: HttpRequest): ActingUser {
+  const impersonation = readImpersonation(request.headers, target.dialect);
+  if (impersonation === undefined) return { type: 'as', user };
+  if (impersonation.type === 'invalid') return impersonation;
+  for (const check of impersonation.checks) requireAccess(target, user, check);
+  return { type: 'as', user: impersonation.user, by: user ?? ADMINISTRATOR };
+}
+
+/** Throws 403 when access is denied. `onDecision` is called with the decision first. */
+export function requireAccess(
+  target: FetchTarget,
+  user: User | undefined,
+  attributes: AccessAttributes,
+  onDecision?: (decision: AccessDecision) => void,
+): void {
+  const decision = target.authorize(user, attributes);
+  onDecision?.(decision);
+  if (!decision.allowed) throw accessDeniedError(user ?? ADMINISTRATOR, attributes, decision);
+}
+
+/** The authorization attributes of a request, from its path, method and query. */
+export function attributesOfRoute(
+  route: Exclude<Route, { type: 'malformed' }>,
+  request: { readonly path: string; readonly query: Query; readonly call: Call },
+): AccessAttributes {
+  const { query, call } = request;
+  if (route.type === 'resource') return resourceRouteAttributes(route, query, call);
+  // Non-resource rules match decoded paths.
+  const path = route.type === 'other' ? route.path : (percentDecode(request.path) ?? request.path);
+  return { type: 'path', verb: call.method.toLowerCase(), path };
+}
+
+function resourceRouteAttributes(route: ResourceRoute, query: Query, call: Call): AccessAttributes {
+  const { group, version, resource, namespace = '', name = '', subresource = '' } = route;
+  const verb = name === '' ? collectionVerb(route, call) : (verbOf(route, call) ?? '');
+  const isSelective = !route.watch && (verb === 'list' || verb === 'watch' || verb === 'deletecollection');
+  const fieldSelector = isSelective ? query.get('fieldSelector')?.[0] : undefined;
+  const labelSelector = isSelective ? query.get('labelSelector')?.[0] : undefined;
+  return resourceAttributes(
+    { verb, group, version, resource, subresource, namespace, name },
+    { ...(fieldSelector ? { fieldSelector } : {}), ...(labelSelector ? { labelSelector } : {}) },
+  );
+}
+
+/** An empty name in the path addresses the collection. */
+function collectionVerb(route: ResourceRoute, call: Call): string {
+  const { name: _, ...collection } = route;
+  return verbOf(collection, call) ?? '';
 }

@@ -3,7 +3,7 @@
  */
 
 import type { AuditRecord } from '../audit/record.js';
-import { isAccessRefusal } from '../auth/authorizer.js';
+import { isAccessDenied } from '../auth/authorizer.js';
 import type { FlowControl, FlowTicket } from '../flowcontrol/types.js';
 import type { StatusError } from '../meta/errors.js';
 import type { IdentifyOptions } from './access.js';
@@ -92,7 +92,7 @@ export function refuse(exchange: Exchange, error: StatusError, allow?: readonly 
     error,
     form: form === undefined ? undefined : withPretty(exchange, form),
     allow,
-    noSniff: isAccessRefusal(error),
+    noSniff: isAccessDenied(error),
   });
 }
 

@@ -21,11 +21,11 @@ export type FlowControlOption = boolean | { readonly totalSeats?: number | undef
 
 export function createHandlerFlowControl(
   { clock, dialect, inside }: FetchTarget,
-  wanted: FlowControlOption,
+  option: FlowControlOption,
   observer: FlowObserver,
 ): FlowControl | undefined {
-  if (wanted === false) return undefined;
-  const totalSeats = wanted === true ? undefined : wanted.totalSeats;
+  if (option === false) return undefined;
+  const totalSeats = option === true ? undefined : option.totalSeats;
   if (totalSeats !== undefined && !(Number.isSafeInteger(totalSeats) && totalSeats > 0)) {
     throw new TypeError(`orchplane: flowControl.totalSeats is a whole number from 1 on, not ${String(totalSeats)}`);
   }
@@ -57,7 +57,7 @@ export function awaitSeat(
     options: listSizeOptions(exchange.query),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
   };
-  const givenUp = (error: unknown): never => {
+  const onFailure = (error: unknown): never => {
     // The client disconnected while it waited; report a timeout instead of an internal error.
     throw signal.aborted && !(error instanceof FlowRejection) ? errors.timeout('the request was given up', 0) : error;
   };
@@ -66,7 +66,7 @@ export function awaitSeat(
       chain(rejectOnClosing(flow.admit(digest, signal), exchange.settings.target.closing), (ticket) => {
         exchange.ticket = ticket;
       }),
-    givenUp,
+    onFailure,
   );
 }
 

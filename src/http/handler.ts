@@ -4,7 +4,7 @@
  * `send` of the cluster and encodes the response.
  */
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
-import { withoutMarkup } from '../auth/authorizer.js';
+import { escapeMarkup } from '../auth/authorizer.js';
 import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
@@ -14,7 +14,7 @@ import type { Aggregation } from '../kinds/apiregistration/reach.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { AccessAttributes } from '../protocol/access.js';
 import { quote } from '../text/go/go-text.js';
-import { append } from '../util/append.js';
+import { append } from '../util/same-items.js';
 import { unreachable } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { chain, rescue } from '../util/maybe-promise.js';
@@ -159,7 +159,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     identification: {
       tokens: options.tokens === undefined ? target.authentication : target.authentication.withTokens(options.tokens),
       authenticate: options.authenticate,
-      isOpen: options.tokens === undefined && options.authenticate === undefined && !target.authentication.isAsked,
+      isOpen: options.tokens === undefined && options.authenticate === undefined && !target.authentication.hasCredentials,
       onError,
     },
     flow,
@@ -248,7 +248,7 @@ function answerTo(exchange: Exchange, identity: Identity, understood: Understood
   // A watch has `timeoutSeconds` instead, and no deadline of its own.
   const timeout = watch ? undefined : readTimeout(query);
   const acting = actingUser(target, identity.user, request);
-  if (acting.type === 'senseless') return senseless(exchange, acting.error);
+  if (acting.type === 'invalid') return respondInvalidImpersonation(exchange, acting.error);
   const { user } = acting;
   recordImpersonation(exchange, acting);
   return chain(awaitSeat(exchange, { user, attributes, timeout }), () => {
@@ -280,15 +280,15 @@ function serveRoute(
 }
 
 /** The reference server's plain-text 500 for invalid impersonation headers. */
-function senseless(exchange: Exchange, error: string): Answer {
-  const text = withoutMarkup(`Internal Server Error: ${quote(requestUriOf(exchange.request.url))}: ${error}`);
+function respondInvalidImpersonation(exchange: Exchange, error: string): Answer {
+  const text = escapeMarkup(`Internal Server Error: ${quote(requestUriOf(exchange.request.url))}: ${error}`);
   return respondText(envelopeOf(exchange), 500, `${text}\n`);
 }
 
 function servePage(exchange: Exchange, path: string): Answer | Promise<Answer> {
-  const asked = pageRequest(exchange, path);
+  const request = pageRequest(exchange, path);
   for (const page of exchange.settings.pages) {
-    const response = page(asked);
+    const response = page(request);
     if (response !== undefined) return response;
   }
   return respondNotFound(exchange);
@@ -297,8 +297,8 @@ function servePage(exchange: Exchange, path: string): Answer | Promise<Answer> {
 function serveDiscovery(exchange: Exchange, route: DiscoveryRoute): MaybePromise<Answer> {
   const page = respondDiscovery(pageRequest(exchange, exchange.path), route, exchange.settings.aggregator);
   if (page !== undefined) return page;
-  const known = route.version !== undefined && exchange.settings.target.hasBuiltIns(route.group ?? '');
-  return known ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
+  const hasBuiltIns = route.version !== undefined && exchange.settings.target.hasBuiltIns(route.group ?? '');
+  return hasBuiltIns ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
 }
 
 function pageRequest(exchange: Exchange, path: string): PageRequest {

@@ -8,15 +8,6 @@
  * reference server: `application/json;bogus` names no type at all.
  */
 
-const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
-
-const MEDIA_TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*(?:;|$)`);
-
-const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})\\s*=\\s*(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`, 'y');
-
-// The second white-space run only follows a semicolon: two adjacent runs would backtrack quadratically.
-const HEADER_END = /\s*(?:;\s*)?$/y;
-
 /** One clause of an Accept header: `application/json;as=Table;q=0.5`. */
 export interface AcceptClause {
   readonly type: string;
@@ -85,6 +76,15 @@ function precedes(left: AcceptClause, right: AcceptClause): boolean {
   if (left.type !== '*' && right.type === '*') return true;
   return left.subtype !== '*' && right.subtype === '*';
 }
+
+const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
+
+const MEDIA_TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*(?:;|$)`);
+
+const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})\\s*=\\s*(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`, 'y');
+
+// The second white-space run only follows a semicolon: two adjacent runs would backtrack quadratically.
+const HEADER_END = /\s*(?:;\s*)?$/y;
 
 /**
  * The media type of a Content-Type header in lower case, without parameters. Undefined when the header is malformed

@@ -138,10 +138,10 @@ function scopeOf(action: Action | undefined): RequestSubject['scope'] {
 }
 
 /** All invalid values share one label. */
-function dryRunLabel(asked: CountedRequest['dryRun']): string {
-  if (typeof asked === 'boolean') return asked ? 'All' : '';
-  if (asked.length === 0) return '';
-  return asked.every((word) => word === 'All') ? 'All' : 'invalid';
+function dryRunLabel(dryRun: CountedRequest['dryRun']): string {
+  if (typeof dryRun === 'boolean') return dryRun ? 'All' : '';
+  if (dryRun.length === 0) return '';
+  return dryRun.every((value) => value === 'All') ? 'All' : 'invalid';
 }
 
 const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy']);

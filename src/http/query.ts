@@ -44,8 +44,8 @@ export function isWatchRequested(query: Query): boolean {
 
 /** Whether to indent the response: as requested, else by default for interactive tools such as curl. */
 export function isPrettyRequested(query: Query, userAgent: string): boolean {
-  const asked = query.get('pretty')?.[0] ?? '';
-  return asked === '' ? INTERACTIVE_USER_AGENTS.test(userAgent) : TRUE_VALUES.has(asked);
+  const value = query.get('pretty')?.[0] ?? '';
+  return value === '' ? INTERACTIVE_USER_AGENTS.test(userAgent) : TRUE_VALUES.has(value);
 }
 
 const INTERACTIVE_USER_AGENTS = /^(?:curl|Wget|Mozilla\/5\.0)/;
@@ -53,11 +53,11 @@ const TRUE_VALUES: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true',
 
 /** The client's `timeout` in milliseconds; undefined when it sets none. Throws 400. */
 export function readTimeout(query: Query): number | undefined {
-  const asked = query.get('timeout')?.[0] ?? '';
-  if (asked === '') return undefined;
+  const value = query.get('timeout')?.[0] ?? '';
+  if (value === '') return undefined;
   try {
     // Round up, so that a timeout below one millisecond does not become zero.
-    return Math.ceil(Number(parseDuration(asked)) / 1_000_000);
+    return Math.ceil(Number(parseDuration(value)) / 1_000_000);
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
     throw errors.badRequest(`invalid timeout specified in the request URL - ${error.message}`);
@@ -66,12 +66,12 @@ export function readTimeout(query: Query): number | undefined {
 
 /** Reads the `includeObject` option of a Table. Throws 400. */
 export function readIncludedObject(query: Query): IncludedObject {
-  const asked = query.get('includeObject')?.[0] ?? '';
-  if (asked === '') return 'Metadata';
-  const known = INCLUDE_OBJECT_VALUES.find((word) => word === asked);
+  const value = query.get('includeObject')?.[0] ?? '';
+  if (value === '') return 'Metadata';
+  const known = INCLUDE_OBJECT_VALUES.find((candidate) => candidate === value);
   if (known !== undefined) return known;
   throw errors.badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(value)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 
@@ -112,8 +112,8 @@ export function readDeleteOptions(
 /** Whether a watch starts with initial events and marks their end with a bookmark. */
 export function isInitialStateRequested(query: Query): boolean {
   if (bool(query, 'allowWatchBookmarks') !== true) return false;
-  const asked = bool(query, 'sendInitialEvents');
-  return asked ?? !['resourceVersion', 'resourceVersionMatch'].some((name) => query.get(name)?.[0]);
+  const value = bool(query, 'sendInitialEvents');
+  return value ?? !['resourceVersion', 'resourceVersionMatch'].some((name) => query.get(name)?.[0]);
 }
 
 function listOptions(query: Query): RequestOptions {

@@ -9,7 +9,7 @@ import { errors } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
 import { unreachable } from '../util/invariant.js';
-import { lazyMembers, SOURCE } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/pin-hidden-class.js';
 import type { HttpRequest } from './answer.js';
 import { Chunk } from './chunk.js';
 import type { Offer, Patch } from './negotiate.js';

@@ -10,14 +10,6 @@ import { partsStream } from './chunk.js';
 import { toHeaderBytes } from './header-values.js';
 import type { Representation } from './negotiate.js';
 
-/** When all warnings together exceed this length, each is truncated to {@link TRUNCATED_LENGTH} characters. */
-const MAX_WARNINGS_LENGTH = 4096;
-
-const TRUNCATED_LENGTH = 256;
-
-/** Control characters are not allowed in header values. */
-const CONTROL_CHARACTER = /\p{Cc}/u;
-
 /** What all responses to one request have in common. */
 export interface Envelope {
   readonly auditId: string;
@@ -35,6 +27,7 @@ export type HeaderTable = Readonly<Record<string, string>>;
 
 /** Smaller bodies are not compressed. */
 const GZIP_MIN_BYTES = 128 * 1024;
+
 /** Longer lists are streamed while they are encoded. */
 const STREAM_MIN_LENGTH = 256 * 1024;
 
@@ -154,23 +147,31 @@ function respond(envelope: Envelope, { code, body, headers }: AnswerParts): Answ
   return { code, headers: all, body: envelope.headOnly ? null : body };
 }
 
+/** When all warnings together exceed this length, each is truncated to {@link TRUNCATED_LENGTH} characters. */
+const MAX_WARNINGS_LENGTH = 4096;
+
+const TRUNCATED_LENGTH = 256;
+
+/** Control characters are not allowed in header values. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
 /**
  * The values of the Warning headers: `299 - "text"`. Duplicates and texts with control characters are dropped. Once the
  * total exceeds the limit, all warnings are truncated, and none is added after the limit is reached again.
  */
 export function warningHeaders(warnings: readonly string[]): string[] {
-  let shown: string[][] = [];
+  let texts: string[][] = [];
   let cutting = false;
   for (const text of new Set(warnings)) {
     if (text === '' || CONTROL_CHARACTER.test(text)) continue;
-    if (cutting && totalLength(shown) >= MAX_WARNINGS_LENGTH) break;
+    if (cutting && totalLength(texts) >= MAX_WARNINGS_LENGTH) break;
     const characters = [...text];
-    shown.push(cutting ? characters.slice(0, TRUNCATED_LENGTH) : characters);
-    if (cutting || totalLength(shown) <= MAX_WARNINGS_LENGTH) continue;
+    texts.push(cutting ? characters.slice(0, TRUNCATED_LENGTH) : characters);
+    if (cutting || totalLength(texts) <= MAX_WARNINGS_LENGTH) continue;
     cutting = true;
-    shown = shown.map((earlier) => earlier.slice(0, TRUNCATED_LENGTH));
+    texts = texts.map((earlier) => earlier.slice(0, TRUNCATED_LENGTH));
   }
-  return shown.map((characters) => `299 - "${toHeaderBytes(characters.join('').replace(/["\\]/g, '\\$&'))}"`);
+  return texts.map((characters) => `299 - "${toHeaderBytes(characters.join('').replace(/["\\]/g, '\\$&'))}"`);
 }
 
 function totalLength(texts: readonly (readonly string[])[]): number {

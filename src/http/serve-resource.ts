@@ -8,7 +8,7 @@ import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors } from '../meta/errors.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
-import { append } from '../util/append.js';
+import { append } from '../util/same-items.js';
 import type { Clock } from '../util/clock.js';
 import { rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
@@ -52,8 +52,8 @@ export function serveResource(
   const served = target.resolve(route);
   if (served === undefined) {
     // Everything under /api belongs to the core group, whatever version the path names.
-    const known = target.hasBuiltIns(route.group);
-    return known ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
+    const hasBuiltIns = target.hasBuiltIns(route.group);
+    return hasBuiltIns ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
   }
   const routed = routeResource(served, route, { method: request.method, watch: circumstances.watch });
   switch (routed.type) {
@@ -99,22 +99,22 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
 
   // 1. Negotiate encodings: of the patch, then of the response. A connect subresource passes both through.
   const contentType = request.headers.get('content-type') ?? '';
-  const line = isConnectSubresource(served.kind, action);
-  const patch = verb === 'patch' && !line ? readPatchType(offer, contentType, kindRepresentation) : undefined;
+  const isConnect = isConnectSubresource(served.kind, action);
+  const patch = verb === 'patch' && !isConnect ? readPatchType(offer, contentType, kindRepresentation) : undefined;
   if (verb === 'patch' && action.name === undefined) throw errors.badRequest('name must be provided');
   const streams = verb === 'list' || verb === 'watch';
   const empty =
     !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal =
-    kindRepresentation === 'struct' && !line ? routerRefusal(offer, accept, { streams, empty }) : undefined;
+    kindRepresentation === 'struct' && !isConnect ? routerRefusal(offer, accept, { streams, empty }) : undefined;
   if (refusal !== undefined) throw refusal;
   exchange.errorOffer = offer;
   // A watch that sends initial events cannot be returned as tables.
   const tables = verb === 'watch' && isInitialStateRequested(query) ? false : tableSupportOf(served.kind, action);
-  const wanted = { watch: verb === 'watch', kindRepresentation, tables };
+  const negotiation = { watch: verb === 'watch', kindRepresentation, tables };
   const form =
-    (line ? chooseErrorRepresentation(offer, accept) : undefined) ??
-    chooseRepresentation(offer, line ? '' : accept, wanted);
+    (isConnect ? chooseErrorRepresentation(offer, accept) : undefined) ??
+    chooseRepresentation(offer, isConnect ? '' : accept, negotiation);
 
   // 2. Read options and body.
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };

@@ -12,39 +12,6 @@ import { toStatusError } from './respond.js';
 import type { DocumentOptions } from './response-document.js';
 import { toEventDocument } from './response-document.js';
 
-export class EncodedEventCache {
-  readonly #kept = new Map<object, CachedEvent>();
-  readonly #most: number;
-  readonly #text = new TextEncoder();
-
-  constructor(most = 128) {
-    this.#most = most;
-  }
-
-  encode(event: EventDocument, codec: StreamCodec, dialect: Dialect): Uint8Array {
-    const known = this.#kept.get(event.object);
-    if (known !== undefined && known.type === event.type && known.codec === codec) return known.bytes;
-    const bytes = this.#toBytes(codec.encode(event, dialect));
-    // An object that is not frozen may change, so it is not cached.
-    if (Object.isFrozen(event.object)) this.#keep(event.object, { type: event.type, codec, bytes });
-    return bytes;
-  }
-
-  #keep(object: object, kept: CachedEvent): void {
-    this.#kept.set(object, kept);
-    if (this.#kept.size <= this.#most) return;
-    // Map keys are in insertion order: the first is the oldest.
-    for (const oldest of this.#kept.keys()) {
-      this.#kept.delete(oldest);
-      return;
-    }
-  }
-
-  #toBytes(encoded: Encoded): Uint8Array {
-    return typeof encoded === 'string' ? this.#text.encode(encoded) : encoded;
-  }
-}
-
 export interface WatchBodyOptions {
   /**
    * Its signal ends the stream and the watch. The request must stay referenced: in Node its signal follows the caller's
@@ -77,7 +44,7 @@ class WatchByteSource implements ByteSource {
   readonly #options: WatchBodyOptions;
   #hasSent = false;
   /** Requested, but not sent yet. */
-  #ahead: Promise<IteratorResult<WireEvent, undefined>> | undefined;
+  #pendingNext: Promise<IteratorResult<WireEvent, undefined>> | undefined;
   #ended = false;
   readonly #onAbort = (): void => this.#end();
 
@@ -95,8 +62,8 @@ class WatchByteSource implements ByteSource {
     if (this.#ended) return undefined;
     const chunk = new Chunk();
     try {
-      let event = this.#ahead === undefined ? await this.#next() : eventOf(await this.#ahead);
-      this.#ahead = undefined;
+      let event = this.#pendingNext === undefined ? await this.#next() : eventOf(await this.#pendingNext);
+      this.#pendingNext = undefined;
       while (chunk.length < MAX_CHUNK_BYTES) {
         // The reader or the signal may have ended the stream during the wait.
         const encoded = event === undefined || this.#ended ? undefined : this.#encode(event);
@@ -107,7 +74,7 @@ class WatchByteSource implements ByteSource {
         chunk.add(encoded);
         this.#options.onEvent?.(encoded.length);
         if (chunk.length >= MAX_CHUNK_BYTES) break;
-        const more = this.#atHand();
+        const more = this.#takeAvailable();
         event = more instanceof Promise ? await more : more;
         if (event === undefined) break;
       }
@@ -141,27 +108,27 @@ class WatchByteSource implements ByteSource {
   }
 
   /** An event that is already available. For a watch that cannot tell, one is requested and kept until it arrives. */
-  #atHand(): WireEvent | undefined | Promise<WireEvent | undefined> {
+  #takeAvailable(): WireEvent | undefined | Promise<WireEvent | undefined> {
     if (this.#direct !== undefined) return this.#direct.take();
-    const asked = this.#watch.next();
-    this.#ahead = asked;
-    return Promise.race([asked, NOT_YET]).then((result) => {
+    const next = this.#watch.next();
+    this.#pendingNext = next;
+    return Promise.race([next, NOT_YET]).then((result) => {
       const event = result === undefined ? undefined : eventOf(result);
       // The next read handles the end.
-      if (event !== undefined) this.#ahead = undefined;
+      if (event !== undefined) this.#pendingNext = undefined;
       return event;
     });
   }
 
   /** Undefined when the view does not apply to the event, which ends the stream as in the reference server. */
   #encode(event: WireEvent): Encoded | undefined {
-    const { codec, documentOptions: presentation, eventCache: recent } = this.#options;
-    const shown = presentation();
-    if (event.type === 'ERROR') return codec.encode(event, shown.dialect);
-    if (shown.view === undefined && recent !== undefined) return recent.encode(event, codec, shown.dialect);
-    const object = toEventDocument(event.object, shown, { isFirst: !this.#hasSent });
+    const { codec, documentOptions, eventCache } = this.#options;
+    const options = documentOptions();
+    if (event.type === 'ERROR') return codec.encode(event, options.dialect);
+    if (options.view === undefined && eventCache !== undefined) return eventCache.encode(event, codec, options.dialect);
+    const object = toEventDocument(event.object, options, { isFirst: !this.#hasSent });
     this.#hasSent = true;
-    return object === undefined ? undefined : codec.encode({ type: event.type, object }, shown.dialect);
+    return object === undefined ? undefined : codec.encode({ type: event.type, object }, options.dialect);
   }
 }
 
@@ -180,4 +147,38 @@ interface CachedEvent {
   readonly type: string;
   readonly codec: StreamCodec;
   readonly bytes: Uint8Array;
+}
+
+/** The most recently encoded events: an event that many watches receive is encoded once. */
+export class EncodedEventCache {
+  readonly #entries = new Map<object, CachedEvent>();
+  readonly #capacity: number;
+  readonly #text = new TextEncoder();
+
+  constructor(capacity = 128) {
+    this.#capacity = capacity;
+  }
+
+  encode(event: EventDocument, codec: StreamCodec, dialect: Dialect): Uint8Array {
+    const cached = this.#entries.get(event.object);
+    if (cached !== undefined && cached.type === event.type && cached.codec === codec) return cached.bytes;
+    const bytes = this.#toBytes(codec.encode(event, dialect));
+    // An object that is not frozen may change, so it is not cached.
+    if (Object.isFrozen(event.object)) this.#store(event.object, { type: event.type, codec, bytes });
+    return bytes;
+  }
+
+  #store(object: object, event: CachedEvent): void {
+    this.#entries.set(object, event);
+    if (this.#entries.size <= this.#capacity) return;
+    // Map keys are in insertion order: the first is the oldest.
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      return;
+    }
+  }
+
+  #toBytes(encoded: Encoded): Uint8Array {
+    return typeof encoded === 'string' ? this.#text.encode(encoded) : encoded;
+  }
 }

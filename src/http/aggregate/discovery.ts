@@ -74,8 +74,8 @@ export class RemoteDiscovery {
     const { aggregation, dialect } = this.#options;
     const reached = reach(aggregation, api);
     const group = dialect.group(serviceGroup('apidiscovery'));
-    const wanted = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
-    const all = await this.#fetchPath(reached, '/apis', `${wanted('v2')},${wanted('v2beta1')}`);
+    const acceptFor = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
+    const all = await this.#fetchPath(reached, '/apis', `${acceptFor('v2')},${acceptFor('v2beta1')}`);
     if (all.status === 503) throw new Error('the aggregated API is unavailable');
     const kind = all.headers.get('content-type') ?? '';
     if (all.status === 200 && kind.includes('as=APIGroupDiscoveryList')) {
@@ -89,18 +89,18 @@ export class RemoteDiscovery {
   async #fetchPath(reached: Reached, path: string, accept: string): Promise<Response> {
     const headers = new Headers({ accept });
     tellIdentity(headers, AGGREGATOR);
-    const patience = new AbortController();
+    const timeout = new AbortController();
     const late = new Promise<never>((_, reject) => {
-      patience.signal.addEventListener('abort', () => reject(patience.signal.reason), { once: true });
+      timeout.signal.addEventListener('abort', () => reject(timeout.signal.reason), { once: true });
     });
-    const undo = this.#options.clock.after(TIMEOUT_MS, () => patience.abort(new Error('request timed out')), {
+    const cancelTimer = this.#options.clock.after(TIMEOUT_MS, () => timeout.abort(new Error('request timed out')), {
       background: true,
     });
     try {
-      const sent = reached.send(`${reached.address}${path}`, { method: 'GET', headers, signal: patience.signal });
+      const sent = reached.send(`${reached.address}${path}`, { method: 'GET', headers, signal: timeout.signal });
       return await Promise.race([sent, late]);
     } finally {
-      undo();
+      cancelTimer();
     }
   }
 }
@@ -139,12 +139,12 @@ function resourcesOf(document: unknown): readonly ResourceParts[] {
   for (const { entry, name } of entries) {
     const slash = name.indexOf('/');
     if (slash < 0) continue;
-    const above = name.slice(0, slash);
-    const parent = parents.get(above) ?? {
-      ...resourceOf({ namespaced: entry['namespaced'] }, above),
+    const parentName = name.slice(0, slash);
+    const parent = parents.get(parentName) ?? {
+      ...resourceOf({ namespaced: entry['namespaced'] }, parentName),
       responseKind: NO_KIND,
     };
-    parents.set(above, parent);
+    parents.set(parentName, parent);
     parent.subresources ??= [];
     parent.subresources.push({
       subresource: name.slice(slash + 1),

@@ -18,42 +18,6 @@ import { openApiPage } from './openapi.js';
 import type { Page, PageRequest } from './page.js';
 import { memoizePerKinds } from './page.js';
 
-const CONFIGURATION = '/.well-known/openid-configuration';
-
-const KEY_SET = '/openid/v1/jwks';
-
-const OPENID_PATHS: readonly string[] = [CONFIGURATION, KEY_SET];
-
-/** The keys do not change within an hour. */
-const CACHE_CONTROL = 'public, max-age=3600';
-
-const STATIC_PATHS = [
-  '/healthz',
-  '/healthz/etcd',
-  '/healthz/log',
-  '/healthz/ping',
-  '/livez',
-  '/livez/etcd',
-  '/livez/log',
-  '/livez/ping',
-  '/metrics',
-  '/openapi/v2',
-  '/openapi/v3',
-  '/openapi/v3/',
-  '/readyz',
-  '/readyz/etcd',
-  '/readyz/informer-sync',
-  '/readyz/log',
-  '/readyz/ping',
-  '/readyz/shutdown',
-  '/version',
-];
-
-const alwaysHealthy: Check = () => undefined;
-
-/** An in-memory control plane is healthy as soon as it responds. */
-const BASE_CHECKS: Readonly<Record<string, Check>> = { ping: alwaysHealthy, log: alwaysHealthy, etcd: alwaysHealthy };
-
 export interface PageSources {
   readonly metrics: HandlerMetrics;
   readonly isClosing: () => boolean;
@@ -68,16 +32,54 @@ export function createPages({ metrics, isClosing, release, discovery }: PageSour
   return [versionPage(release), healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
 }
 
-function metricsPage(metrics: HandlerMetrics): Page {
-  return ({ path, envelope }) => {
-    if (path !== '/metrics') return undefined;
-    const headers = { 'Content-Type': METRICS_CONTENT_TYPE };
-    return respondBody(envelope, { code: 200, body: metrics.print(), headers });
+function versionPage(release: Release): Page {
+  const document = versionInfo(release) as Document & ReturnType<typeof versionInfo>;
+  return (request) => {
+    if (request.path !== '/version' && request.path !== '/version/') return undefined;
+    const refusal = refuseAtRouter(request, request.offers.json);
+    if (refusal !== undefined) return refusal;
+    const form = { ...chooseRepresentation(request.offers.json, request.accept, { watch: false }), pretty: true };
+    return respondDocument(request.envelope, { code: 200, document, form });
+  };
+}
+
+/** The content of `/version`: the emulated release and build information. */
+export function versionInfo(release: Release) {
+  const [major = '', minor = ''] = release.split('.');
+  return Object.freeze({
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Number(minor) - 1),
+    gitVersion: `v${release}.0+orchplane`,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: 'orchplane',
+    platform: 'javascript',
+  });
+}
+
+function healthPage(isClosing: () => boolean): Page {
+  return (request) => {
+    const [, page = '', ...rest] = request.path.split('/');
+    const checks = checksOf(page, isClosing);
+    if (checks === undefined) return undefined;
+    const name = rest.join('/');
+    return name === '' ? allChecks(request, page, checks) : oneCheck(request, checks, name);
   };
 }
 
 /** A health check; returns the problem, if any. */
 type Check = () => string | undefined;
+
+const alwaysHealthy: Check = () => undefined;
+
+/** An in-memory control plane is healthy as soon as it responds. */
+const BASE_CHECKS: Readonly<Record<string, Check>> = { ping: alwaysHealthy, log: alwaysHealthy, etcd: alwaysHealthy };
 
 /** The checks of each page, in display order. */
 function checksOf(page: string, isClosing: () => boolean): Readonly<Record<string, Check>> | undefined {
@@ -94,16 +96,6 @@ function checksOf(page: string, isClosing: () => boolean): Readonly<Record<strin
     default:
       return undefined;
   }
-}
-
-function healthPage(isClosing: () => boolean): Page {
-  return (request) => {
-    const [, page = '', ...rest] = request.path.split('/');
-    const checks = checksOf(page, isClosing);
-    if (checks === undefined) return undefined;
-    const name = rest.join('/');
-    return name === '' ? allChecks(request, page, checks) : oneCheck(request, checks, name);
-  };
 }
 
 function oneCheck({ envelope }: PageRequest, checks: Readonly<Record<string, Check>>, name: string) {
@@ -135,6 +127,14 @@ function allChecks({ envelope, query }: PageRequest, page: string, checks: Reado
   return respondText(envelope, 200, query.has('verbose') ? `${lines}${page} check passed\n` : 'ok');
 }
 
+function metricsPage(metrics: HandlerMetrics): Page {
+  return ({ path, envelope }) => {
+    if (path !== '/metrics') return undefined;
+    const headers = { 'Content-Type': METRICS_CONTENT_TYPE };
+    return respondBody(envelope, { code: 200, body: metrics.print(), headers });
+  };
+}
+
 /** `/`: the index of all paths. `more`: paths of optional pages. */
 function rootPage(more: readonly string[]): Page {
   const indexOf = memoizePerKinds((kinds, _page: 'index') => {
@@ -148,10 +148,41 @@ function rootPage(more: readonly string[]): Page {
   };
 }
 
+const STATIC_PATHS = [
+  '/healthz',
+  '/healthz/etcd',
+  '/healthz/log',
+  '/healthz/ping',
+  '/livez',
+  '/livez/etcd',
+  '/livez/log',
+  '/livez/ping',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+  '/readyz',
+  '/readyz/etcd',
+  '/readyz/informer-sync',
+  '/readyz/log',
+  '/readyz/ping',
+  '/readyz/shutdown',
+  '/version',
+];
+
 function pathsOf({ gvr }: ServedKind): string[] {
   const { group } = gvr;
   return group === '' ? [`/api/${gvr.version}`] : [`/apis/${group}`, `/apis/${apiVersionOf(gvr)}`];
 }
+
+const CONFIGURATION = '/.well-known/openid-configuration';
+
+const KEY_SET = '/openid/v1/jwks';
+
+const OPENID_PATHS: readonly string[] = [CONFIGURATION, KEY_SET];
+
+/** The keys do not change within an hour. */
+const CACHE_CONTROL = 'public, max-age=3600';
 
 /**
  * The OpenID discovery pages, with which other services verify service account tokens. Without `discovery` there are
@@ -176,35 +207,4 @@ function respondOpenId(request: PageRequest, content: object, contentType: strin
   if (refusal !== undefined) return refusal;
   const headers = { 'Content-Type': contentType, 'Cache-Control': CACHE_CONTROL };
   return respondBody(request.envelope, { code: 200, body: JSON.stringify(content), headers });
-}
-
-/** The content of `/version`: the emulated release and build information. */
-export function versionInfo(release: Release) {
-  const [major = '', minor = ''] = release.split('.');
-  return Object.freeze({
-    major,
-    minor,
-    emulationMajor: major,
-    emulationMinor: minor,
-    minCompatibilityMajor: major,
-    minCompatibilityMinor: String(Number(minor) - 1),
-    gitVersion: `v${release}.0+orchplane`,
-    gitCommit: '',
-    gitTreeState: '',
-    buildDate: '1970-01-01T00:00:00Z',
-    goVersion: 'none',
-    compiler: 'orchplane',
-    platform: 'javascript',
-  });
-}
-
-function versionPage(release: Release): Page {
-  const document = versionInfo(release) as Document & ReturnType<typeof versionInfo>;
-  return (request) => {
-    if (request.path !== '/version' && request.path !== '/version/') return undefined;
-    const refusal = refuseAtRouter(request, request.offers.json);
-    if (refusal !== undefined) return refusal;
-    const form = { ...chooseRepresentation(request.offers.json, request.accept, { watch: false }), pretty: true };
-    return respondDocument(request.envelope, { code: 200, document, form });
-  };
 }

@@ -8,25 +8,11 @@ import { errors } from '../../meta/errors.js';
 import type { GroupVersionResource } from '../../meta/gvk.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import { BodyError, type ParsedBody, type RequestBody } from '../../protocol/body.js';
-import { percentEncode, queryText } from '../../protocol/query-text.js';
+import { percentEncode, queryText } from '../../protocol/request.js';
 import type { ApiRequest, PatchType, RequestOptions, User, Verb } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { isPlainJson, isRecord, jsonView, NotJsonError, NumberText, requireJson } from '../../util/json.js';
 import { toHeaderBytes } from '../header-values.js';
-
-const JSON_TYPE = 'application/json';
-
-const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-  apply: 'application/apply-patch+yaml',
-};
-
-const MAX_DEPTH = 1_000;
-
-/** Characters that YAML treats as line breaks or rejects unless they are escaped. */
-const UNSAFE_IN_YAML = /[\x7f-\x9f\ufeff\ufffe\uffff]/g;
 
 export const METHODS: Readonly<Record<Verb, string>> = {
   get: 'GET',
@@ -182,6 +168,15 @@ export interface Content {
   readonly text: string;
 }
 
+const JSON_TYPE = 'application/json';
+
+const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
 /** Encodes the body; undefined when the request has none. Throws BadRequest for a body that is not JSON. */
 export function encodeContent({ verb, body, patchType, options }: ApiRequest): Content | undefined {
   if (body !== undefined) {
@@ -217,6 +212,8 @@ function encodeBody(body: RequestBody): string {
   }
 }
 
+const MAX_DEPTH = 1_000;
+
 /**
  * Encodes values that are not plain JSON: objects with a toJSON method (Date, Quantity), and forwarded bodies whose
  * number spelling and repeated keys must be preserved.
@@ -242,6 +239,9 @@ function encodeValue(given: unknown, document: ParsedBody, depth = 0): string {
   }
   return `{${parts.join(',')}}`;
 }
+
+/** Characters that YAML treats as line breaks or rejects unless they are escaped. */
+const UNSAFE_IN_YAML = /[\x7f-\x9f\ufeff\ufffe\uffff]/g;
 
 /** An apply configuration is parsed as YAML. In JSON these characters occur only inside strings. */
 function escapeForYaml(json: string): string {
