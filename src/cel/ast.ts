@@ -1,8 +1,8 @@
 /**
- * What a parsed expression is made of. Macros are already expanded: what they stand for is written in the same nodes.
+ * The syntax tree of a parsed expression. Macros are already expanded into the same node types.
  *
- * `offset` counts characters (code points) from the start of the text; nodes that a macro made have the offset of the
- * part of the text they come from. `id` is unique within an expression and rises in the order in which nodes are made.
+ * `offset` counts code points from the start of the text; nodes created by a macro have the offset of the source text
+ * they come from. `id` is unique within an expression and increases in creation order.
  */
 import type { CelBytes, CelUint } from './values.js';
 
@@ -21,7 +21,7 @@ interface Node {
   readonly offset: number;
 }
 
-/** A constant; `bigint` is an int, `number` a double. */
+/** A literal; `bigint` is an int, `number` a double. */
 export interface LiteralExpr extends Node {
   readonly type: 'literal';
   readonly value: null | boolean | bigint | CelUint | number | string | CelBytes;
@@ -29,11 +29,11 @@ export interface LiteralExpr extends Node {
 
 export interface IdentExpr extends Node {
   readonly type: 'ident';
-  /** With a leading dot where the text has one. */
+  /** Includes the leading dot if the text has one. */
   readonly name: string;
 }
 
-/** `operand.field`; with `testOnly`, what `has(operand.field)` stands for. */
+/** `operand.field`. `testOnly` marks `has(operand.field)`. */
 export interface SelectExpr extends Node {
   readonly type: 'select';
   readonly operand: Expr;
@@ -41,11 +41,11 @@ export interface SelectExpr extends Node {
   readonly testOnly: boolean;
 }
 
-/** Operators are calls of functions with names such as `_+_`; see `parse/operators.ts`. */
+/** Operators are calls of functions with names such as `_+_`; see `parse/tokens.ts`. */
 export interface CallExpr extends Node {
   readonly type: 'call';
   readonly function: string;
-  /** The receiver of a call with a dot. */
+  /** The receiver of a member call. */
   readonly target: Expr | undefined;
   readonly args: readonly Expr[];
 }
@@ -53,7 +53,7 @@ export interface CallExpr extends Node {
 export interface ListExpr extends Node {
   readonly type: 'list';
   readonly elements: readonly Expr[];
-  /** Places of elements written with `?`. */
+  /** Indexes of elements written with `?`. */
   readonly optional: readonly number[];
 }
 
@@ -82,8 +82,8 @@ export interface StructField extends Node {
 }
 
 /**
- * A fold over a list or a map. One variable: the items of a list, the keys of a map. Two: index and item, key and
- * value.
+ * A fold over a list or a map. With one variable it iterates over list items or map keys; with two, over index and item
+ * or key and value.
  */
 export interface ComprehensionExpr extends Node {
   readonly type: 'comprehension';
@@ -97,37 +97,41 @@ export interface ComprehensionExpr extends Node {
   readonly result: Expr;
 }
 
-/** A text that was parsed without mistakes. */
+/** A successfully parsed expression. */
 export interface ParsedExpression {
   readonly source: Source;
   readonly expr: Expr;
-  /** By the id of the node a macro was expanded to: the call as it was written (arguments that are macros themselves included as written nodes with their ids). */
+  /**
+   * The original macro call by the id of the node it expands to. Arguments that are macros themselves keep their own
+   * ids.
+   */
   readonly macroCalls: ReadonlyMap<number, CallExpr>;
 }
 
-/** The text with what is needed to point into it. */
+/** The source text with line and column lookup. */
 export interface Source {
   readonly text: string;
-  /** One entry per character, so that offsets are indexes. */
+  /** One entry per code point, so that offsets are indexes. */
   readonly characters: readonly string[];
   /**
-   * Line from 1, column from 0. Offset -1 is before the text: line 1, column -1. Anything less is no place at all, as
-   * for a text that is too long: line -1, column -1.
+   * Line from 1, column from 0. Offset -1 is before the text: line 1, column -1. A smaller offset means no location
+   * (for example, a text that is too long): line -1, column -1.
    */
   locate(offset: number): { readonly line: number; readonly column: number };
-  /** A line without its end; undefined beyond the last. */
+  /** A line without its line break; undefined beyond the last line. */
   line(line: number): string | undefined;
 }
 
-/** A mistake in an expression. */
+/** A syntax or type error in an expression. */
 export interface CelIssue {
   readonly message: string;
   readonly offset: number;
-  /** The node it was found at; 0 for mistakes of syntax. Issues are shown in the order of places, then ids. */
+  /** The node with the error; 0 for syntax errors. Issues are sorted by location, then by id. */
   readonly exprId: number;
 }
 
-export function replaceParts(expr: Expr, replacements: ReadonlyMap<number, Expr>): Expr {
+/** Returns the expression with some nodes, identified by id, replaced. */
+export function replaceNodes(expr: Expr, replacements: ReadonlyMap<number, Expr>): Expr {
   return replacements.size === 0 ? expr : replace(expr, replacements);
 }
 
@@ -163,8 +167,8 @@ function replace(written: Expr, replacements: ReadonlyMap<number, Expr>): Expr {
   }
 }
 
-/** What an expression is made of, in the order in which it is written. */
-export function partsOf(expr: Expr): readonly Expr[] {
+/** The direct subexpressions of a node in source order. */
+export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.type) {
     case 'literal':
     case 'ident':

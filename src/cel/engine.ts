@@ -1,9 +1,8 @@
 /**
- * The contract of this folder: text in, issues or a program out. Everything else in the library knows expressions only
- * through this file and `index.ts`.
+ * The contract of the CEL engine: environment, checked expression and program.
  *
- * parse (`parse/`) → check (`check/`) → estimate (`cost/`) and plan (`evaluate/`): a program is a tree of closures that
- * counts what it costs.
+ * The stages are parse (`parse/`), check (`check/`), cost estimation (`cost/`) and planning (`evaluate/`). A program is
+ * a tree of closures that counts its cost.
  */
 import type { CelIssue, ParsedExpression } from './ast.js';
 import type { FunctionDeclaration, Library, Macro } from './library.js';
@@ -11,21 +10,21 @@ import type { CelType, TypeProvider } from './types.js';
 import type { CelBudgetError, CelError, CelValue } from './values.js';
 
 export interface EnvironmentOptions {
-  /** Beside the standard one, which is always there. */
+  /** Libraries in addition to the standard library, which is always present. */
   readonly libraries?: readonly Library[];
   readonly variables?: Readonly<Record<string, CelType>>;
   readonly provider?: TypeProvider;
-  /** Lists and maps written in an expression hold values of one type. On unless said otherwise. */
+  /** List and map literals must hold values of one type. Default: true. */
   readonly homogeneousLiterals?: boolean;
-  /** `1 < 1.5` is allowed. On unless said otherwise. */
+  /** Allows comparisons such as `1 < 1.5`. Default: true. */
   readonly crossTypeComparisons?: boolean;
-  /** Literal regular expressions, durations and times are checked with the expression. On unless said otherwise. */
+  /** Checks literal regular expressions, durations and timestamps at compile time. Default: true. */
   readonly literalChecks?: boolean;
-  /** The namespace in which names are looked up, as `a.b`. */
+  /** The namespace for name lookup, such as `a.b`. */
   readonly container?: string;
 }
 
-/** What an expression may use. It never changes; made once and shared by many expressions. */
+/** The declarations an expression may use. Immutable; create it once and share it between expressions. */
 export interface Environment {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly overloads: ReadonlyMap<
@@ -35,55 +34,55 @@ export interface Environment {
   /** By `macroKey`. */
   readonly macros: ReadonlyMap<string, Macro>;
   readonly variables: ReadonlyMap<string, CelType>;
-  /** Values of variables that libraries bring. */
+  /** Values of the variables that libraries declare. */
   readonly constants: ReadonlyMap<string, CelValue>;
   readonly libraries: readonly Library[];
   readonly provider: TypeProvider;
   readonly options: Required<
     Pick<EnvironmentOptions, 'homogeneousLiterals' | 'crossTypeComparisons' | 'literalChecks' | 'container'>
   >;
-  /** The same with more. */
+  /** Returns a new environment with additional declarations. */
   extend(options: EnvironmentOptions): Environment;
 }
 
 /**
- * An expression whose parts have types. Its `expr` is written as it was understood, with the ids it had: variables by
- * their whole name (`a.b.c` is one ident when there is such a variable), functions and types by theirs (`a.f(x)` is a call
- * of `a.f` without a target when there is such a function).
+ * A type-checked expression. Its `expr` has resolved names and keeps the node ids: a qualified variable is one ident
+ * (`a.b.c`), and a call of a namespaced function has no target (`a.f(x)` calls `a.f`).
  */
 export interface CheckedExpression extends ParsedExpression {
   /** By node id. */
   readonly types: ReadonlyMap<number, CelType>;
-  /** By node id: what a name or a call stands for. */
+  /** The resolved name or call by node id. */
   readonly references: ReadonlyMap<number, Reference>;
   readonly resultType: CelType;
 }
 
 export type Reference =
-  /** A variable or the name of a type, by its whole name. */
+  /** A variable or a type name, fully qualified. */
   | { readonly type: 'variable'; readonly name: string; readonly value?: CelValue }
-  /** Calls: the overloads that fit; more than one where types are known only when it runs. */
+  /** A call with its matching overloads; more than one if the argument types are known only at run time. */
   | { readonly type: 'function'; readonly overloads: readonly string[] };
 
 export type Compiled =
   | { readonly checked: CheckedExpression; readonly issues?: undefined }
   | {
       readonly checked?: undefined;
-      readonly issues: readonly CelIssue[] /** All of them, as clients see them. */;
+      readonly issues: readonly CelIssue[];
+      /** All issues, formatted as API clients see them. */
       readonly text: string;
     };
 
 export interface Program {
-  /** Never throws for what an expression does. */
+  /** Evaluation errors are returned in the outcome, not thrown. */
   evaluate(variables: Variables, options?: EvaluateOptions): Outcome;
 }
 
 export interface EvaluateOptions {
-  /** The evaluation is given up when it has cost more. */
+  /** The evaluation stops with a CelBudgetError when its cost exceeds this limit. */
   readonly costLimit?: number;
 }
 
-/** Values of variables by name. Values may be given by a function, which is called at most once per evaluation. */
+/** Variable values by name. A function value is called at most once per evaluation. */
 export type Variables = ReadonlyMap<string, CelValue | (() => CelValue)>;
 
 export type Outcome =

@@ -1,6 +1,6 @@
 /**
- * Environments: what libraries bring, put together and checked for clashes once. An environment that extends another
- * one holds only what is new and asks the other for the rest, so that one per node of a schema costs next to nothing.
+ * Builds environments from libraries and checks them for conflicting declarations. An extended environment stores only
+ * its own declarations and delegates to its base, so that one environment per schema node is cheap.
  */
 import { invariant } from '../util/invariant.js';
 import { accepts, equivalentType } from './check/relations.js';
@@ -11,7 +11,7 @@ import { STANDARD_LIBRARY } from './standard/library.js';
 import type { CelType, TypeProvider } from './types.js';
 import type { CelValue } from './values.js';
 
-/** A map that has its own entries and behind them those of another one, without a copy of them. */
+/** A read-only map that layers its own entries over a base map without copying it. */
 class LayeredMap<Key, Value> implements ReadonlyMap<Key, Value> {
   readonly #base: ReadonlyMap<Key, Value>;
   readonly #own: ReadonlyMap<Key, Value>;
@@ -68,9 +68,7 @@ const NO_TYPES: TypeProvider = {
   fieldNames: () => [],
 };
 
-/**
- * Throws when libraries contradict each other.
- */
+/** Creates an environment with the standard library. Throws if libraries have conflicting declarations. */
 export function createEnvironment(options: EnvironmentOptions = {}): Environment {
   const empty: Layer = {
     functions: new Map(),
@@ -92,7 +90,7 @@ function environmentOf(layer: Layer): Environment {
 }
 
 function extended(base: Layer, options: EnvironmentOptions): Layer {
-  // A library that is there already is not added again.
+  // Libraries that the base already has are skipped.
   const libraries = (options.libraries ?? []).filter(({ name }) => !base.libraries.some((one) => one.name === name));
   const { functions, overloads } = libraries.length === 0 ? base : withFunctions(base, libraries);
   const { variables, constants } = withVariables(base, libraries, options.variables ?? {});
@@ -130,7 +128,7 @@ function withFunctions(base: Layer, libraries: readonly Library[]): Pick<Layer, 
   };
 }
 
-/** Overloads are added behind those that are there. One that is there in the same words may be told what it does. */
+/** Appends overloads. An overload that exists with the same signature may get its implementation. */
 function merged(before: FunctionDeclaration, more: FunctionDeclaration): FunctionDeclaration {
   const overloads = [...before.overloads];
   for (const overload of more.overloads) {
@@ -147,7 +145,7 @@ function merged(before: FunctionDeclaration, more: FunctionDeclaration): Functio
   return { name: before.name, overloads };
 }
 
-/** Whether there are arguments for which both overloads would do. */
+/** Whether some arguments match both overloads. */
 function overlap(left: Overload, right: Overload): boolean {
   return (
     left.member === right.member &&
@@ -193,7 +191,7 @@ function withVariables(
   };
 }
 
-/** Of two macros for the same calls the later one counts. */
+/** A later macro replaces an earlier one for the same call shape. */
 function withMacros(base: Layer, libraries: readonly Library[]): Layer['macros'] {
   const macros = new Map<string, Macro>();
   for (const macro of libraries.flatMap((library) => library.macros ?? [])) {

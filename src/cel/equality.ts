@@ -1,6 +1,6 @@
 /**
- * Equality as `==` has it: numbers by value whatever their types, NaN equal to nothing, lists item by item, maps and
- * objects entry by entry. Values of different kinds are not equal, which is no mistake.
+ * Equality as defined for `==`: numbers are compared by value across types, NaN equals nothing, lists are compared item
+ * by item, maps and objects entry by entry. Values of different kinds are unequal, which is not an error.
  */
 
 import { compareDoubleInt, compareDoubleUint } from './numbers.js';
@@ -18,12 +18,14 @@ import {
   CelTypeValue,
   CelUint,
 } from './values.js';
-import { spend } from './work-budget.js';
+import { spendWork } from './work-budget.js';
 
-/** What it takes to look at two values that are no plain ones. */
+/** Work to compare two non-primitive values. */
 const STEP = 50;
 
-/** The left one is asked where values compare in their own way. Throws a CelError where it cannot be said. */
+/**
+ * Compares two values; the left operand's custom equality applies. Throws a CelError if the values cannot be compared.
+ */
 export function celEquals(left: CelValue, right: CelValue): boolean {
   switch (typeof left) {
     case 'string':
@@ -43,7 +45,7 @@ export function celEquals(left: CelValue, right: CelValue): boolean {
 }
 
 function sameStructure(left: Exclude<CelValue, null | string | boolean | bigint | number>, right: CelValue): boolean {
-  spend(STEP);
+  spendWork(STEP);
   if (left instanceof CelList) return left.equals?.(right) ?? sameList(left, right);
   if (left instanceof CelMap || left instanceof CelObject) return left.equals?.(right) ?? sameEntries(left, right);
   if (left instanceof CelOpaque) return left.equals(right);
@@ -67,12 +69,12 @@ function sameList(left: CelList, right: CelValue): boolean {
   return true;
 }
 
-/** Objects are maps from the names of their fields. */
+/** Objects compare like maps keyed by field name. */
 function sameEntries(left: CelMap | CelObject, right: CelValue): boolean {
   if (!(right instanceof CelMap) && !(right instanceof CelObject)) return false;
   if (sizeOf(left) !== sizeOf(right)) return false;
   for (const key of left instanceof CelMap ? left.keys() : left.fieldNames()) {
-    spend(STEP);
+    spendWork(STEP);
     const mine = entry(left, key);
     const theirs = entry(right, key);
     if (mine === undefined || theirs === undefined || differ(mine, theirs)) return false;
@@ -80,7 +82,7 @@ function sameEntries(left: CelMap | CelObject, right: CelValue): boolean {
   return true;
 }
 
-/** Inside of lists and maps, what cannot be compared makes no difference. */
+/** Within lists and maps, values that cannot be compared count as equal. */
 function differ(left: CelValue, right: CelValue): boolean {
   try {
     return !celEquals(left, right);
@@ -101,7 +103,7 @@ function entry(value: CelMap | CelObject, key: CelValue): CelValue | undefined {
 
 function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
-  spend(left.length);
+  spendWork(left.length);
   for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
   return true;
 }

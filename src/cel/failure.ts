@@ -1,35 +1,35 @@
 /**
- * Failures as values. An expression may fail a hundred thousand times and still come to a result (`exists` over items
- * that lack a field), so inside an evaluation nothing is thrown: functions return what went wrong like any other
- * result. Only at the edges — functions of libraries, views of stored objects, the outcome — is it a thrown CelError.
+ * Failures as values. An expression may fail many times and still have a result (`exists` over items that lack a
+ * field), so evaluation steps return failures instead of throwing. Only at the boundaries (library functions, views of
+ * stored objects, the outcome) is a failure a thrown CelError.
  */
 
 import type { CelValue } from './values.js';
 import { CelError } from './values.js';
-import { spend } from './work-budget.js';
+import { spendWork } from './work-budget.js';
 
 export class Failure {
   constructor(readonly message: string) {}
 }
 
-/** A variable that is not there. An expression without types tries the next meaning of a name then. */
+/** A missing variable. An unchecked expression then tries the next interpretation of the name. */
 export class MissingVariable extends Failure {}
 
 export type Result = CelValue | Failure;
 
 export const NO_SUCH_OVERLOAD = new Failure('no such overload');
 
-/** To throw costs about this much more than to return. */
+/** Extra work of throwing compared to returning. */
 const THROWN = 2000;
 
-/** The failure behind something that was thrown; what is no failure of an expression is thrown on. */
+/** Converts a caught CelError to a failure; rethrows other errors. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof CelError)) throw error;
-  spend(THROWN);
+  spendWork(THROWN);
   return new Failure(error.message);
 }
 
-/** For the edges where failures are thrown. */
+/** Throws a failure as a CelError; returns other results. */
 export function orThrow(result: Result): CelValue {
   if (result instanceof Failure) throw new CelError(result.message);
   return result;

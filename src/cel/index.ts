@@ -26,7 +26,7 @@ export { plan, planParsed } from './evaluate/plan.js';
 export { ArrayList, EntryMap, itemsOf, JsonList, JsonMap, jsonValue } from './evaluate/views.js';
 export {
   AUTHORIZER_TYPE,
-  type AuthorizationQuestion,
+  type AuthorizationCheck,
   authorizerValue,
   type CelAuthorizer,
   RESOURCE_CHECK_TYPE,
@@ -36,9 +36,9 @@ export { apiServerEnvironment, storedEnvironment } from './library/environments.
 export { JSON_PATCHES } from './library/json-patch.js';
 export { isDate, isDateTime } from './library/named-format.js';
 export { printValue, valueText } from './library/print-value.js';
-export type { Sizes } from './library.js';
+export type { SizeEstimator } from './library.js';
 export { parse } from './parse/parse.js';
-export { referenceClass, runtimeTypeName, typeNameOf } from './runtime-type.js';
+export { goTypeName, runtimeTypeName, typeNameOf } from './runtime-type.js';
 export {
   BOOL,
   BYTES,

@@ -1,6 +1,6 @@
 /**
- * The contract of libraries: functions with their types, what they do, what they cost, and macros. The standard
- * functions of the language are such a library too.
+ * The contract of libraries: function declarations with implementations and costs, macros, and constants. The standard
+ * functions of the language are a library, too.
  */
 import type {
   CallExpr,
@@ -20,14 +20,16 @@ export interface Library {
   readonly name: string;
   readonly functions?: readonly FunctionDeclaration[];
   readonly macros?: readonly Macro[];
-  /** Variables every expression has, such as names of types. */
+  /** Constants available in every expression, such as type names. */
   readonly variables?: Readonly<Record<string, { readonly type: CelType; readonly value: CelValue }>>;
   /**
-   * Of calls that this library knows the price of, whoever declared the function. Asked before the default; the price of
-   * operators and of the plainest standard functions is fixed, but for `==` of objects and opaque values.
+   * Cost of a call before evaluation; undefined if this library does not know it. A library may answer for functions
+   * that another library declares. Operators and the simplest standard functions have fixed costs, except `==` of
+   * objects and opaque values.
    */
-  readonly estimate?: (call: CallToEstimate, sizes: Sizes) => CallEstimate | undefined;
-  readonly price?: (call: PricedCall) => number | undefined;
+  readonly estimateCost?: (call: CallToEstimate, sizes: SizeEstimator) => CallEstimate | undefined;
+  /** Cost of a call after evaluation; undefined if this library does not know it. */
+  readonly actualCost?: (call: EvaluatedCall) => number | undefined;
 }
 
 export interface FunctionDeclaration {
@@ -37,31 +39,34 @@ export interface FunctionDeclaration {
 }
 
 export interface Overload {
-  /** As the reference names it, such as `string_index_of_string`: costs are looked up by it. */
+  /** The overload id of cel-go, such as `string_index_of_string`; costs are looked up by it. */
   readonly id: string;
-  /** The first parameter is the receiver, `x.f(y)`. */
+  /** Whether the first parameter is the receiver: `x.f(y)`. */
   readonly member: boolean;
   readonly params: readonly CelType[];
   readonly result: CelType;
   /**
-   * Gets values that fit the parameters. Failures are thrown as CelError. Absent for what the evaluator does itself:
-   * logic, the conditional, optional selection.
+   * Receives values that match the parameter types. Throws CelError on failure. Absent if the evaluator implements the
+   * function itself: logic, the conditional, optional selection.
    */
   readonly call?: (...args: CelValue[]) => CelValue;
 }
 
-/** A part of an expression as cost estimation sees it. */
+/** A node as cost estimation sees it. */
 export interface NodeToEstimate {
   readonly type: CelType;
-  /** How it is reached from a variable: `['self', 'items', '@items', 'name']`; empty when it is not. `@items`, `@keys`, `@values` stand for what lists and maps hold. */
+  /**
+   * The path from a variable, such as `['self', 'items', '@items', 'name']`; empty if there is none. `@items`, `@keys`
+   * and `@values` stand for the contents of lists and maps.
+   */
   readonly path: readonly string[];
-  /** Absent for parts that are only imagined, such as the items of a list. */
+  /** Undefined for implied nodes, such as the items of a list. */
   readonly expr: Expr | undefined;
-  /** Known from the way it is computed. */
+  /** The size if it follows from how the node is computed. */
   readonly computedSize: SizeEstimate | undefined;
 }
 
-/** Numbers up to 2^64, where they saturate. */
+/** A range of numbers that saturate at 2^64. */
 export interface SizeEstimate {
   readonly min: number;
   readonly max: number;
@@ -81,36 +86,39 @@ export interface CallEstimate {
   readonly resultSize?: SizeEstimate;
 }
 
-/** Sizes of inputs, known from a schema. */
-export interface Sizes {
+/** Estimates the sizes of inputs, for example from a schema. */
+export interface SizeEstimator {
   estimateSize(node: NodeToEstimate): SizeEstimate | undefined;
 }
 
-export interface PricedCall {
+export interface EvaluatedCall {
   readonly function: string;
   readonly overload: string;
-  /** The receiver first. */
+  /** The receiver is the first argument. */
   readonly args: readonly CelValue[];
   readonly result: CelValue;
 }
 
-/** Writes a call as something else, before it is checked. */
+/** Rewrites a call at parse time. */
 export interface Macro {
   readonly function: string;
-  /** Called with a receiver. */
+  /** Whether the macro applies to calls with a receiver. */
   readonly member: boolean;
-  /** How many arguments; `any` for all calls of the name that no other macro takes. */
+  /** The number of arguments; `any` matches calls of that name that no other macro matches. */
   readonly args: number | 'any';
-  /** Undefined leaves the call as it is. Mistakes are reported through the context. */
+  /** Returns the expansion, or undefined to leave the call unchanged. Reports errors through the context. */
   readonly expand: (context: MacroContext, target: Expr | undefined, args: readonly Expr[]) => Expr | undefined;
 }
 
-/** Nodes are made with new ids, at the place of the macro call unless they come from somewhere else. */
+/**
+ * Creates nodes for a macro expansion. Nodes get new ids and, unless they come from the arguments, the offset of the
+ * macro call.
+ */
 export interface MacroContext {
   readonly offset: number;
   literal(value: LiteralExpr['value']): LiteralExpr;
   ident(name: string): IdentExpr;
-  /** The name of the variable in which the standard macros gather their result. */
+  /** The name of the accumulator variable of the standard macros. */
   readonly accumulator: string;
   select(operand: Expr, field: string): SelectExpr;
   presence(operand: Expr, field: string): SelectExpr;
@@ -120,8 +128,8 @@ export interface MacroContext {
   map(...entries: readonly MapEntry[]): MapExpr;
   entry(key: Expr, value: Expr, optional: boolean): MapEntry;
   comprehension(parts: Omit<ComprehensionExpr, 'type' | 'id' | 'offset'>): ComprehensionExpr;
-  /** The same with new ids, for parts that are used twice. */
+  /** Copies a node with new ids, for arguments that are used twice. */
   copy(expr: Expr): Expr;
-  /** Reports a mistake at a node (the macro call when absent). The macro then returns undefined. */
+  /** Reports an error at a node (default: the macro call). The macro then returns undefined. */
   report(message: string, at?: Expr): void;
 }

@@ -1,4 +1,4 @@
-/** Numbers of the language: their bounds, and how numbers of different types compare. */
+/** Integer bounds, comparison of numbers of different types, and number formatting. */
 
 export const MIN_INT = -(2n ** 63n);
 export const MAX_INT = 2n ** 63n - 1n;
@@ -7,7 +7,7 @@ export const MAX_UINT = 2n ** 64n - 1n;
 const TWO_TO_63 = 2 ** 63;
 const TWO_TO_64 = 2 ** 64;
 
-/** Of a double and an int, the int rounded to a double as the reference does. NaN is not below, above, nor equal. */
+/** Compares a double with an int rounded to a double, as cel-go does. The result is NaN if the double is NaN. */
 export function compareDoubleInt(left: number, right: bigint): number {
   if (left < -TWO_TO_63) return -1;
   if (left > TWO_TO_63) return 1;
@@ -26,9 +26,9 @@ export function compareDoubles(left: number, right: number): number {
   return left === right ? 0 : Number.NaN;
 }
 
-/** Undefined where a double has no int: beyond 64 bits, NaN. Decimals are cut. */
+/** Truncates a double to an int; undefined if it is NaN or does not fit. */
 export function intOfDouble(value: number): bigint | undefined {
-  // The smallest int is refused too, as the reference does.
+  // cel-go rejects the smallest int, too.
   return value > -TWO_TO_63 && value < TWO_TO_63 ? BigInt(Math.trunc(value)) : undefined;
 }
 
@@ -42,12 +42,12 @@ const SMALL_INTS: readonly bigint[] = Array.from({ length: SMALL_TO - SMALL_FROM
   BigInt(index + SMALL_FROM),
 );
 
-/** The int of a whole number. Small ones, which most are, are made once. */
+/** Converts a whole number to an int. Small ints are cached. */
 export function intOf(value: number): bigint {
   return SMALL_INTS[value - SMALL_FROM] ?? BigInt(value);
 }
 
-/** A double as the reference prints it where nothing else is said: `1.5`, `1e+06`, `+Inf`. */
+/** Formats a double as Go's `strconv.FormatFloat(x, 'g', -1, 64)`: `1.5`, `1e+06`, `+Inf`. */
 export function formatDouble(value: number): string {
   if (!Number.isFinite(value)) return nonFinite(value);
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
@@ -57,7 +57,7 @@ export function formatDouble(value: number): string {
   return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** All digits and no exponent, as few as tell it from other doubles: `0.0000001`. */
+/** Formats a double without exponent, with the shortest round-trip digits: `0.0000001`. */
 export function formatPlain(value: number): string {
   if (!Number.isFinite(value)) return nonFinite(value);
   const text = String(value);

@@ -1,15 +1,15 @@
-/** Order as `<` has it. */
+/** Ordering of values as defined for `<`. */
 
 import { Failure, NO_SUCH_OVERLOAD } from './failure.js';
 import { compareDoubleInt, compareDoubles, compareDoubleUint } from './numbers.js';
 import { CelBytes, CelDuration, CelTimestamp, CelUint, type CelValue } from './values.js';
-import { spend } from './work-budget.js';
+import { spendWork } from './work-budget.js';
 
 const NOT_A_NUMBER = new Failure('NaN values cannot be ordered');
 
 /**
- * Below, at or above zero. A failure where two values have no order; undefined where the left one has none with
- * anything.
+ * Returns a negative number, zero or a positive number; a failure if the two values have no order; undefined if the
+ * left value's type has no ordering at all.
  */
 export function celCompare(left: CelValue, right: CelValue): number | Failure | undefined {
   switch (typeof left) {
@@ -51,16 +51,16 @@ function compareBig(left: bigint, right: bigint): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** By code points, which is the order of the bytes of UTF-8; JavaScript's own order is that of UTF-16 units. */
+/** Compares by code points (the byte order of UTF-8); JavaScript compares UTF-16 units. */
 function compareText(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);
   let at = 0;
   while (at < length && left.charCodeAt(at) === right.charCodeAt(at)) at++;
-  spend(at);
+  spendWork(at);
   if (at === length) return left.length - right.length;
   const [a, b] = [left.charCodeAt(at), right.charCodeAt(at)];
-  // Halves of a pair stand for characters beyond all others.
+  // Surrogates encode code points above all others.
   return isSurrogate(a) === isSurrogate(b) ? a - b : isSurrogate(a) ? 1 : -1;
 }
 
@@ -70,7 +70,7 @@ function isSurrogate(unit: number): boolean {
 
 function compareBytes(left: Uint8Array, right: Uint8Array): number {
   const length = Math.min(left.length, right.length);
-  spend(length);
+  spendWork(length);
   for (let at = 0; at < length; at++) {
     const difference = (left[at] as number) - (right[at] as number);
     if (difference !== 0) return difference;

@@ -1,4 +1,4 @@
-/** Types of values while an expression runs: less is known of them than the checker knows. */
+/** Runtime types of values. They are less precise than the types the checker derives. */
 import type { CelType } from './types.js';
 import {
   BOOL,
@@ -31,7 +31,7 @@ import {
 const LIST = listOf(DYN);
 const MAP = mapOf(DYN, DYN);
 
-/** What `type(value)` gives. Objects of schemas are maps to the reference. */
+/** The result of `type(value)`. cel-go treats objects of a schema as maps. */
 export function typeOfValue(value: CelValue): CelType {
   switch (typeof value) {
     case 'string':
@@ -75,7 +75,10 @@ const NAMES: Readonly<Record<Exclude<CelType['kind'], 'object' | 'opaque' | 'par
   type: 'type',
 };
 
-/** The name of a type without its parameters: `list`, `google.protobuf.Timestamp`. Types with one name are equal. */
+/**
+ * The name of a type without its parameters: `list`, `google.protobuf.Timestamp`. Types with the same name are equal at
+ * run time.
+ */
 export function runtimeTypeName(type: CelType): string {
   switch (type.kind) {
     case 'object':
@@ -93,7 +96,7 @@ export function typeNameOf(value: CelValue): string {
   return runtimeTypeName(typeOfValue(value));
 }
 
-/** Whether a value may be given for a parameter, as far as the value and its first item show. */
+/** Whether a value matches a parameter type. Of a container, only the first entry is tested. */
 export function fits(type: CelType, value: CelValue): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -126,8 +129,8 @@ function fitsMap(type: { readonly key: CelType; readonly value: CelType }, map: 
   return true;
 }
 
-/** How the reference calls the class of a value; a few messages show it. */
-export function referenceClass(value: CelValue): string {
+/** The Go type name of a value in cel-go; some messages contain it. */
+export function goTypeName(value: CelValue): string {
   switch (typeof value) {
     case 'string':
       return 'types.String';
@@ -143,7 +146,7 @@ export function referenceClass(value: CelValue): string {
   if (value instanceof CelList) return '*types.baseList';
   if (value instanceof CelMap || value instanceof CelObject) return '*types.baseMap';
   if (value instanceof CelOpaque) {
-    return value.referenceClass ?? (value.type.name === 'optional_type' ? '*types.Optional' : value.type.name);
+    return value.goTypeName ?? (value.type.name === 'optional_type' ? '*types.Optional' : value.type.name);
   }
   if (value instanceof CelUint) return 'types.Uint';
   if (value instanceof CelBytes) return 'types.Bytes';

@@ -1,6 +1,6 @@
 /**
- * Types of expressions. A type is compared by structure; objects are known by name, and a {@link TypeProvider} knows
- * their fields.
+ * Types of expressions. Types are compared by structure; object types are identified by name, and a {@link
+ * TypeProvider} supplies their fields.
  */
 export type CelType = SimpleType | ListType | MapType | ObjectType | OpaqueType | TypeParam | TypeOfType | WrapperType;
 
@@ -31,32 +31,32 @@ export interface MapType {
   readonly value: CelType;
 }
 
-/** Something with fields, such as a node of a schema or a message. */
+/** A type with fields, such as a schema node or a protobuf message. */
 export interface ObjectType {
   readonly kind: 'object';
   readonly name: string;
 }
 
-/** A type of a library: `optional_type(T)`, `net.IP`. */
+/** A type that a library declares: `optional_type(T)`, `net.IP`. */
 export interface OpaqueType {
   readonly kind: 'opaque';
   readonly name: string;
   readonly params: readonly CelType[];
 }
 
-/** `T` in a declaration. */
+/** A type parameter, such as `T` in a declaration. */
 export interface TypeParam {
   readonly kind: 'param';
   readonly name: string;
 }
 
-/** The type of a type; `of` is absent where it is not known which. */
+/** The type of a type value; `of` is absent if the type is unknown. */
 export interface TypeOfType {
   readonly kind: 'type';
   readonly of?: CelType;
 }
 
-/** A primitive that may be null. */
+/** A nullable primitive. */
 export interface WrapperType {
   readonly kind: 'wrapper';
   readonly of: SimpleType;
@@ -75,7 +75,7 @@ export const TIMESTAMP = simple('timestamp');
 export const DURATION = simple('duration');
 export const ANY = simple('any');
 export const DYN = simple('dyn');
-/** Of an expression that is wrong: nothing more is said about what it stands in. */
+/** The type of an erroneous expression. It matches everything, so that one mistake is reported once. */
 export const ERROR = simple('error');
 export const TYPE: TypeOfType = Object.freeze({ kind: 'type' });
 
@@ -88,23 +88,23 @@ export const typeOf = (of: CelType): TypeOfType => ({ kind: 'type', of });
 export const wrapperOf = (of: SimpleType): WrapperType => ({ kind: 'wrapper', of });
 export const optionalOf = (value: CelType): OpaqueType => opaqueType('optional_type', value);
 
-/** Knows the object types of an environment. */
+/** Supplies the object types of an environment. */
 export interface TypeProvider {
-  /** True for a name under which an object type is known. */
+  /** Whether an object type with this name exists. */
   hasType(name: string): boolean;
-  /** Undefined for a field that the type does not have. */
+  /** The type of a field; undefined if the type does not have it. */
   fieldType(typeName: string, field: string): CelType | undefined;
   fieldNames(typeName: string): readonly string[];
-  /** Types that are no objects but may be written by a name, beside those that libraries bring as variables. */
+  /** Non-object types that expressions may refer to by name, in addition to type names from libraries. */
   namedType?(name: string): CelType | undefined;
-  /** Makes `name{field: value}`; absent: objects of these types cannot be made. */
+  /** Constructs `name{field: value}`. If absent, expressions cannot construct these objects. */
   construct?(
     typeName: string,
     fields: ReadonlyMap<string, import('./values.js').CelValue>,
   ): import('./values.js').CelValue;
 }
 
-/** As messages of the checker show a type: `map(string, list(int))`, `wrapper(int)`, `timestamp`. */
+/** Formats a type as checker messages do: `map(string, list(int))`, `wrapper(int)`, `timestamp`. */
 export function formatType(type: CelType): string {
   switch (type.kind) {
     case 'list':
@@ -127,7 +127,7 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** The name a type has when an expression runs, which says nothing of what a list, a map or an optional value holds. */
+/** The runtime name of a type, without type parameters. */
 export function typeName(type: CelType): string {
   switch (type.kind) {
     case 'object':
@@ -149,19 +149,19 @@ export function typeName(type: CelType): string {
   }
 }
 
-/** The name of a type with a note when it may be null. */
+/** The name of a type, marked as `wrapper(…)` if nullable. */
 export function declaredName(type: CelType): string {
   return type.kind === 'wrapper' ? `wrapper(${typeName(type)})` : typeName(type);
 }
 
-/** As the reference prints a type outside of the checker: `google.protobuf.Timestamp`, `map(string, null_type)`. */
+/** Formats a type as cel-go does outside of checker messages: `google.protobuf.Timestamp`, `map(string, null_type)`. */
 export function describeType(type: CelType): string {
   const params = typeParams(type);
   const name = declaredName(type);
   return params.length === 0 ? name : `${name}(${params.map(describeType).join(', ')})`;
 }
 
-/** What a type is made of. */
+/** The type parameters of a type. */
 export function typeParams(type: CelType): readonly CelType[] {
   switch (type.kind) {
     case 'list':
@@ -177,7 +177,7 @@ export function typeParams(type: CelType): readonly CelType[] {
   }
 }
 
-/** The arguments of a call: `(string, int)`, or `string.(int)` of a call with a receiver. */
+/** Formats argument types: `(string, int)`, or `string.(int)` for a member call. */
 export function formatArguments(types: readonly CelType[], member: boolean): string {
   const texts = types.map(formatType);
   return member ? `${texts[0]}.(${texts.slice(1).join(', ')})` : `(${texts.join(', ')})`;

@@ -1,7 +1,6 @@
 /**
- * Values while an expression is evaluated. Lists, maps and objects are looked at through the classes below, so that
- * stored objects are read where they are, without a copy, and no name in an expression ever reaches a property of a
- * JavaScript object.
+ * Runtime values. Lists, maps and objects are read through the classes below, so that stored objects are not copied and
+ * an expression can never reach a property of a JavaScript object.
  */
 import { celEquals } from './equality.js';
 import type { CelType, ObjectType, OpaqueType } from './types.js';
@@ -34,72 +33,72 @@ export class CelBytes {
   constructor(readonly bytes: Uint8Array) {}
 }
 
-/** Nanoseconds since 1970, from year 1 to year 9999. */
+/** Nanoseconds since 1970, limited to years 1 to 9999. */
 export class CelTimestamp {
   constructor(
     readonly nanos: bigint,
-    /** Seconds east of UTC of the zone it was written in. Seen only when it is turned into a text. */
+    /** UTC offset in seconds of the parsed text. Used only for formatting. */
     readonly offset = 0,
   ) {}
 }
 
-/** Nanoseconds within 64 bits. */
+/** Nanoseconds, limited to 64 bits. */
 export class CelDuration {
   constructor(readonly nanos: bigint) {}
 }
 
 export abstract class CelList {
   abstract readonly size: number;
-  /** `index` is within the list. */
+  /** Returns an item. The caller checks the bounds. */
   abstract at(index: number): CelValue;
-  /** Lists of a set or a map by keys compare in their own way; absent: item by item. */
+  /** Equality of lists with set or map semantics; absent: item by item. */
   equals?(other: CelValue): boolean;
-  /** The same for `+`. */
+  /** Concatenation of lists with set or map semantics; absent: append. */
   concat?(other: CelList): CelList;
-  /** True for lists of stored objects: `optional.ofNonZeroValue` takes them for something even when they are empty. */
+  /** True for lists of stored objects. `optional.ofNonZeroValue` treats them as non-zero even if they are empty. */
   readonly isStored?: boolean;
 }
 
 export abstract class CelMap {
   abstract readonly size: number;
-  /** Undefined when the key is not there. Number keys of different types that are equal find the same entry. */
+  /** The value of a key, or undefined. Equal numbers of different types find the same entry. */
   abstract get(key: CelValue): CelValue | undefined;
-  /** What `in` asks, for maps that give something for keys they do not have; absent: {@link get} says it. */
+  /** Implements `in` for maps whose {@link get} returns defaults for absent keys; absent: {@link get} decides. */
   contains?(key: CelValue): boolean;
-  /** In an order that is the same every time. */
+  /** The keys in a stable order. */
   abstract keys(): Iterable<CelValue>;
-  /** Asked when it stands on the left, for maps that compare in their own way; throws a CelError where it cannot be said. */
+  /** Custom equality, called for the left operand. Throws a CelError if the values cannot be compared. */
   equals?(other: CelValue): boolean;
-  /** As of lists. */
+  /** Same as {@link CelList.isStored}. */
   readonly isStored?: boolean;
 }
 
 export abstract class CelObject {
   abstract readonly typeName: string;
-  /** Undefined when the field is absent. A field that must not hold what it holds throws a CelError. */
+  /** The value of a field, or undefined if it is absent. Throws a CelError if the field holds an invalid value. */
   abstract get(field: string): CelValue | undefined;
   abstract has(field: string): boolean;
-  /** Of the fields that are present: for comparison and for cost. */
+  /** The names of the fields that are set; used for equality and cost. */
   abstract fieldNames(): readonly string[];
   equals?(other: CelValue): boolean;
 }
 
-/** A type as a value: what `type(1)` gives. */
+/** A type as a value: the result of `type(1)`. */
 export class CelTypeValue {
   constructor(readonly type: CelType) {}
 }
 
-/** A value of a library's type. */
+/** A value of a type that a library declares. */
 export abstract class CelOpaque {
-  /** Some libraries declare their types as objects without fields; messages and costs tell the two apart. */
+  /** Some libraries declare their types as objects without fields; messages and costs differ for the two. */
   abstract readonly type: OpaqueType | ObjectType;
-  /** Called for the value on the left. Throws a CelError where the two cannot be compared. */
+  /** Called for the left operand. Throws a CelError if the values cannot be compared. */
   abstract equals(other: CelValue): boolean;
-  /** What costs count as its length; absent: 1. */
+  /** The size for cost calculation; default 1. */
   readonly size?: number;
-  /** How the reference calls the class, which a few messages show; absent: as the type. */
-  readonly referenceClass?: string;
-  /** False where it cannot be looked for in a set: `x in [1, 2]` fails then. */
+  /** The Go type name that some messages contain; default: the type name. */
+  readonly goTypeName?: string;
+  /** False if the value cannot be looked up in a set: `x in [1, 2]` then fails. */
   readonly hashable?: boolean;
 }
 
@@ -125,12 +124,12 @@ const OPTIONAL: OpaqueType = Object.freeze({
   params: Object.freeze([Object.freeze({ kind: 'dyn' } as const)]),
 });
 
-/** Evaluation failed. `||`, `&&` and comprehensions may still come to a result. */
+/** An evaluation error. `||`, `&&` and comprehensions may absorb it. */
 export class CelError extends Error {
   override name = 'CelError';
 }
 
-/** An evaluation was given up because it cost too much; nothing in an expression can catch it. */
+/** The evaluation exceeded its cost limit. An expression cannot absorb this error. */
 export class CelBudgetError extends Error {
   override name = 'CelBudgetError';
 }

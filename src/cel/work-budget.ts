@@ -1,38 +1,38 @@
 /**
- * Work that the cost of an expression does not count: comparing deep values, gluing texts of unknown type, lists that
- * double. Whoever does such work says so here, and an evaluation that does far too much of it is given up as if it had
- * cost too much. A unit is about a nanosecond.
+ * Limits work that the cost of an expression does not cover: comparing deep values, concatenating strings, lists that
+ * double. Functions report such work here, and an evaluation that exceeds its work budget fails as if it had exceeded
+ * its cost limit. One unit is about a nanosecond.
  *
- * The account is one variable of the module, because the functions that spend are called from everywhere and expressions
- * are evaluated one at a time. Outside of an evaluation nothing is counted.
+ * The budget is a module variable because functions in many modules spend from it and expressions are evaluated one at
+ * a time. Outside of an evaluation the budget is unlimited.
  */
 import { CelBudgetError } from './values.js';
 
 export const COST_LIMIT_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
 
-/** A unit of cost is a step of the reference, which takes it tens of nanoseconds. */
+/** A unit of cost is one cel-go step, which takes tens of nanoseconds. */
 const WORK_PER_COST = 200;
 
-let left = Number.POSITIVE_INFINITY;
+let remaining = Number.POSITIVE_INFINITY;
 
-/** Throws a CelBudgetError when the evaluation has worked too much. */
-export function spend(units: number): void {
-  left -= units;
-  if (left < 0) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
+/** Deducts work. Throws a CelBudgetError if the budget is exhausted. */
+export function spendWork(units: number): void {
+  remaining -= units;
+  if (remaining < 0) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
 }
 
-/** What an evaluation pays for, it may also work for. */
-export function earn(cost: number): void {
-  left += cost * WORK_PER_COST;
+/** Adds to the budget the work that a charged cost covers. */
+export function grantWork(cost: number): void {
+  remaining += cost * WORK_PER_COST;
 }
 
-/** Opens an account and returns what {@link closeAccount} needs to go back to the one before. */
-export function openAccount(units: number): number {
-  const before = left;
-  left = units;
+/** Starts a budget and returns the previous one for {@link closeWorkBudget}. */
+export function openWorkBudget(units: number): number {
+  const before = remaining;
+  remaining = units;
   return before;
 }
 
-export function closeAccount(before: number): void {
-  left = before;
+export function closeWorkBudget(before: number): void {
+  remaining = before;
 }

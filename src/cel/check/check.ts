@@ -1,8 +1,7 @@
 /**
- * The checker: finds what every name and call of a parsed expression stands for and the type of every part, or says what
- * is wrong. Types flow from the leaves to the root; what is left open on the way (`[]` is a list of what?) is found out
- * by `unify.ts` and settled at the end. A part that is wrong has the type `error`, which fits everything, so that one
- * mistake is reported once.
+ * The type checker: resolves every name and call of a parsed expression and derives the type of every node. Types flow
+ * from the leaves to the root; type parameters that stay open (`[]` is a list of what?) are unified by `unify.ts`. An
+ * erroneous node has type `error`, which matches everything, so that one mistake is reported once.
  */
 import type {
   CallExpr,
@@ -17,7 +16,7 @@ import type {
   SelectExpr,
   StructExpr,
 } from '../ast.js';
-import { replaceParts } from '../ast.js';
+import { replaceNodes } from '../ast.js';
 import type { CheckedExpression, Environment, Reference } from '../engine.js';
 import type { FunctionDeclaration } from '../library.js';
 import type { CelType } from '../types.js';
@@ -43,10 +42,10 @@ import { checkLiterals } from './literals.js';
 import type { Scope } from './names.js';
 import { candidateNames, fieldType, findName, hasObjectType, qualifiedName } from './names.js';
 import { isDyn, isDynOrError, mostGeneral, optionalValue } from './relations.js';
-import { FreeTypes, resolveOverloads, Substitutions } from './unify.js';
+import { FreshTypeParams, resolveOverloads, Substitutions } from './unify.js';
 import { messageNameOf } from './well-known-messages.js';
 
-/** The outcome is never partly right: an expression with issues has no types. */
+/** Type-checks an expression. Returns either the checked expression or issues, never both. */
 export function check(
   parsed: ParsedExpression,
   environment: Environment,
@@ -55,13 +54,13 @@ export function check(
   const root = checker.check(parsed.expr);
   if (checker.issues.length > 0) return { issues: checker.issues };
   const types = new Map<number, CelType>();
-  for (const [id, type] of checker.types) types.set(id, checker.known.apply(type, 'dyn'));
+  for (const [id, type] of checker.types) types.set(id, checker.substitutions.apply(type, 'dyn'));
   const checked: CheckedExpression = {
     ...parsed,
-    expr: replaceParts(parsed.expr, checker.resolved),
+    expr: replaceNodes(parsed.expr, checker.resolved),
     types,
     references: checker.references,
-    resultType: checker.known.apply(root, 'dyn'),
+    resultType: checker.substitutions.apply(root, 'dyn'),
   };
   const issues = checkLiterals(checked, environment);
   return issues.length > 0 ? { issues } : checked;
@@ -69,13 +68,13 @@ export function check(
 
 class Checker {
   readonly issues: CelIssue[] = [];
-  /** By node id, with type parameters that may be known better by now. */
+  /** By node id; may contain type parameters that are bound later. */
   readonly types = new Map<number, CelType>();
   readonly references = new Map<number, Reference>();
-  /** Nodes to be written differently now that it is known what they stand for. */
+  /** Replacements for nodes whose names are resolved. */
   readonly resolved = new Map<number, Expr>();
-  readonly known = new Substitutions();
-  readonly #free = new FreeTypes();
+  readonly substitutions = new Substitutions();
+  readonly #freshParams = new FreshTypeParams();
   readonly #environment: Environment;
   #scope: Scope | undefined;
   #crossTypeComparisons: boolean;
@@ -85,7 +84,7 @@ class Checker {
     this.#crossTypeComparisons = environment.options.crossTypeComparisons;
   }
 
-  /** Gives the type of an expression, after it has noted it. */
+  /** Derives and records the type of a node. */
   check(expr: Expr): CelType {
     const type = this.#typeOf(expr);
     this.types.set(expr.id, type);
@@ -123,10 +122,10 @@ class Checker {
     if (variable !== undefined) return variable;
     const { type, optional } = this.#checkField(expr, expr.operand, expr.field);
     if (expr.testOnly) return BOOL;
-    return this.known.apply(optional ? optionalOf(type) : type, 'stay');
+    return this.substitutions.apply(optional ? optionalOf(type) : type, 'keep');
   }
 
-  /** `operand.?field`, which the parser writes as a call with the field as a text. */
+  /** `operand.?field`, which the parser represents as a call with the field name as a string literal. */
   #checkOptionalSelect(expr: CallExpr): CelType {
     const [operand, field] = expr.args;
     if (operand === undefined || field?.type !== 'literal' || typeof field.value !== 'string') {
@@ -135,10 +134,10 @@ class Checker {
     }
     const { type } = this.#checkField(expr, operand, field.value);
     this.references.set(expr.id, { type: 'function', overloads: ['select_optional_field'] });
-    return this.known.apply(optionalOf(type), 'stay');
+    return this.substitutions.apply(optionalOf(type), 'keep');
   }
 
-  /** Makes a node the variable it is the whole name of; undefined when there is no such variable. */
+  /** Resolves a node to a variable with its qualified name; undefined if there is no such variable. */
   #variable(expr: IdentExpr | SelectExpr, name: string): CelType | undefined {
     const found = findName(this.#environment, this.#scope, name);
     if (found === undefined) return undefined;
@@ -150,9 +149,9 @@ class Checker {
     return found.type;
   }
 
-  /** Selecting from an optional value gives an optional value. */
+  /** Selecting from an optional value yields an optional value. */
   #checkField(expr: Expr, operand: Expr, field: string): { readonly type: CelType; readonly optional: boolean } {
-    const given = this.known.apply(this.check(operand), 'stay');
+    const given = this.substitutions.apply(this.check(operand), 'keep');
     const inner = optionalValue(given);
     return { type: this.#fieldOf(inner ?? given, field, expr), optional: inner !== undefined };
   }
@@ -164,8 +163,8 @@ class Checker {
       case 'object':
         return this.#declaredField(type.name, field, at);
       case 'param':
-        // It stays dyn from here on, or it could become something that has no fields later.
-        this.known.fit(DYN, type);
+        // Bind it to dyn; otherwise it could be bound later to a type without fields.
+        this.substitutions.fit(DYN, type);
         return DYN;
       default:
         if (!isDynOrError(type)) this.#report(at, `type '${formatType(type)}' does not support field selection`);
@@ -192,7 +191,7 @@ class Checker {
       if (declaration === undefined) return this.#undeclared(expr, expr.function);
       return this.#resolveCall(expr, declaration, args);
     }
-    // `a.b.c()` is the function `a.b.c` if there is one, else the function `c` of `a.b`.
+    // `a.b.c()` calls the function `a.b.c` if it exists, else the member function `c` of `a.b`.
     const prefix = qualifiedName(target);
     const whole = prefix === undefined ? undefined : this.#function(`${prefix}.${expr.function}`);
     if (whole !== undefined) return this.#resolveCall(expr, whole, args);
@@ -209,14 +208,14 @@ class Checker {
     }
     if (!member && (name === '_&&_' || name === '_||_')) return this.#checkLogic(expr, declaration, args);
     const resolution = resolveOverloads(declaration, {
-      known: this.known,
-      free: this.#free,
+      substitutions: this.substitutions,
+      freshParams: this.#freshParams,
       member,
       args,
       crossTypeComparisons: this.#crossTypeComparisons,
     });
     if (resolution === undefined) {
-      const given = args.map((type) => this.known.apply(type, 'dyn'));
+      const given = args.map((type) => this.substitutions.apply(type, 'dyn'));
       this.#report(expr, `found no matching overload for '${name}' applied to '${formatArguments(given, member)}'`);
       return ERROR;
     }
@@ -224,11 +223,11 @@ class Checker {
     return resolution.type;
   }
 
-  /** Of these every argument is reported by itself. */
+  /** Each argument of `&&` and `||` is reported separately. */
   #checkLogic(expr: CallExpr, declaration: FunctionDeclaration, args: readonly CelType[]): CelType {
     let right = true;
     args.forEach((type, index) => {
-      if (this.known.fit(type, BOOL)) return;
+      if (this.substitutions.fit(type, BOOL)) return;
       right = false;
       this.#mismatch(expr.args[index] as Expr, BOOL, type);
     });
@@ -247,7 +246,7 @@ class Checker {
       const type = this.check(item);
       element = this.#join(element, optional.has(index) ? this.#unwrap(item, type) : type);
     });
-    return listOf(element ?? this.#free.next());
+    return listOf(element ?? this.#freshParams.next());
   }
 
   #checkMap(expr: MapExpr): CelType {
@@ -258,9 +257,9 @@ class Checker {
       const type = this.check(entry.value);
       value = this.#join(value, entry.optional ? this.#unwrap(entry.value, type) : type);
     }
-    // In this order: the numbers of the free types may be seen.
-    const keyType = key ?? this.#free.next();
-    return mapOf(keyType, value ?? this.#free.next());
+    // The key comes first: messages may contain the numbers of fresh parameters.
+    const keyType = key ?? this.#freshParams.next();
+    return mapOf(keyType, value ?? this.#freshParams.next());
   }
 
   #checkStruct(expr: StructExpr): CelType {
@@ -269,13 +268,13 @@ class Checker {
     if (found.name !== expr.name) this.resolved.set(expr.id, { ...expr, name: found.name });
     this.references.set(expr.id, { type: 'variable', name: found.name });
     const type = this.#structType(expr, found.type);
-    // Fields are looked up even in what is no message, by the name that was written.
+    // Fields are resolved even if the type is not a message, by the name as written.
     const typeName = type.kind === 'object' ? type.name : (messageNameOf(type) ?? found.name);
     for (const field of expr.fields) {
       const type = this.check(field.value);
       const declared = this.#declaredField(typeName, field.name, field);
       const given = field.optional ? this.#unwrap(field.value, type) : type;
-      if (this.known.fit(declared, given)) continue;
+      if (this.substitutions.fit(declared, given)) continue;
       const texts = `'${formatType(declared)}' but provided type is '${formatType(given)}'`;
       this.#report(field, `expected type of field '${field.name}' is ${texts}`);
     }
@@ -296,13 +295,13 @@ class Checker {
   #checkComprehension(expr: ComprehensionExpr): CelType {
     const given = this.check(expr.range);
     const accumulator = this.check(expr.accuInit);
-    const range = this.known.apply(given, 'stay');
+    const range = this.substitutions.apply(given, 'keep');
     const outer = this.#scope;
     const around: Scope = { outer, variables: new Map([[expr.accuVar, accumulator]]) };
     const [first, second] = this.#iterated(expr, range);
     const variables = new Map([[expr.iterVar, first]]);
     if (expr.iterVar2 !== undefined && !variables.has(expr.iterVar2)) variables.set(expr.iterVar2, second);
-    // Inside of a comprehension, and behind the first one, the reference compares all numbers.
+    // cel-go allows cross-type comparisons within and after the first comprehension.
     this.#crossTypeComparisons = true;
     this.#scope = { outer: around, variables };
     this.#expect(expr.loopCondition, BOOL);
@@ -310,10 +309,10 @@ class Checker {
     this.#scope = around;
     const result = this.check(expr.result);
     this.#scope = outer;
-    return this.known.apply(result, 'stay');
+    return this.substitutions.apply(result, 'keep');
   }
 
-  /** The types of the variables of a comprehension over a range; the second is there for comprehensions with two. */
+  /** The types of the iteration variables; the second applies to two-variable comprehensions. */
   #iterated(expr: ComprehensionExpr, range: CelType): readonly [CelType, CelType] {
     switch (range.kind) {
       case 'list':
@@ -323,7 +322,7 @@ class Checker {
       case 'dyn':
       case 'error':
       case 'param':
-        this.known.fit(DYN, range);
+        this.substitutions.fit(DYN, range);
         return [DYN, DYN];
       default: {
         const must = '(must be list, map, or dynamic)';
@@ -338,16 +337,16 @@ class Checker {
 
   #expect(expr: Expr, expected: CelType): void {
     const type = this.check(expr);
-    if (!this.known.fit(expected, type)) this.#mismatch(expr, expected, type);
+    if (!this.substitutions.fit(expected, type)) this.#mismatch(expr, expected, type);
   }
 
-  /** The type of a list's items or a map's values when one more is added. Mixed ones are refused later, if at all. */
+  /** The common type of the items so far and one more item. Mixed types are reported later, if at all. */
   #join(before: CelType | undefined, type: CelType): CelType {
     if (before === undefined) return type;
-    return this.known.fit(before, type) ? mostGeneral(before, type) : DYN;
+    return this.substitutions.fit(before, type) ? mostGeneral(before, type) : DYN;
   }
 
-  /** What an item written with `?` brings. */
+  /** The element type of an item written with `?`. */
   #unwrap(at: Expr, type: CelType): CelType {
     const inner = optionalValue(type);
     if (inner === undefined && !isDyn(type)) this.#mismatch(at, optionalOf(type), type);

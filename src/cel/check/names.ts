@@ -1,4 +1,7 @@
-/** How a name is looked up: within a container, and behind dots. */
+/**
+ * Name resolution: comprehension variables, environment variables, type names and enum constants, relative to the
+ * container.
+ */
 
 import { own } from '../../util/json.js';
 import type { Expr } from '../ast.js';
@@ -6,11 +9,56 @@ import type { Environment } from '../engine.js';
 import type { CelType, TypeProvider } from '../types.js';
 import { INT, objectType, typeOf } from '../types.js';
 import type { CelValue } from '../values.js';
-import { knownEnumValue, knownMessage } from './well-known-messages.js';
+import { wellKnownEnumValue, wellKnownMessage } from './well-known-messages.js';
+
+/** The variables of a comprehension; inner scopes hide outer ones. */
+export interface Scope {
+  readonly outer: Scope | undefined;
+  readonly variables: ReadonlyMap<string, CelType>;
+}
+
+interface ResolvedName {
+  /** The fully qualified name. */
+  readonly name: string;
+  readonly type: CelType;
+  /** Set for constants. */
+  readonly value?: CelValue;
+}
+
+/** Resolves a name; undefined if it is undeclared. */
+export function findName(environment: Environment, scope: Scope | undefined, name: string): ResolvedName | undefined {
+  for (const candidate of candidateNames(environment.options.container, name)) {
+    const type = localType(scope, candidate);
+    if (type !== undefined) return { name: candidate, type };
+    const found = globalName(environment, candidate);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function localType(scope: Scope | undefined, name: string): CelType | undefined {
+  for (let at = scope; at !== undefined; at = at.outer) {
+    const type = at.variables.get(name);
+    if (type !== undefined) return type;
+  }
+  return undefined;
+}
+
+function globalName({ variables, constants, provider }: Environment, name: string): ResolvedName | undefined {
+  const variable = variables.get(name);
+  if (variable !== undefined) {
+    const value = constants.get(name);
+    return value === undefined ? { name, type: variable } : { name, type: variable, value };
+  }
+  const type = provider.hasType(name) ? objectType(name) : (provider.namedType?.(name) ?? wellKnownMessage(name)?.type);
+  if (type !== undefined) return { name, type: typeOf(type) };
+  const number = wellKnownEnumValue(name);
+  return number === undefined ? undefined : { name, type: INT, value: number };
+}
 
 /**
- * Where a name may be found, nearest first: in the container `a.b`, `c.d` may be `a.b.c.d`, `a.c.d` or `c.d`. With a
- * leading dot it is a whole name.
+ * The fully qualified names that a name may stand for, innermost first: in the container `a.b`, `c.d` may be `a.b.c.d`,
+ * `a.c.d` or `c.d`. A name with a leading dot is fully qualified.
  */
 export function candidateNames(container: string, name: string): readonly string[] {
   if (name.startsWith('.')) return [name.slice(1)];
@@ -22,7 +70,7 @@ export function candidateNames(container: string, name: string): readonly string
   return [...names, name];
 }
 
-/** `a.b.c` when an expression is nothing but names behind dots. */
+/** Returns `a.b.c` if the expression is a chain of field selections on an identifier. */
 export function qualifiedName(expr: Expr): string | undefined {
   const fields: string[] = [];
   let rest = expr;
@@ -34,61 +82,17 @@ export function qualifiedName(expr: Expr): string | undefined {
   return rest.type === 'ident' ? [rest.name, ...fields.reverse()].join('.') : undefined;
 }
 
-/** Variables of a comprehension; inner ones hide outer ones. */
-export interface Scope {
-  readonly outer: Scope | undefined;
-  readonly variables: ReadonlyMap<string, CelType>;
-}
-
-interface Named {
-  /** The whole name. */
-  readonly name: string;
-  readonly type: CelType;
-  /** Of constants. */
-  readonly value?: CelValue;
-}
-
-/** What a name stands for; undefined when it stands for nothing. */
-export function findName(environment: Environment, scope: Scope | undefined, name: string): Named | undefined {
-  for (const candidate of candidateNames(environment.options.container, name)) {
-    const type = localType(scope, candidate);
-    if (type !== undefined) return { name: candidate, type };
-    const found = globalName(environment, candidate);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Whether there is a type of this name whose fields may be asked for. */
+/** Whether an object type or well-known message with this name exists. */
 export function hasObjectType(provider: TypeProvider, name: string): boolean {
-  return provides(provider, name) || knownMessage(name) !== undefined;
+  return provides(provider, name) || wellKnownMessage(name) !== undefined;
 }
 
+/** The type of a field of an object type or well-known message; undefined if it does not exist. */
 export function fieldType(provider: TypeProvider, typeName: string, field: string): CelType | undefined {
   if (provides(provider, typeName)) return provider.fieldType(typeName, field);
-  return own(knownMessage(typeName)?.fields ?? {}, field);
+  return own(wellKnownMessage(typeName)?.fields ?? {}, field);
 }
 
 function provides(provider: TypeProvider, name: string): boolean {
   return provider.hasType(name) || provider.namedType?.(name) !== undefined;
-}
-
-function localType(scope: Scope | undefined, name: string): CelType | undefined {
-  for (let at = scope; at !== undefined; at = at.outer) {
-    const type = at.variables.get(name);
-    if (type !== undefined) return type;
-  }
-  return undefined;
-}
-
-function globalName({ variables, constants, provider }: Environment, name: string): Named | undefined {
-  const variable = variables.get(name);
-  if (variable !== undefined) {
-    const value = constants.get(name);
-    return value === undefined ? { name, type: variable } : { name, type: variable, value };
-  }
-  const type = provider.hasType(name) ? objectType(name) : (provider.namedType?.(name) ?? knownMessage(name)?.type);
-  if (type !== undefined) return { name, type: typeOf(type) };
-  const number = knownEnumValue(name);
-  return number === undefined ? undefined : { name, type: INT, value: number };
 }

@@ -1,8 +1,8 @@
-/** How two types stand to each other when neither has anything left to find out; see `unify.ts` for when it has. */
+/** Relations between types without substitutions; `unify.ts` handles types with type parameters. */
 import type { CelType } from '../types.js';
 import { typeName, typeParams } from '../types.js';
 
-/** The kind that decides what may be done with a value; one that may be null is of the kind it is otherwise. */
+/** The kind of a type, ignoring nullability. */
 export function kindOf(type: CelType): Exclude<CelType['kind'], 'wrapper'> {
   return type.kind === 'wrapper' ? type.of.kind : type.kind;
 }
@@ -15,17 +15,17 @@ export function isDynOrError(type: CelType): boolean {
   return isDyn(type) || type.kind === 'error';
 }
 
-/** What an optional value holds; undefined for other types. */
+/** The element type of an optional type; undefined for other types. */
 export function optionalValue(type: CelType): CelType | undefined {
   return type.kind === 'opaque' && type.name === 'optional_type' ? type.params[0] : undefined;
 }
 
-/** The same in all parts. Whether a primitive may be null makes no difference. */
+/** Whether two types are equal, ignoring nullability. */
 export function sameType(left: CelType, right: CelType): boolean {
   return matches(left, right, true);
 }
 
-/** The same but for the names of type parameters. */
+/** Whether two types are equal, ignoring nullability and the names of type parameters. */
 export function equivalentType(left: CelType, right: CelType): boolean {
   return matches(left, right, false);
 }
@@ -42,7 +42,7 @@ function matches(left: CelType, right: CelType, paramNames: boolean): boolean {
   );
 }
 
-/** Whether a value of a type may stand where another type is declared. */
+/** Whether a value of type `given` may be used where `declared` is expected. */
 export function accepts(declared: CelType, given: CelType): boolean {
   if (declared.kind === 'wrapper') return given.kind === 'null' || accepts(declared.of, given);
   if (declared === given || isDyn(declared) || declared.kind === 'param') return true;
@@ -55,7 +55,7 @@ export function accepts(declared: CelType, given: CelType): boolean {
   );
 }
 
-/** Whether null may stand where a type is expected. */
+/** Whether null may be used where the type is expected. */
 export function acceptsNull(type: CelType): boolean {
   switch (type.kind) {
     case 'opaque':
@@ -73,7 +73,7 @@ export function acceptsNull(type: CelType): boolean {
   }
 }
 
-/** The more general of two types that are known to fit. */
+/** The more general of two types that match. */
 export function mostGeneral(left: CelType, right: CelType): CelType {
   return atLeastAsGeneral(left, right) ? left : right;
 }

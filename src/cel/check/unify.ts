@@ -1,9 +1,9 @@
 /**
- * Type parameters and what they turn out to be.
+ * Type parameters: their substitutions, unification and overload resolution.
  *
- * `[] + [1]` is a call of `_+_(list(A), list(A))`. For the call A becomes a fresh `_var1`, the empty list is a
- * `list(_var0)`. Fitting the first argument binds `_var1` to `_var0`, fitting the second makes `_var0` an int, and so
- * the result `list(_var1)` is a `list(int)`.
+ * Example: `[] + [1]` calls `_+_(list(A), list(A))`. The call replaces A with a fresh parameter `_var1`; the empty list
+ * is a `list(_var0)`. Unifying the first argument binds `_var1` to `_var0`, unifying the second binds `_var0` to int,
+ * so the result `list(_var1)` is a `list(int)`.
  */
 
 import type { FunctionDeclaration, Overload } from '../library.js';
@@ -12,8 +12,8 @@ import type { CelType } from '../types.js';
 import { DYN, listOf, mapOf, opaqueType, typeName, typeOf, typeParam, typeParams } from '../types.js';
 import { accepts, acceptsNull, isDyn, isDynOrError, kindOf, mostGeneral, sameType } from './relations.js';
 
-/** Fresh type parameters, numbered in the order in which they are made: messages may show them. */
-export class FreeTypes {
+/** Creates type parameters numbered in creation order. Messages may contain their names. */
+export class FreshTypeParams {
   #next = 0;
   next(): CelType {
     return typeParam(`_var${this.#next++}`);
@@ -23,14 +23,82 @@ export class FreeTypes {
   }
 }
 
+interface Resolution {
+  readonly overloads: readonly string[];
+  readonly type: CelType;
+}
+
+interface OverloadSearch {
+  readonly substitutions: Substitutions;
+  readonly freshParams: FreshTypeParams;
+  readonly member: boolean;
+  /** The receiver is the first argument. */
+  readonly args: readonly CelType[];
+  readonly crossTypeComparisons: boolean;
+}
+
+/**
+ * Finds the overloads that match the arguments and binds their type parameters accordingly. Undefined if none matches.
+ */
+export function resolveOverloads(declaration: FunctionDeclaration, search: OverloadSearch): Resolution | undefined {
+  const overloads: string[] = [];
+  let type: CelType | undefined;
+  for (const overload of declaration.overloads) {
+    if (!search.crossTypeComparisons && CROSS_TYPE_COMPARISONS.has(overload.id)) continue;
+    if (overload.member !== search.member) continue;
+    const { params, result } = instantiate(overload, search);
+    if (!search.substitutions.fitAll(search.args, params)) continue;
+    overloads.push(overload.id);
+    const found = search.substitutions.apply(result, 'keep');
+    if (type === undefined) type = found;
+    else if (!isDyn(type) && !sameType(found, type)) type = DYN;
+  }
+  return type === undefined ? undefined : { overloads, type };
+}
+
+/** Replaces the type parameters of an overload with fresh ones, so that calls are independent of each other. */
+function instantiate(
+  overload: Overload,
+  { args, freshParams: free }: OverloadSearch,
+): Pick<Overload, 'params' | 'result'> {
+  const names = paramNames(overload);
+  if (names.length === 0) return overload;
+  if (overload.params.length !== args.length) {
+    free.skip(names.length);
+    return overload;
+  }
+  const fresh = new Substitutions();
+  for (const name of names) fresh.bind(name, free.next());
+  return {
+    params: overload.params.map((param) => fresh.apply(param, 'keep')),
+    result: fresh.apply(overload.result, 'keep'),
+  };
+}
+
 const namesOf = new WeakMap<Overload, readonly string[]>();
 
+function paramNames(overload: Overload): readonly string[] {
+  const known = namesOf.get(overload);
+  if (known !== undefined) return known;
+  const names = new Set<string>();
+  for (const type of [overload.result, ...overload.params]) collectNames(type, names);
+  const list = [...names];
+  namesOf.set(overload, list);
+  return list;
+}
+
+function collectNames(type: CelType, names: Set<string>): void {
+  if (type.kind === 'param') names.add(type.name);
+  for (const part of typeParams(type)) collectNames(part, names);
+}
+
+/** Bindings of type parameters to types. */
 export class Substitutions {
   readonly #bound = new Map<string, CelType>();
-  /** What was bound before, last change last, so that an attempt that fails leaves nothing behind. */
+  /** Previous bindings, most recent last, to roll back a failed unification. */
   readonly #changes: { readonly name: string; readonly before: CelType | undefined }[] = [];
 
-  /** Binds what must be bound for two types to fit; when they cannot, nothing changes. */
+  /** Unifies two types. If they do not unify, the bindings are unchanged. */
   fit(left: CelType, right: CelType): boolean {
     return this.fitAll([left], [right]);
   }
@@ -52,9 +120,9 @@ export class Substitutions {
     this.#bound.set(name, type);
   }
 
-  /** The type with what is known of its parameters. Those that are free stay, or become dyn. */
-  apply(type: CelType, free: 'stay' | 'dyn', done = new Map<CelType, CelType>()): CelType {
-    if (isSettled(type)) return type;
+  /** Substitutes bound parameters. Unbound ones are kept or replaced by dyn. */
+  apply(type: CelType, free: 'keep' | 'dyn', done = new Map<CelType, CelType>()): CelType {
+    if (isConcrete(type)) return type;
     const known = done.get(type);
     if (known !== undefined) return known;
     const part = (inner: CelType) => this.apply(inner, free, done);
@@ -63,7 +131,7 @@ export class Substitutions {
     return applied;
   }
 
-  #applyTo(type: CelType, free: 'stay' | 'dyn', part: (inner: CelType) => CelType): CelType {
+  #applyTo(type: CelType, free: 'keep' | 'dyn', part: (inner: CelType) => CelType): CelType {
     switch (type.kind) {
       case 'param': {
         const bound = this.#bound.get(type.name);
@@ -88,11 +156,11 @@ export class Substitutions {
   }
 
   #fits(left: CelType, right: CelType): boolean {
-    if (left === right && isSettled(left)) return true;
+    if (left === right && isConcrete(left)) return true;
     if (right.kind === 'param') {
       const outcome = this.#fitParam(right, left);
       if (outcome !== 'impossible') return outcome === 'fits';
-      // A parameter within the type it should become: perhaps it fits the other way around.
+      // The parameter occurs in the type it would be bound to; try the other direction.
     }
     if (left.kind === 'param') return this.#fitParam(left, right) === 'fits';
     if (isDynOrError(left) || isDynOrError(right)) return true;
@@ -114,7 +182,10 @@ export class Substitutions {
     }
   }
 
-  /** `differs`: it is bound to something that does not fit. `impossible`: it is free, but part of the other type. */
+  /**
+   * `differs`: the parameter is bound to a type that does not match. `impossible`: it is unbound, but occurs in the
+   * other type.
+   */
   #fitParam(param: CelType & { kind: 'param' }, type: CelType): 'fits' | 'differs' | 'impossible' {
     if (sameType(param, type)) return 'fits';
     const bound = this.#bound.get(param.name);
@@ -132,7 +203,7 @@ export class Substitutions {
 
   #occursIn(param: CelType, type: CelType, seen = new Set<CelType>()): boolean {
     if (sameType(param, type)) return true;
-    if (isSettled(type) || seen.has(type)) return false;
+    if (isConcrete(type) || seen.has(type)) return false;
     seen.add(type);
     if (type.kind === 'param') {
       const bound = this.#bound.get(type.name);
@@ -142,81 +213,19 @@ export class Substitutions {
   }
 }
 
+const concreteTypes = new WeakMap<CelType, boolean>();
+
 /**
- * Whether a type has no parameters. It is remembered, since `{x: x}` within `{y: y}` within … is a small expression with
- * a type that is huge when written out: only the parts that are shared keep it small.
+ * Whether a type contains no type parameters. The result is cached: nested literals such as `{y: {x: x}}` produce types
+ * that are huge when written out, and only shared parts keep them small.
  */
-function isSettled(type: CelType): boolean {
+function isConcrete(type: CelType): boolean {
   if (type.kind === 'param') return false;
   const parts = typeParams(type);
   if (parts.length === 0) return true;
-  const known = settled.get(type);
+  const known = concreteTypes.get(type);
   if (known !== undefined) return known;
-  const answer = parts.every(isSettled);
-  settled.set(type, answer);
+  const answer = parts.every(isConcrete);
+  concreteTypes.set(type, answer);
   return answer;
-}
-
-const settled = new WeakMap<CelType, boolean>();
-
-interface Resolution {
-  readonly overloads: readonly string[];
-  readonly type: CelType;
-}
-
-interface OverloadSearch {
-  readonly known: Substitutions;
-  readonly free: FreeTypes;
-  readonly member: boolean;
-  /** The receiver first. */
-  readonly args: readonly CelType[];
-  readonly crossTypeComparisons: boolean;
-}
-
-/** Undefined when no overload fits. Binds the type parameters of the arguments as all that fit demand it. */
-export function resolveOverloads(declaration: FunctionDeclaration, search: OverloadSearch): Resolution | undefined {
-  const overloads: string[] = [];
-  let type: CelType | undefined;
-  for (const overload of declaration.overloads) {
-    if (!search.crossTypeComparisons && CROSS_TYPE_COMPARISONS.has(overload.id)) continue;
-    if (overload.member !== search.member) continue;
-    const { params, result } = instantiate(overload, search);
-    if (!search.known.fitAll(search.args, params)) continue;
-    overloads.push(overload.id);
-    const found = search.known.apply(result, 'stay');
-    if (type === undefined) type = found;
-    else if (!isDyn(type) && !sameType(found, type)) type = DYN;
-  }
-  return type === undefined ? undefined : { overloads, type };
-}
-
-/** An overload with fresh type parameters, so that two calls of it have nothing to do with each other. */
-function instantiate(overload: Overload, { args, free }: OverloadSearch): Pick<Overload, 'params' | 'result'> {
-  const names = paramNames(overload);
-  if (names.length === 0) return overload;
-  if (overload.params.length !== args.length) {
-    free.skip(names.length);
-    return overload;
-  }
-  const fresh = new Substitutions();
-  for (const name of names) fresh.bind(name, free.next());
-  return {
-    params: overload.params.map((param) => fresh.apply(param, 'stay')),
-    result: fresh.apply(overload.result, 'stay'),
-  };
-}
-
-function paramNames(overload: Overload): readonly string[] {
-  const known = namesOf.get(overload);
-  if (known !== undefined) return known;
-  const names = new Set<string>();
-  for (const type of [overload.result, ...overload.params]) collectNames(type, names);
-  const list = [...names];
-  namesOf.set(overload, list);
-  return list;
-}
-
-function collectNames(type: CelType, names: Set<string>): void {
-  if (type.kind === 'param') names.add(type.name);
-  for (const part of typeParams(type)) collectNames(part, names);
 }

@@ -1,7 +1,4 @@
-/**
- * The messages every environment knows without a provider: those the language has types of its own for, and a few
- * beside them.
- */
+/** Types of the well-known protobuf messages, which every environment knows without a type provider. */
 import type { CelType } from '../types.js';
 import {
   ANY,
@@ -20,29 +17,29 @@ import {
   wrapperOf,
 } from '../types.js';
 
-export interface KnownMessage {
-  /** What a message of this name is to an expression. */
+export interface WellKnownMessage {
+  /** The CEL type of the message. */
   readonly type: CelType;
   readonly fields: Readonly<Record<string, CelType>>;
 }
 
-const SPACE = 'google.protobuf.';
+const PREFIX = 'google.protobuf.';
 const JSON_OBJECT = mapOf(STRING, DYN);
 const JSON_LIST = listOf(DYN);
 
-const MESSAGES: ReadonlyMap<string, KnownMessage> = new Map<string, KnownMessage>([
-  [`${SPACE}Any`, { type: ANY, fields: { type_url: STRING, value: BYTES } }],
-  [`${SPACE}Duration`, { type: DURATION, fields: { seconds: INT, nanos: INT } }],
-  [`${SPACE}Timestamp`, { type: TIMESTAMP, fields: { seconds: INT, nanos: INT } }],
-  [`${SPACE}Empty`, { type: objectType(`${SPACE}Empty`), fields: {} }],
-  [`${SPACE}ListValue`, { type: JSON_LIST, fields: { values: JSON_LIST } }],
-  [`${SPACE}Struct`, { type: JSON_OBJECT, fields: { fields: JSON_OBJECT } }],
+const MESSAGES: ReadonlyMap<string, WellKnownMessage> = new Map<string, WellKnownMessage>([
+  [`${PREFIX}Any`, { type: ANY, fields: { type_url: STRING, value: BYTES } }],
+  [`${PREFIX}Duration`, { type: DURATION, fields: { seconds: INT, nanos: INT } }],
+  [`${PREFIX}Timestamp`, { type: TIMESTAMP, fields: { seconds: INT, nanos: INT } }],
+  [`${PREFIX}Empty`, { type: objectType(`${PREFIX}Empty`), fields: {} }],
+  [`${PREFIX}ListValue`, { type: JSON_LIST, fields: { values: JSON_LIST } }],
+  [`${PREFIX}Struct`, { type: JSON_OBJECT, fields: { fields: JSON_OBJECT } }],
   [
-    `${SPACE}Struct.FieldsEntry`,
-    { type: objectType(`${SPACE}Struct.FieldsEntry`), fields: { key: STRING, value: DYN } },
+    `${PREFIX}Struct.FieldsEntry`,
+    { type: objectType(`${PREFIX}Struct.FieldsEntry`), fields: { key: STRING, value: DYN } },
   ],
   [
-    `${SPACE}Value`,
+    `${PREFIX}Value`,
     {
       type: DYN,
       fields: {
@@ -67,39 +64,39 @@ const MESSAGES: ReadonlyMap<string, KnownMessage> = new Map<string, KnownMessage
       ['UInt32Value', UINT],
       ['UInt64Value', UINT],
     ] as const
-  ).map(([name, value]) => [`${SPACE}${name}`, { type: wrapperOf(value), fields: { value } }] as const),
+  ).map(([name, value]) => [`${PREFIX}${name}`, { type: wrapperOf(value), fields: { value } }] as const),
 ]);
 
-/** The only named number among these messages. */
-const NULL_VALUE = `${SPACE}NullValue.NULL_VALUE`;
+/** The only enum constant of these messages. */
+const NULL_VALUE = `${PREFIX}NullValue.NULL_VALUE`;
 
-export function knownMessage(name: string): KnownMessage | undefined {
+export function wellKnownMessage(name: string): WellKnownMessage | undefined {
   return MESSAGES.get(name);
 }
 
-export function knownEnumValue(name: string): bigint | undefined {
+export function wellKnownEnumValue(name: string): bigint | undefined {
   return name === NULL_VALUE ? 0n : undefined;
 }
 
-/** The name of the message that a type of the language stands for; undefined when it stands for none. */
+/** The name of the well-known message with this CEL type; undefined if there is none. */
 export function messageNameOf(type: CelType): string | undefined {
   switch (type.kind) {
     case 'any':
-      return `${SPACE}Any`;
+      return `${PREFIX}Any`;
     case 'duration':
-      return `${SPACE}Duration`;
+      return `${PREFIX}Duration`;
     case 'timestamp':
-      return `${SPACE}Timestamp`;
+      return `${PREFIX}Timestamp`;
     case 'dyn':
-      return `${SPACE}Value`;
+      return `${PREFIX}Value`;
     case 'null':
-      return `${SPACE}NullValue`;
+      return `${PREFIX}NullValue`;
     case 'list':
-      return type.element.kind === 'dyn' ? `${SPACE}ListValue` : undefined;
+      return type.element.kind === 'dyn' ? `${PREFIX}ListValue` : undefined;
     case 'map':
-      return type.key.kind === 'string' && type.value.kind === 'dyn' ? `${SPACE}Struct` : undefined;
+      return type.key.kind === 'string' && type.value.kind === 'dyn' ? `${PREFIX}Struct` : undefined;
     case 'wrapper':
-      return `${SPACE}${WRAPPERS[type.of.kind] ?? ''}`;
+      return `${PREFIX}${WRAPPERS[type.of.kind] ?? ''}`;
     default:
       return undefined;
   }

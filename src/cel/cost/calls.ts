@@ -1,18 +1,18 @@
-/** What calls cost that no library says anything about. */
+/** Cost estimates of calls that no library estimates. */
 import type { CallEstimate, NodeToEstimate } from '../library.js';
 import type { Range } from './range.js';
 import { add, fixed, multiply, multiplyByFactor, UNKNOWN, union, wrapping } from './range.js';
 
-/** Per character of a text that is read once. */
+/** Cost per character of a string traversal. */
 const TRAVERSAL = 0.1;
-/** Per character of a regular expression: the parts of one are about four characters long. */
+/** Cost per character of a regular expression; one operation is about four characters long. */
 const REGEX = 0.25;
 
 export interface Call {
   readonly overload: string;
   readonly target: NodeToEstimate | undefined;
   readonly args: readonly NodeToEstimate[];
-  /** Of the arguments, in their order. */
+  /** The costs of the arguments. */
   readonly argCosts: readonly Range[];
 }
 
@@ -20,7 +20,7 @@ export function sizeOf(node: NodeToEstimate | undefined): Range {
   return node?.computedSize ?? UNKNOWN;
 }
 
-/** With the cost of the arguments. */
+/** Estimates a call, including the cost of its arguments. */
 export function callCost({ overload, target, args, argCosts }: Call): CallEstimate {
   const [first, second, third] = args;
   const [firstCost = ZERO, secondCost = ZERO, thirdCost = ZERO] = argCosts;
@@ -56,7 +56,7 @@ export function callCost({ overload, target, args, argCosts }: Call): CallEstima
       return withArgs(sizeOf(second));
     case 'matches_string': {
       if (args.length !== 1) break;
-      // An expensive expression is expensive for an empty text too.
+      // Add one, so that matching an empty string is not free.
       const text = traversed(add(sizeOf(target), fixed(1)));
       return withArgs(multiply(text, multiplyByFactor(sizeOf(first), REGEX)));
     }
@@ -65,7 +65,7 @@ export function callCost({ overload, target, args, argCosts }: Call): CallEstima
       return withArgs(multiply(traversed(sizeOf(target)), traversed(sizeOf(first))));
     case 'logical_and':
     case 'logical_or':
-      // The right side may never be looked at.
+      // The right side may not be evaluated.
       return { cost: { min: firstCost.min, max: add(firstCost, secondCost).max } };
     case 'conditional':
       return {
@@ -88,7 +88,7 @@ export function callCost({ overload, target, args, argCosts }: Call): CallEstima
 
 const ZERO = fixed(0);
 
-/** Comparisons that may have to look at the whole of both sides. */
+/** Comparisons that may traverse both operands. */
 const COMPARISONS: ReadonlySet<string> = new Set([
   'equals',
   'not_equals',
@@ -98,7 +98,7 @@ const COMPARISONS: ReadonlySet<string> = new Set([
   ]),
 ]);
 
-/** A difference may show at once; the shorter side bounds how long it can take. */
+/** The first item may differ; the shorter operand bounds the traversal. */
 function compared(left: Range, right: Range): Range {
   const max = Math.min(left.max, right.max);
   return { min: max > 0 ? 1 : 0, max };

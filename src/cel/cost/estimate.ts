@@ -1,9 +1,8 @@
 /**
- * What an expression may cost, before any value is known: the least and the most. Sizes of texts, lists and maps come
- * from how they are computed where the expression shows it, else from whoever knows the inputs (`Sizes`), else they are
- * anything.
+ * Estimates the minimum and maximum cost of a checked expression. Sizes of strings, lists and maps come from the
+ * expression where it determines them, else from the `SizeEstimator`, else they are unbounded.
  *
- * The same sums run while an expression is evaluated (`evaluate/`), with the real sizes.
+ * `evaluate/` counts the same costs at run time with actual sizes.
  */
 
 import type {
@@ -16,10 +15,10 @@ import type {
   SelectExpr,
   StructExpr,
 } from '../ast.js';
-import { partsOf } from '../ast.js';
+import { childrenOf } from '../ast.js';
 import { kindOf, optionalValue } from '../check/relations.js';
 import type { CheckedExpression, Environment } from '../engine.js';
-import type { CallEstimate, CostEstimate, NodeToEstimate, SizeEstimate, Sizes } from '../library.js';
+import type { CallEstimate, CostEstimate, NodeToEstimate, SizeEstimate, SizeEstimator } from '../library.js';
 import type { CelType } from '../types.js';
 import { DYN } from '../types.js';
 import { CelBytes } from '../values.js';
@@ -28,28 +27,29 @@ import { Path } from './path.js';
 import type { Range } from './range.js';
 import { add, fixed, multiply, NONE, UNKNOWN, union } from './range.js';
 
-/** Of a name or a selection. */
+/** Cost of reading a variable or a field. */
 const ACCESS = fixed(1);
 const NOTHING = fixed(0);
 const LIST = fixed(10);
 const MAP = fixed(30);
 const STRUCT = fixed(40);
 
-/** Comprehensions whose accumulator has one of these names were written by macros of the language. */
+/** Accumulator names of comprehensions that standard macros expand to. */
 const ACCUMULATOR = '__result__';
 const HIDDEN_ACCUMULATOR = '@result';
 
-const NO_SIZES: Sizes = { estimateSize: () => undefined };
+const NO_SIZES: SizeEstimator = { estimateSize: () => undefined };
 
+/** Estimates the cost of an expression. */
 export function estimateCost(
   checked: CheckedExpression,
   environment: Environment,
-  sizes: Sizes = NO_SIZES,
+  sizes: SizeEstimator = NO_SIZES,
 ): CostEstimate {
-  return new Estimation(checked, environment, sizes).cost(checked.expr);
+  return new CostEstimator(checked, environment, sizes).cost(checked.expr);
 }
 
-/** Sizes of what a list or a map holds; lists have indexes for keys. */
+/** Sizes of the entries of a list or map; the keys of a list are its indexes. */
 interface EntrySizes {
   readonly container: 'list' | 'map';
   readonly key: Range;
@@ -62,18 +62,18 @@ interface LocalVariable {
   readonly entries: EntrySizes | undefined;
 }
 
-class Estimation {
+class CostEstimator {
   readonly #checked: CheckedExpression;
   readonly #environment: Environment;
-  readonly #sizes: Sizes;
+  readonly #sizes: SizeEstimator;
   /** By node id. */
   readonly #paths = new Map<number, Path>();
   readonly #known = new Map<number, Range>();
   readonly #entries = new Map<number, EntrySizes>();
-  /** By name, inner ones last. */
+  /** Variables by name, innermost last. */
   readonly #locals = new Map<string, LocalVariable[]>();
 
-  constructor(checked: CheckedExpression, environment: Environment, sizes: Sizes) {
+  constructor(checked: CheckedExpression, environment: Environment, sizes: SizeEstimator) {
     this.#checked = checked;
     this.#environment = environment;
     this.#sizes = sizes;
@@ -107,7 +107,7 @@ class Estimation {
 
   #costSelect(expr: SelectExpr): Range {
     const cost = this.cost(expr.operand);
-    // A test for presence costs no more than what it is asked of.
+    // A presence test costs no more than its operand.
     if (expr.testOnly) return cost;
     this.#paths.set(expr.id, this.#path(expr.operand).append(expr.field));
     const { kind } = this.#type(expr.operand);
@@ -121,7 +121,7 @@ class Estimation {
     return add(fixed(1), cost);
   }
 
-  /** What a call costs lies between the cheapest and the dearest of its overloads. */
+  /** The cost range covers all matching overloads. */
   #costCall(expr: CallExpr): Range {
     const argCosts: Range[] = [];
     const args: NodeToEstimate[] = [];
@@ -154,7 +154,7 @@ class Estimation {
 
   #callEstimate(expr: CallExpr, call: Parameters<typeof callCost>[0]): CallEstimate {
     const { overload, target, args, argCosts } = call;
-    for (const { estimate } of this.#environment.libraries) {
+    for (const { estimateCost: estimate } of this.#environment.libraries) {
       const known = estimate?.({ function: expr.function, overload, target, args }, this.#sizes);
       if (known !== undefined) return { ...known, cost: add(known.cost, ...argCosts) };
     }
@@ -165,7 +165,7 @@ class Estimation {
     return callCost(call);
   }
 
-  /** The result holds what one or the other holds, if that is known of both. */
+  /** Sets the entry sizes to the union of both operands' entry sizes, if both are known. */
   #uniteEntries(expr: Expr, parts: readonly Expr[]): void {
     const [left, right] = parts.map((part) => this.#entrySizes(part));
     if (parts.length !== 2 || left === undefined || right === undefined) return;
@@ -226,7 +226,7 @@ class Estimation {
     return add(rangeCost, initCost, resultCost, multiply(rounds, loopCost));
   }
 
-  /** `cel.bind` and its like: a comprehension that never loops, for the sake of its variable. */
+  /** A comprehension that never loops and only binds a variable, as `cel.bind` does. */
   #costBinding(expr: ComprehensionExpr): Range {
     const cost = add(this.cost(expr.range), this.cost(expr.accuInit));
     this.#pushBound(expr.accuVar, expr.accuInit);
@@ -246,7 +246,7 @@ class Estimation {
       this.#pushEntry(iterVar, range, this.#container(range) === 'list' ? 'value' : 'key');
       return;
     }
-    // One after the other: the first may have the name of the range.
+    // The order matters: the first variable may have the name of the range.
     this.#pushEntry(iterVar, range, 'key');
     this.#pushEntry(iterVar2, range, 'value');
   }
@@ -285,11 +285,11 @@ class Estimation {
     return local?.path ?? this.#paths.get(expr.id) ?? Path.EMPTY;
   }
 
-  /** A part as libraries see it. Accumulators are no inputs, so they have no path. */
+  /** The view of a node that libraries get. Accumulators are not inputs, so they have no path. */
   #node(expr: Expr): NodeToEstimate {
     const [root] = this.#path(expr).steps();
     const path = root === ACCUMULATOR || root === HIDDEN_ACCUMULATOR ? Path.EMPTY : this.#path(expr);
-    return new Part(expr, { type: this.#type(expr), path, computedSize: this.#size(expr) });
+    return new EstimatedNode(expr, { type: this.#type(expr), path, computedSize: this.#size(expr) });
   }
 
   #sizeOrUnknown(expr: Expr): Range {
@@ -299,7 +299,7 @@ class Estimation {
   #size(expr: Expr): Range | undefined {
     const known = this.#known.get(expr.id) ?? writtenSize(expr);
     if (known !== undefined) return known;
-    const part = new Part(expr, { type: this.#type(expr), path: this.#path(expr), computedSize: undefined });
+    const part = new EstimatedNode(expr, { type: this.#type(expr), path: this.#path(expr), computedSize: undefined });
     const estimated = this.#sizes.estimateSize(part);
     if (estimated !== undefined) {
       this.#known.set(expr.id, estimated);
@@ -324,8 +324,8 @@ class Estimation {
   }
 }
 
-/** Its path is read when it is asked for, since it may change in between; see `path.ts`. */
-class Part implements NodeToEstimate {
+/** Reads its path lazily, because the path may change in between; see `path.ts`. */
+class EstimatedNode implements NodeToEstimate {
   readonly expr: Expr;
   readonly type: CelType;
   readonly computedSize: SizeEstimate | undefined;
@@ -345,10 +345,10 @@ class Part implements NodeToEstimate {
 
 function isBinding({ range, loopCondition, accuVar }: ComprehensionExpr): boolean {
   const loops = loopCondition.type !== 'literal' || loopCondition.value !== false;
-  return range.type === 'list' && partsOf(range).length === 0 && !loops && accuVar !== ACCUMULATOR;
+  return range.type === 'list' && childrenOf(range).length === 0 && !loops && accuVar !== ACCUMULATOR;
 }
 
-/** Of what is written as it is. */
+/** The size of a literal, list or map literal. */
 function writtenSize(expr: Expr): Range | undefined {
   switch (expr.type) {
     case 'literal':
@@ -363,7 +363,7 @@ function writtenSize(expr: Expr): Range | undefined {
   }
 }
 
-/** Values that are always of the same size. */
+/** Whether all values of a type have the same size. */
 function isScalar(type: CelType): boolean {
   const inner = optionalValue(type);
   if (inner !== undefined) return isScalar(inner);

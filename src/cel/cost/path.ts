@@ -1,26 +1,26 @@
 /**
- * How a part of an expression is reached from a variable: `self`, `items`, `@items`, `name`.
+ * The path from a variable to a node: `self`, `items`, `@items`, `name`.
  *
- * The reference keeps paths in growing arrays and lets paths with the same beginning share one, so that the last path to
- * grow from a beginning overwrites the end of those that grew from it before. Estimates depend on it: in
- * `self.items.all(x, x.list.all(y, y != x.name))` the size of `x.list` is asked for when its path has become that of
- * `x.name`. So this is an array that grows in the same steps:
+ * cel-go builds paths by appending to Go slices. Paths with a common prefix share one backing array, so the last append
+ * overwrites the ends of earlier paths. Estimates depend on that: in `self.items.all(x, x.list.all(y, y != x.name))`
+ * the size of `x.list` is looked up after its path has become that of `x.name`. This class reproduces the growth of Go
+ * slices:
  *
- *     self                      room for 1, used 1
- *     self items                room for 2, used 2
- *     self items @items _       room for 4, used 3: `x.list` and `x.name` both write the fourth place
+ *     self                      capacity 1, length 1
+ *     self items                capacity 2, length 2
+ *     self items @items _       capacity 4, length 3: `x.list` and `x.name` both write the fourth element
  */
 export class Path {
   static readonly EMPTY = new Path([], 0, 0);
 
-  readonly #places: string[];
-  readonly #room: number;
+  readonly #array: string[];
+  readonly #capacity: number;
   readonly length: number;
 
-  private constructor(places: string[], length: number, room: number) {
-    this.#places = places;
+  private constructor(array: string[], length: number, capacity: number) {
+    this.#array = array;
     this.length = length;
-    this.#room = room;
+    this.#capacity = capacity;
   }
 
   static of(variable: string): Path {
@@ -28,14 +28,14 @@ export class Path {
   }
 
   append(step: string): Path {
-    const grows = this.length === this.#room;
-    const places = grows ? this.steps() : this.#places;
-    places[this.length] = step;
-    return new Path(places, this.length + 1, grows ? Math.max(this.#room * 2, 1) : this.#room);
+    const isFull = this.length === this.#capacity;
+    const array = isFull ? this.steps() : this.#array;
+    array[this.length] = step;
+    return new Path(array, this.length + 1, isFull ? Math.max(this.#capacity * 2, 1) : this.#capacity);
   }
 
-  /** As the path is at this moment. */
+  /** The current steps of the path. */
   steps(): string[] {
-    return this.#places.slice(0, this.length);
+    return this.#array.slice(0, this.length);
   }
 }

@@ -1,22 +1,22 @@
 /**
- * Ranges of sizes and of costs, from the least to the most. The reference counts in 64 bits and stops at the top; numbers
- * here are doubles that stop at 2^64. Between 2^53 and there they are rounded, which no limit is fine enough to notice.
+ * Ranges of sizes and costs. cel-go counts with saturating 64-bit integers; these are doubles that saturate at 2^64.
+ * Between 2^53 and 2^64 they are rounded, which no limit is fine enough to notice.
  */
 import type { SizeEstimate } from '../library.js';
 
 export type Range = SizeEstimate;
 
-/** Where numbers stop. */
-export const TOP = 2 ** 64;
+/** The saturation value. */
+export const MAX_UINT64 = 2 ** 64;
 
 const MOST = 2n ** 64n - 1n;
-/** The number next to the top: what has started over once may do so again. */
-const BELOW_TOP = TOP - 2 ** 11;
+/** The largest double below 2^64: an overflowed number may overflow again. */
+const BELOW_TOP = MAX_UINT64 - 2 ** 11;
 
-/** Any size at all. */
-export const UNKNOWN: Range = Object.freeze({ min: 0, max: TOP });
-/** What the first union replaces. */
-export const NONE: Range = Object.freeze({ min: TOP, max: 0 });
+/** An unbounded size. */
+export const UNKNOWN: Range = Object.freeze({ min: 0, max: MAX_UINT64 });
+/** The neutral element of {@link union}. */
+export const NONE: Range = Object.freeze({ min: MAX_UINT64, max: 0 });
 
 export function fixed(value: number): Range {
   return { min: value, max: value };
@@ -24,16 +24,16 @@ export function fixed(value: number): Range {
 
 export function add(...ranges: readonly Range[]): Range {
   return ranges.reduce((sum, range) => ({
-    min: Math.min(sum.min + range.min, TOP),
-    max: Math.min(sum.max + range.max, TOP),
+    min: Math.min(sum.min + range.min, MAX_UINT64),
+    max: Math.min(sum.max + range.max, MAX_UINT64),
   }));
 }
 
 export function multiply(left: Range, right: Range): Range {
-  return { min: Math.min(left.min * right.min, TOP), max: Math.min(left.max * right.max, TOP) };
+  return { min: Math.min(left.min * right.min, MAX_UINT64), max: Math.min(left.max * right.max, MAX_UINT64) };
 }
 
-/** Rounded up to whole units. */
+/** Multiplies by a factor and rounds up. */
 export function multiplyByFactor(range: Range, factor: number): Range {
   return { min: scaled(range.min, factor), max: scaled(range.max, factor) };
 }
@@ -42,12 +42,12 @@ export function union(left: Range, right: Range): Range {
   return { min: Math.min(left.min, right.min), max: Math.max(left.max, right.max) };
 }
 
-/** `value * factor + more` in 64 bits that start over at the top, for the sums the reference forgets to watch. */
+/** `value * factor + more` with 64-bit overflow, for additions where cel-go does not saturate. */
 export function wrapping(value: number, factor: number, more = 0): number {
-  const exact = BigInt.asUintN(64, (value >= TOP ? MOST : BigInt(value)) * BigInt(factor) + BigInt(more));
-  return exact === MOST ? TOP : Math.min(Number(exact), BELOW_TOP);
+  const exact = BigInt.asUintN(64, (value >= MAX_UINT64 ? MOST : BigInt(value)) * BigInt(factor) + BigInt(more));
+  return exact === MOST ? MAX_UINT64 : Math.min(Number(exact), BELOW_TOP);
 }
 
 function scaled(value: number, factor: number): number {
-  return Math.min(Math.ceil(value * factor), TOP);
+  return Math.min(Math.ceil(value * factor), MAX_UINT64);
 }

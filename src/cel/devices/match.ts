@@ -1,5 +1,6 @@
 /**
- * Which devices satisfy a class: what allocation asks before anything else.
+ * Matches devices against the selectors of a DeviceClass or request. Attributes and capacities are grouped by domain
+ * and name; a name without a domain belongs to the driver's domain. spec: DeviceClass
  */
 
 import { Quantity } from '../../meta/quantity.js';
@@ -25,9 +26,215 @@ import {
 } from '../values.js';
 import { compileDeviceSelector, MAX_SELECTOR_COST } from './compile.js';
 
+/** A selector of a class or request, or its expression. */
+export type SelectorLike = string | { readonly cel?: { readonly expression: string } | undefined };
+
+/** A DeviceClass of any API version. */
+export interface ClassLike {
+  readonly metadata?: { readonly name?: string | undefined } | undefined;
+  readonly spec: { readonly selectors?: readonly SelectorLike[] | undefined };
+}
+
+/** A device of a ResourceSlice with the driver of the slice. */
+export interface SelectableDevice {
+  readonly driver: string;
+  /** Attributes by name, with or without a `domain/` prefix. */
+  readonly attributes?: Readonly<Record<string, SelectableAttribute>>;
+  readonly capacity?: Readonly<Record<string, SelectableCapacity>>;
+}
+
+/** One of these fields; if several are set, the first applies. */
+export interface SelectableAttribute {
+  readonly int?: number | bigint;
+  readonly bool?: boolean;
+  readonly string?: string;
+  /** A semantic version. */
+  readonly version?: string;
+}
+
+export interface SelectableCapacity {
+  readonly value: string | number;
+}
+
+/** Thrown if a selector fails. The result is then unknown for all devices. */
+export class DeviceSelectionError extends Error {
+  override readonly name = 'DeviceSelectionError';
+}
+
+/**
+ * Returns the devices for which every selector is true. Throws a {@link DeviceSelectionError} if a selector fails on a
+ * device or yields neither true nor false. Later selectors are not evaluated for a device that an earlier one excludes.
+ * spec: DeviceClass
+ *
+ * @example
+ * const gpus = [{ driver: 'gpu.example.com', attributes: { model: { string: 'a100' } } }];
+ * matchDevices(['device.attributes["gpu.example.com"].model == "a100"'], gpus).length // 1
+ */
+export function matchDevices<Device extends SelectableDevice>(
+  from: ClassLike | readonly SelectorLike[],
+  devices: readonly Device[],
+): Device[] {
+  const selectors = selectorsOf(from);
+  checkDevices(devices);
+  const owner = 'spec' in from ? `class ${from.metadata?.name ?? ''}: ` : '';
+  return devices.filter((device) => {
+    const value = attempt(() => deviceValue(device));
+    return selectors.every((selector, index) => {
+      const fail = (what: string) => new DeviceSelectionError(`${owner}selector #${index}: ${what}`);
+      const compiled = programOf(expressionOf(selector));
+      if (typeof compiled === 'string') throw fail(`CEL compile error: ${compiled}`);
+      if ('problem' in value) throw fail(`CEL runtime error: ${value.problem}`);
+      const matches = evaluate(compiled, value.value);
+      if (typeof matches === 'string') throw fail(`CEL runtime error: ${matches}`);
+      return matches;
+    });
+  });
+}
+
+/** Returns the selectors. Throws a TypeError if the argument is neither a class nor a list of selectors. */
+function selectorsOf(from: ClassLike | readonly SelectorLike[]): readonly SelectorLike[] {
+  const given: unknown = from;
+  const spec = isRecord(given) ? given['spec'] : undefined;
+  const selectors = isRecord(spec) ? (spec['selectors'] ?? []) : given;
+  if (!Array.isArray(selectors)) {
+    throw new TypeError('orchplane: matchDevices takes a DeviceClass or a list of selectors first');
+  }
+  selectors.forEach((selector: unknown, index) => {
+    if (typeof selector === 'string' || (isRecord(selector) && isExpression(selector['cel']))) return;
+    const form = "an expression, or { cel: { expression: '…' } }";
+    throw new TypeError(`orchplane: matchDevices: selector #${index} must be ${form}`);
+  });
+  return selectors;
+}
+
+/** An absent expression is allowed here; compiling it fails. */
+function isExpression(cel: unknown): boolean {
+  return cel === undefined || (isRecord(cel) && typeof cel['expression'] === 'string');
+}
+
+function expressionOf(selector: SelectorLike): string {
+  return typeof selector === 'string' ? selector : (selector.cel?.expression ?? '');
+}
+
+function attempt(make: () => CelMap): { readonly value: CelMap } | { readonly problem: string } {
+  try {
+    return { value: make() };
+  } catch (error) {
+    if (error instanceof CelError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** Whether a device satisfies a selector, or an error message. */
+function evaluate(program: Program, device: CelMap): boolean | string {
+  const { value, error } = program.evaluate(new Map([['device', device]]), { costLimit: MAX_SELECTOR_COST });
+  if (error !== undefined) return error.message;
+  const result = held(value);
+  if (typeof result === 'boolean') return result;
+  const problem = result === undefined ? 'optional.none() dereference' : conversionProblem(result);
+  return `CEL result of type ${typeNameOf(value)} could not be converted to bool: ${problem}`;
+}
+
+/** Unwraps nested optional values. */
+function held(value: CelValue | undefined): CelValue | undefined {
+  return value instanceof CelOptional ? held(value.value) : value;
+}
+
+function conversionProblem(value: CelValue): string {
+  if (value === null) return "type conversion error from 'null_type' to 'bool'";
+  switch (typeof value) {
+    case 'bigint':
+      return "unsupported type conversion from 'int' to bool";
+    case 'string':
+      return "unsupported native conversion from string to 'bool'";
+    case 'number':
+      return "type conversion error from Double to 'bool'";
+    default:
+  }
+  if (value instanceof CelTypeValue) return "type conversion not supported for 'type'";
+  if (value instanceof CelUint) return "unsupported type conversion from 'uint' to bool";
+  if (value instanceof CelBytes) return "type conversion error from Bytes to 'bool'";
+  if (value instanceof CelList) return "type conversion error from list to 'bool'";
+  if (value instanceof CelMap) return "type conversion error from map to 'bool'";
+  if (value instanceof CelDuration) return "type conversion error from 'Duration' to 'bool'";
+  if (value instanceof CelTimestamp) return "type conversion error from 'Timestamp' to 'bool'";
+  return `type conversion error from '${value instanceof CelOpaque ? libraryName(value) : ''}' to 'bool'`;
+}
+
+/** The last part of the type name; `NamedFormat` is called `Format`. */
+function libraryName({ type: { name } }: CelOpaque): string {
+  return name.slice(name.lastIndexOf('.') + 1).replace(/^Named/, '');
+}
+
+/** Classes are few and evaluated often; with more selectors than this the cache is cleared. */
+const MAX_KEPT = 200;
+
+const kept = new Map<string, Program | string>();
+
+/** Returns the program or an error message. Expressions count as stored: they were accepted before. */
+function programOf(expression: string): Program | string {
+  const known = kept.get(expression);
+  if (known !== undefined) return known;
+  if (kept.size >= MAX_KEPT) kept.clear();
+  const compiled = compileDeviceSelector(expression, { stored: true });
+  const made = compiled.problem ?? compiled.program;
+  kept.set(expression, made);
+  return made;
+}
+
+/** Throws a TypeError that names the invalid device and the reason. */
+function checkDevices(devices: unknown): void {
+  if (!Array.isArray(devices)) throw new TypeError('orchplane: matchDevices takes a list of devices');
+  devices.forEach((device: unknown, index) => {
+    const problem = deviceProblem(device);
+    if (problem !== undefined) throw new TypeError(`orchplane: matchDevices: device #${index}: ${problem}`);
+  });
+}
+
+function deviceProblem(device: unknown): string | undefined {
+  if (!isRecord(device)) return 'must be an object with a driver';
+  const { driver, attributes, capacity } = device;
+  if (typeof driver !== 'string') return 'driver must be a string';
+  return (
+    entriesProblem('attributes', attributes, attributeProblem) ?? entriesProblem('capacity', capacity, capacityProblem)
+  );
+}
+
+type EntryValidator = (entry: Readonly<Record<string, unknown>>) => string | undefined;
+
+function entriesProblem(field: string, entries: unknown, validate: EntryValidator): string | undefined {
+  if (entries === undefined) return undefined;
+  if (!isRecord(entries)) return `${field} must be an object, or absent`;
+  for (const [name, entry] of Object.entries(entries)) {
+    const problem = isRecord(entry) ? validate(entry) : ' must be an object';
+    if (problem !== undefined) return `${field}[${JSON.stringify(name)}]${problem}`;
+  }
+  return undefined;
+}
+
+function attributeProblem({ int, bool, string, version }: Readonly<Record<string, unknown>>): string | undefined {
+  if (int !== undefined && typeof int !== 'bigint' && !Number.isInteger(int)) return '.int must be a whole number';
+  if (bool !== undefined && typeof bool !== 'boolean') return '.bool must be a boolean';
+  if (string !== undefined && typeof string !== 'string') return '.string must be a string';
+  return version === undefined || typeof version === 'string' ? undefined : '.version must be a string';
+}
+
+function capacityProblem({ value }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? undefined : '.value must be a quantity';
+}
+
+/** The value of the variable `device`. Throws a CelError for invalid attributes or capacities. */
+export function deviceValue({ driver, attributes = {}, capacity = {} }: SelectableDevice): CelMap {
+  return new EntryMap([
+    ['driver', driver],
+    ['attributes', new Domains(driver, attributes, attributeValue)],
+    ['capacity', new Domains(driver, capacity, capacityValue)],
+  ]);
+}
+
 const EMPTY: CelMap = new EntryMap([]);
 
-/** Of domains that the device knows nothing of there is an empty map, not a failure. */
+/** A map from domain to entries. Unknown domains yield an empty map instead of a failure. */
 class Domains extends CelMap {
   readonly #domains: CelMap;
   constructor(
@@ -58,211 +265,6 @@ class Domains extends CelMap {
   keys(): Iterable<CelValue> {
     return this.#domains.keys();
   }
-}
-
-/** A selector as classes and requests hold it, or its expression alone. */
-export type SelectorLike = string | { readonly cel?: { readonly expression: string } | undefined };
-
-/** A DeviceClass of any version. */
-export interface ClassLike {
-  readonly metadata?: { readonly name?: string | undefined } | undefined;
-  readonly spec: { readonly selectors?: readonly SelectorLike[] | undefined };
-}
-
-/** Selection was given up: nothing is known of any device then. */
-export class DeviceSelectionError extends Error {
-  override readonly name = 'DeviceSelectionError';
-}
-
-/**
- * The devices for which every selector is true. A selector that fails on one device, or comes to something that is
- * neither true nor false, ends the search: throws a {@link DeviceSelectionError}. A device that an earlier selector has
- * ruled out is not shown to later ones. spec: DeviceClass
- *
- * @example
- * const gpus = [{ driver: 'gpu.example.com', attributes: { model: { string: 'a100' } } }];
- * matchDevices(['device.attributes["gpu.example.com"].model == "a100"'], gpus).length // 1
- */
-export function matchDevices<Device extends SelectableDevice>(
-  from: ClassLike | readonly SelectorLike[],
-  devices: readonly Device[],
-): Device[] {
-  const selectors = selectorsOf(from);
-  checkDevices(devices);
-  const owner = 'spec' in from ? `class ${from.metadata?.name ?? ''}: ` : '';
-  return devices.filter((device) => {
-    const value = attempt(() => deviceValue(device));
-    return selectors.every((selector, index) => {
-      const fail = (what: string) => new DeviceSelectionError(`${owner}selector #${index}: ${what}`);
-      const compiled = programOf(expressionOf(selector));
-      if (typeof compiled === 'string') throw fail(`CEL compile error: ${compiled}`);
-      if ('problem' in value) throw fail(`CEL runtime error: ${value.problem}`);
-      const matches = evaluate(compiled, value.value);
-      if (typeof matches === 'string') throw fail(`CEL runtime error: ${matches}`);
-      return matches;
-    });
-  });
-}
-
-/** Throws TypeError for what is neither a class nor selectors. */
-function selectorsOf(from: ClassLike | readonly SelectorLike[]): readonly SelectorLike[] {
-  const given: unknown = from;
-  const spec = isRecord(given) ? given['spec'] : undefined;
-  const selectors = isRecord(spec) ? (spec['selectors'] ?? []) : given;
-  if (!Array.isArray(selectors)) {
-    throw new TypeError('orchplane: matchDevices takes a DeviceClass or a list of selectors first');
-  }
-  selectors.forEach((selector: unknown, index) => {
-    if (typeof selector === 'string' || (isRecord(selector) && isExpression(selector['cel']))) return;
-    const form = "an expression, or { cel: { expression: '…' } }";
-    throw new TypeError(`orchplane: matchDevices: selector #${index} must be ${form}`);
-  });
-  return selectors;
-}
-
-/** Absent is a selector without one, which fails as such. */
-function isExpression(cel: unknown): boolean {
-  return cel === undefined || (isRecord(cel) && typeof cel['expression'] === 'string');
-}
-
-function expressionOf(selector: SelectorLike): string {
-  return typeof selector === 'string' ? selector : (selector.cel?.expression ?? '');
-}
-
-function attempt(make: () => CelMap): { readonly value: CelMap } | { readonly problem: string } {
-  try {
-    return { value: make() };
-  } catch (error) {
-    if (error instanceof CelError) return { problem: error.message };
-    throw error;
-  }
-}
-
-/** Whether a device satisfies a selector, or why that cannot be said. */
-function evaluate(program: Program, device: CelMap): boolean | string {
-  const { value, error } = program.evaluate(new Map([['device', device]]), { costLimit: MAX_SELECTOR_COST });
-  if (error !== undefined) return error.message;
-  const result = held(value);
-  if (typeof result === 'boolean') return result;
-  const problem = result === undefined ? 'optional.none() dereference' : conversionProblem(result);
-  return `CEL result of type ${typeNameOf(value)} could not be converted to bool: ${problem}`;
-}
-
-/** What an optional value holds, however many times over. */
-function held(value: CelValue | undefined): CelValue | undefined {
-  return value instanceof CelOptional ? held(value.value) : value;
-}
-
-function conversionProblem(value: CelValue): string {
-  if (value === null) return "type conversion error from 'null_type' to 'bool'";
-  switch (typeof value) {
-    case 'bigint':
-      return "unsupported type conversion from 'int' to bool";
-    case 'string':
-      return "unsupported native conversion from string to 'bool'";
-    case 'number':
-      return "type conversion error from Double to 'bool'";
-    default:
-  }
-  if (value instanceof CelTypeValue) return "type conversion not supported for 'type'";
-  if (value instanceof CelUint) return "unsupported type conversion from 'uint' to bool";
-  if (value instanceof CelBytes) return "type conversion error from Bytes to 'bool'";
-  if (value instanceof CelList) return "type conversion error from list to 'bool'";
-  if (value instanceof CelMap) return "type conversion error from map to 'bool'";
-  if (value instanceof CelDuration) return "type conversion error from 'Duration' to 'bool'";
-  if (value instanceof CelTimestamp) return "type conversion error from 'Timestamp' to 'bool'";
-  return `type conversion error from '${value instanceof CelOpaque ? libraryName(value) : ''}' to 'bool'`;
-}
-
-/** Libraries call their values by the last part of the name of the type, but for one. */
-function libraryName({ type: { name } }: CelOpaque): string {
-  return name.slice(name.lastIndexOf('.') + 1).replace(/^Named/, '');
-}
-
-/** Classes are few and asked often; who brings many selectors makes all be read again. */
-const MAX_KEPT = 200;
-const kept = new Map<string, Program | string>();
-
-/** The program, or why the expression has none. Expressions are taken as stored ones: they were accepted once. */
-function programOf(expression: string): Program | string {
-  const known = kept.get(expression);
-  if (known !== undefined) return known;
-  if (kept.size >= MAX_KEPT) kept.clear();
-  const compiled = compileDeviceSelector(expression, { stored: true });
-  const made = compiled.problem ?? compiled.program;
-  kept.set(expression, made);
-  return made;
-}
-
-/** Throws a TypeError that says which device is none, and why. */
-function checkDevices(devices: unknown): void {
-  if (!Array.isArray(devices)) throw new TypeError('orchplane: matchDevices takes a list of devices');
-  devices.forEach((device: unknown, index) => {
-    const problem = deviceProblem(device);
-    if (problem !== undefined) throw new TypeError(`orchplane: matchDevices: device #${index}: ${problem}`);
-  });
-}
-
-function deviceProblem(device: unknown): string | undefined {
-  if (!isRecord(device)) return 'must be an object with a driver';
-  const { driver, attributes, capacity } = device;
-  if (typeof driver !== 'string') return 'driver must be a string';
-  return (
-    entriesProblem('attributes', attributes, attributeProblem) ?? entriesProblem('capacity', capacity, capacityProblem)
-  );
-}
-
-type Judge = (entry: Readonly<Record<string, unknown>>) => string | undefined;
-
-function entriesProblem(field: string, entries: unknown, judge: Judge): string | undefined {
-  if (entries === undefined) return undefined;
-  if (!isRecord(entries)) return `${field} must be an object, or absent`;
-  for (const [name, entry] of Object.entries(entries)) {
-    const problem = isRecord(entry) ? judge(entry) : ' must be an object';
-    if (problem !== undefined) return `${field}[${JSON.stringify(name)}]${problem}`;
-  }
-  return undefined;
-}
-
-function attributeProblem({ int, bool, string, version }: Readonly<Record<string, unknown>>): string | undefined {
-  if (int !== undefined && typeof int !== 'bigint' && !Number.isInteger(int)) return '.int must be a whole number';
-  if (bool !== undefined && typeof bool !== 'boolean') return '.bool must be a boolean';
-  if (string !== undefined && typeof string !== 'string') return '.string must be a string';
-  return version === undefined || typeof version === 'string' ? undefined : '.version must be a string';
-}
-
-function capacityProblem({ value }: Readonly<Record<string, unknown>>): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? undefined : '.value must be a quantity';
-}
-
-/** A device of a slice, with the driver of the slice. */
-export interface SelectableDevice {
-  readonly driver: string;
-  /** By name, with or without `domain/` before it. */
-  readonly attributes?: Readonly<Record<string, SelectableAttribute>>;
-  readonly capacity?: Readonly<Record<string, SelectableCapacity>>;
-}
-
-/** One of these; of several the first counts. */
-export interface SelectableAttribute {
-  readonly int?: number | bigint;
-  readonly bool?: boolean;
-  readonly string?: string;
-  /** A semantic version. */
-  readonly version?: string;
-}
-
-export interface SelectableCapacity {
-  readonly value: string | number;
-}
-
-/** The value of `device`. Throws a CelError for a device that says something that cannot be. */
-export function deviceValue({ driver, attributes = {}, capacity = {} }: SelectableDevice): CelMap {
-  return new EntryMap([
-    ['driver', driver],
-    ['attributes', new Domains(driver, attributes, attributeValue)],
-    ['capacity', new Domains(driver, capacity, capacityValue)],
-  ]);
 }
 
 function attributeValue(name: string, { int, bool, string, version }: SelectableAttribute): CelValue {

@@ -1,4 +1,4 @@
-/** Lists, maps and objects that an expression writes down. */
+/** Evaluates list, map and object literals. */
 import { Failure, failureOf, type Result } from '../failure.js';
 import { printValue } from '../library/print-value.js';
 import type { TypeProvider } from '../types.js';
@@ -6,14 +6,14 @@ import { CelBytes, CelError, CelOptional, type CelValue } from '../values.js';
 import { COST_OF_LIST, COST_OF_MAP, COST_OF_OBJECT } from './call-cost.js';
 import type { Step } from './frame.js';
 import { ArrayList, EntryMap } from './views.js';
-import { makeKnownMessage } from './well-known-messages.js';
+import { constructWellKnownMessage } from './well-known-messages.js';
 
 export interface Element {
   readonly value: Step;
   readonly optional: boolean;
 }
 
-/** What it costs is charged also when an element fails; the elements behind it are not computed then. */
+/** The cost is charged even if an element fails; later elements are then not evaluated. */
 export function listStep(elements: readonly Element[]): Step {
   return (frame) => {
     const items: CelValue[] = [];
@@ -38,7 +38,7 @@ export function listStep(elements: readonly Element[]): Step {
   };
 }
 
-/** Bytes are let through by the checker. The reference breaks off then, and no `||` makes up for it. */
+/** The checker accepts bytes as keys. cel-go panics then, and `||` cannot absorb that error. */
 const NO_KEY = 'internal error: runtime error: hash of unhashable type types.Bytes';
 
 export interface Entry extends Element {
@@ -86,7 +86,7 @@ export function objectStep(typeName: string, fields: readonly Field[], provider:
 
 function constructed(provider: TypeProvider, typeName: string, fields: ReadonlyMap<string, CelValue>): Result {
   try {
-    const known = makeKnownMessage(typeName, fields);
+    const known = constructWellKnownMessage(typeName, fields);
     if (known !== undefined) return known;
     const made = provider.construct?.(typeName, fields);
     return made === undefined ? new Failure(`unknown type '${typeName}'`) : made;
@@ -95,7 +95,7 @@ function constructed(provider: TypeProvider, typeName: string, fields: ReadonlyM
   }
 }
 
-/** Undefined when an optional entry has no value. */
+/** Unwraps an optional entry; undefined if it has no value. */
 function unwrapped(value: Result, optional: boolean, key: CelValue): Result | undefined {
   if (!optional || value instanceof Failure) return value;
   if (value instanceof CelOptional) return value.value;

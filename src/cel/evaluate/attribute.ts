@@ -1,26 +1,26 @@
 /**
- * Attributes: a variable or a computed value with the steps taken into it (`self.spec.ports[0]`). They are built while
- * an expression is planned, step by step, and turned into one closure when it is known that no step follows.
+ * Attributes: a variable or computed value with qualifiers (`self.spec.ports[0]`). The planner adds qualifiers one by
+ * one and resolves the attribute to one closure at the end.
  *
- * The distinction matters for cost: the steps cost one each, and the attribute as a whole one more — but not where it is
- * a branch of a conditional or a key of another attribute.
+ * The distinction matters for cost: each qualifier costs one and the attribute as a whole one more, unless it is a
+ * branch of a conditional or a key of another attribute.
  */
 import { Failure, failureOf, MissingVariable, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import { printValue } from '../library/print-value.js';
 import { formatDouble, intOfDouble } from '../numbers.js';
-import { referenceClass, typeNameOf } from '../runtime-type.js';
+import { goTypeName, typeNameOf } from '../runtime-type.js';
 import { CelList, CelMap, CelObject, CelOptional, CelUint, type CelValue } from '../values.js';
 import { type Frame, missingVariable, type Step } from './frame.js';
 
 export interface Attribute {
   add(qualifier: Qualifier): void;
-  /** Without the cost of the attribute itself. No steps are added any more. */
+  /** Returns the closure, which does not charge the attribute itself. No qualifiers may be added afterwards. */
   resolve(): Step;
-  /** Conditionals as such cost nothing. */
+  /** Whether the attribute itself is free of cost; true for conditionals. */
   readonly free: boolean;
 }
 
-/** A variable that is known by its name, or whatever else a closure gives. */
+/** A resolved variable or any computed value. */
 export class ValueAttribute implements Attribute {
   readonly free = false;
   readonly #value: Step;
@@ -53,7 +53,10 @@ export class ValueAttribute implements Attribute {
   }
 }
 
-/** From the first optional on, what is not there ends the walk without a failure, and the result is an optional. */
+/**
+ * Applies the qualifiers. After the first optional value or qualifier, an absent value ends the walk without failure
+ * and the result is an optional.
+ */
 function walk(frame: Frame, start: CelValue, qualifiers: readonly Qualifier[]): Result {
   let value = start;
   let optional = false;
@@ -72,7 +75,7 @@ function walk(frame: Frame, start: CelValue, qualifiers: readonly Qualifier[]): 
   return optional ? new CelOptional(value) : value;
 }
 
-/** `condition ? a : b`; steps behind it are steps into both. */
+/** `condition ? a : b`; qualifiers apply to both branches. */
 export class ConditionalAttribute implements Attribute {
   readonly free = true;
   readonly #condition: Step;
@@ -100,34 +103,35 @@ export class ConditionalAttribute implements Attribute {
   }
 }
 
-/** How a name is looked up; undefined when nothing has it. Names of types count only as they are, without steps. */
+/** Looks up a name; undefined if it is undeclared. Type names match only without qualifiers (`isWhole`). */
 export type Lookup = (name: string, isWhole: boolean) => (frame: Frame) => Result | undefined;
 
 /**
- * A name in an expression whose types nobody knows: `a.b.c` may be a variable of that name, a field of `a.b`, or a field
- * of a field of `a`. The longest name that is there wins.
+ * A name in an unchecked expression: `a.b.c` may be a variable with that name, a field of `a.b`, or a nested field of
+ * `a`. The longest existing name wins.
  */
 export class UncheckedAttribute implements Attribute {
   readonly free = false;
   readonly #lookup: Lookup;
-  /** Names may be meant relative to the container: all are tried in order. */
-  readonly #meanings: { readonly names: readonly string[]; readonly qualifiers: Qualifier[] }[];
+  /** Candidate names relative to the container, in lookup order. */
+  readonly #interpretations: { readonly names: readonly string[]; readonly qualifiers: Qualifier[] }[];
 
   constructor(names: readonly string[], lookup: Lookup) {
     this.#lookup = lookup;
-    this.#meanings = [{ names, qualifiers: [] }];
+    this.#interpretations = [{ names, qualifiers: [] }];
   }
 
   add(qualifier: Qualifier): void {
-    const [longest] = this.#meanings;
+    const [longest] = this.#interpretations;
     const field = qualifier.constant;
     const isName = longest !== undefined && longest.qualifiers.length === 0 && typeof field === 'string';
-    for (const meaning of this.#meanings) meaning.qualifiers.push(qualifier);
-    if (isName) this.#meanings.unshift({ names: longest.names.map((name) => `${name}.${field}`), qualifiers: [] });
+    for (const interpretation of this.#interpretations) interpretation.qualifiers.push(qualifier);
+    if (isName)
+      this.#interpretations.unshift({ names: longest.names.map((name) => `${name}.${field}`), qualifiers: [] });
   }
 
   resolve(): Step {
-    const meanings = this.#meanings.map(({ names, qualifiers }) => {
+    const interpretations = this.#interpretations.map(({ names, qualifiers }) => {
       const lookups = names.map((name) => this.#lookup(name, qualifiers.length === 0));
       const absent = missingVariable(names);
       return (frame: Frame): Result => {
@@ -141,8 +145,8 @@ export class UncheckedAttribute implements Attribute {
     });
     return (frame) => {
       let failure: Result = NO_SUCH_OVERLOAD;
-      for (const [index, meaning] of meanings.entries()) {
-        const result = meaning(frame);
+      for (const [index, interpretation] of interpretations.entries()) {
+        const result = interpretation(frame);
         if (!(result instanceof MissingVariable)) return result;
         if (index === 0) failure = result;
       }
@@ -151,14 +155,15 @@ export class UncheckedAttribute implements Attribute {
   }
 }
 
+/** A step into a value: `.field`, `[key]`, `.?field`, `[?key]`, or the presence test of `has()`. Each costs one. */
 export interface Qualifier {
-  /** Written with `?`: what is not there makes an optional without a value instead of a failure. */
+  /** Written with `?`: an absent value yields an empty optional instead of a failure. */
   readonly optional: boolean;
-  /** The value inside; charges one in any case. */
+  /** Returns the qualified value; always charges one. */
   qualify(frame: Frame, value: CelValue): Result;
-  /** Undefined when it is not there; charges one only when it is. */
+  /** Returns undefined if the value is absent; charges one only if it is present. */
   qualifyIfPresent(frame: Frame, value: CelValue): Result | undefined;
-  /** Known when the expression is planned. */
+  /** The key if it is known at plan time. */
   readonly constant?: CelValue;
 }
 
@@ -168,33 +173,33 @@ export function constantQualifier(key: CelValue, optional: boolean): Qualifier {
     constant: key,
     qualify(frame, value) {
       frame.charge(1);
-      return inside(value, key);
+      return valueAt(value, key);
     },
     qualifyIfPresent(frame, value) {
-      return chargeIfPresent(frame, insideIfPresent(value, key));
+      return chargeIfPresent(frame, valueIfPresent(value, key));
     },
   };
 }
 
-/** The key is computed. What it costs is charged before the step itself. */
+/** A qualifier with a computed key. The key's cost is charged first. */
 export function computedQualifier(key: Step, optional: boolean): Qualifier {
   return {
     optional,
     qualify(frame, value) {
       const index = key(frame);
-      const result = index instanceof Failure ? index : (refusedKey(index) ?? inside(value, index));
+      const result = index instanceof Failure ? index : (invalidKeyFailure(index) ?? valueAt(value, index));
       frame.charge(1);
       return result;
     },
     qualifyIfPresent(frame, value) {
       const index = key(frame);
       if (index instanceof Failure) return index;
-      return chargeIfPresent(frame, refusedKey(index) ?? insideIfPresent(value, index));
+      return chargeIfPresent(frame, invalidKeyFailure(index) ?? valueIfPresent(value, index));
     },
   };
 }
 
-/** The last step of `has(a.field)`. */
+/** The last qualifier of `has(a.field)`. */
 export function presenceQualifier(field: string): Qualifier {
   return {
     optional: false,
@@ -205,7 +210,7 @@ export function presenceQualifier(field: string): Qualifier {
       return result;
     },
     qualifyIfPresent(frame, value) {
-      return chargeIfPresent(frame, insideIfPresent(value, field));
+      return chargeIfPresent(frame, valueIfPresent(value, field));
     },
   };
 }
@@ -215,14 +220,14 @@ function chargeIfPresent(frame: Frame, result: Result | undefined): Result | und
   return result;
 }
 
-/** Only numbers, texts and bools are keys. */
-export function refusedKey(key: CelValue): Failure | undefined {
+/** Rejects keys other than numbers, strings and bools. */
+export function invalidKeyFailure(key: CelValue): Failure | undefined {
   if (typeof key !== 'object' || key instanceof CelUint) return undefined;
-  return new Failure(`invalid qualifier type: ${referenceClass(key)}`);
+  return new Failure(`invalid qualifier type: ${goTypeName(key)}`);
 }
 
-function inside(value: CelValue, key: CelValue): Result {
-  const found = insideIfPresent(value, key);
+function valueAt(value: CelValue, key: CelValue): Result {
+  const found = valueIfPresent(value, key);
   return found === undefined ? missing(value, key) : found;
 }
 
@@ -230,7 +235,7 @@ function missing(value: CelValue, key: CelValue): Failure {
   return new Failure(`${value instanceof CelList ? 'index out of bounds' : 'no such key'}: ${printValue(key)}`);
 }
 
-function insideIfPresent(value: CelValue, key: CelValue): Result | undefined {
+function valueIfPresent(value: CelValue, key: CelValue): Result | undefined {
   try {
     if (value instanceof CelObject) return typeof key === 'string' ? value.get(key) : NO_SUCH_OVERLOAD;
     if (value instanceof CelMap) return value.get(key);
@@ -253,11 +258,11 @@ function isPresent(value: CelValue, field: string): boolean | Failure {
       return failureOf(error);
     }
   }
-  const found = insideIfPresent(value, field);
+  const found = valueIfPresent(value, field);
   return found instanceof Failure ? found : found !== undefined;
 }
 
-/** Whole numbers of all types are indexes. */
+/** Converts a whole number of any type to an index. */
 function indexOf(key: CelValue): number | Failure {
   if (typeof key === 'bigint') return Number(key);
   if (key instanceof CelUint) {

@@ -1,114 +1,95 @@
 /**
- * What calls cost when they run. Libraries are asked first; the rest is priced by the overload, and a call whose
- * overload is known only when it runs costs one. spec: CEL cost
+ * Costs of calls at run time. Libraries are evaluated first; otherwise the overload determines the cost, and a call whose
+ * overload is chosen at run time costs one. spec: CEL cost
  */
 
 import { Failure, type Result } from '../failure.js';
 import { characterCount } from '../library/text.js';
-import type { Library, PricedCall } from '../library.js';
+import type { EvaluatedCall, Library } from '../library.js';
 import { CelBytes, CelList, CelMap, CelObject, CelOpaque, CelOptional, type CelValue } from '../values.js';
-import { spend } from '../work-budget.js';
-
-/** The same long text is asked for its size by every round of a loop; it is counted once. */
-const LONG = 200;
-
-let lastText = '';
-
-let lastCount = 0;
+import { spendWork } from '../work-budget.js';
 
 export const COST_OF_VARIABLE = 1;
+
 export const COST_OF_LIST = 10;
+
 export const COST_OF_MAP = 30;
+
 export const COST_OF_OBJECT = 40;
 
-/** To go through ten characters costs one. */
+/** Cost per character of a string traversal. */
 const TRAVERSAL = 0.1;
-/** Four characters of a regular expression are about one part of it. */
+
+/** Cost per character of a regular expression; one operation is about four characters long. */
 const REGEX = 0.25;
 
-/** Most prices are known before a call runs. They are charged then, so that nothing is done that is not paid for. */
-export interface Price {
-  /** Undefined when the price depends on the result. */
+/**
+ * The cost of a call. Most costs are known before the call and are charged first, so that no work is done beyond the
+ * limit.
+ */
+export interface CallCost {
+  /** Undefined if the cost depends on the result. */
   readonly before: (args: readonly Result[]) => number | undefined;
-  /** The same where it is known before. */
+  /** The cost when the result is known. */
   readonly after: (args: readonly Result[], result: Result) => number;
 }
 
-export const ONE: Price = { before: () => 1, after: () => 1 };
+export const UNIT_COST: CallCost = { before: () => 1, after: () => 1 };
 
-/** Operators and what is like them are the language's own; libraries are not asked for them. */
+/** Names of operators. Libraries are not evaluated about these or about the functions below. */
 const OPERATORS = /^[@!_-]/;
+
 const STANDARD = new Set(['contains', 'startsWith', 'endsWith', 'matches', 'size', 'dyn', 'type', 'int', 'string']);
 
-export function priceOf(name: string, overload: string, libraries: readonly Library[]): Price {
-  const standard = standardPrice(overload);
+/** The cost function of a call. */
+export function callCostOf(name: string, overload: string, libraries: readonly Library[]): CallCost {
+  const standard = standardCost(overload);
   if (OPERATORS.test(name) || STANDARD.has(name)) return standard;
-  const prices = libraries.flatMap(({ price }) => price ?? []);
-  if (prices.length === 0) return standard;
-  const priceIn = (args: readonly Result[], call: (args: readonly CelValue[]) => PricedCall): number => {
-    const asked = call(args.map(priced));
-    for (const price of prices) {
-      const cost = price(asked);
+  const costFunctions = libraries.flatMap(({ actualCost: costFunction }) => costFunction ?? []);
+  if (costFunctions.length === 0) return standard;
+  const libraryCost = (args: readonly Result[], call: (args: readonly CelValue[]) => EvaluatedCall): number => {
+    const evaluated = call(args.map(sizedValue));
+    for (const costFunction of costFunctions) {
+      const cost = costFunction(evaluated);
       if (cost !== undefined) return cost;
     }
     return standard.after(args, null);
   };
   return {
     before: (args) => {
-      let isResultAsked = false;
-      const cost = priceIn(args, (values) => ({
+      let isResultRead = false;
+      const cost = libraryCost(args, (values) => ({
         function: name,
         overload,
         args: values,
-        // A library does not say whether it will look at the result; it shows.
+        // Detects whether the library reads the result.
         get result() {
-          isResultAsked = true;
+          isResultRead = true;
           return null;
         },
       }));
-      return isResultAsked ? undefined : cost;
+      return isResultRead ? undefined : cost;
     },
     after: (args, result) =>
-      priceIn(args, (values) => ({ function: name, overload, args: values, result: priced(result) })),
+      libraryCost(args, (values) => ({ function: name, overload, args: values, result: sizedValue(result) })),
   };
 }
 
-/** Of `==`: libraries know best how values of their own types compare. */
-export function priceOfEquality(
-  libraries: readonly Library[],
-): (left: Result, right: Result, result: Result) => number {
-  const prices = libraries.flatMap(({ price }) => price ?? []);
-  return (left, right, result) => {
-    if (left instanceof CelOpaque || left instanceof CelObject) {
-      const call = { function: '_==_', overload: 'equals', args: [left, priced(right)], result: priced(result) };
-      for (const price of prices) {
-        const cost = price(call);
-        if (cost !== undefined) return cost;
-      }
-    }
-    return shorter(left, right);
-  };
+function standardCost(overload: string): CallCost {
+  const of = STANDARD_COSTS.get(overload);
+  return of === undefined ? UNIT_COST : { before: of, after: of };
 }
 
-/** Failures are as large as null. */
-function priced(value: Result): CelValue {
-  return value instanceof Failure ? null : value;
-}
+type CostFunction = (args: readonly Result[]) => number;
 
-/** What it costs to compare two values: nobody looks beyond the end of the shorter one. */
-export function shorter(left: Result, right: Result): number {
-  if (typeof left === 'bigint' && typeof right === 'bigint') return 1;
-  return Math.ceil(Math.min(actualSize(left), actualSize(right)) * TRAVERSAL);
-}
+const text: CostFunction = ([value]) => Math.ceil(actualSize(value as Result) * TRAVERSAL);
 
-type Early = (args: readonly Result[]) => number;
+const comparison: CostFunction = ([left, right]) => comparisonCost(left as Result, right as Result);
 
-const text: Early = ([value]) => Math.ceil(actualSize(value as Result) * TRAVERSAL);
-const comparison: Early = ([left, right]) => shorter(left as Result, right as Result);
-const joined: Early = ([left, right]) =>
+const joined: CostFunction = ([left, right]) =>
   Math.ceil((actualSize(left as Result) + actualSize(right as Result)) * TRAVERSAL);
 
-const PRICES: ReadonlyMap<string, Early> = new Map<string, Early>([
+const STANDARD_COSTS: ReadonlyMap<string, CostFunction> = new Map<string, CostFunction>([
   ['starts_with_string', text],
   ['ends_with_string', text],
   ['string_to_bytes', text],
@@ -126,7 +107,7 @@ const PRICES: ReadonlyMap<string, Early> = new Map<string, Early>([
   ['add_bytes', joined],
   [
     'matches_string',
-    // One character more, so that an empty text does not make an expensive expression free.
+    // Add one, so that matching an empty string is not free.
     ([value, pattern]) =>
       Math.ceil((1 + actualSize(value as Result)) * TRAVERSAL) * Math.ceil(actualSize(pattern as Result) * REGEX),
   ],
@@ -137,24 +118,38 @@ const PRICES: ReadonlyMap<string, Early> = new Map<string, Early>([
   ],
 ]);
 
-function standardPrice(overload: string): Price {
-  const of = PRICES.get(overload);
-  return of === undefined ? ONE : { before: of, after: of };
+/** The cost function of `==`. Libraries determine the cost for values of their own types. */
+export function equalityCost(libraries: readonly Library[]): (left: Result, right: Result, result: Result) => number {
+  const costFunctions = libraries.flatMap(({ actualCost: costFunction }) => costFunction ?? []);
+  return (left, right, result) => {
+    if (left instanceof CelOpaque || left instanceof CelObject) {
+      const call = {
+        function: '_==_',
+        overload: 'equals',
+        args: [left, sizedValue(right)],
+        result: sizedValue(result),
+      };
+      for (const costFunction of costFunctions) {
+        const cost = costFunction(call);
+        if (cost !== undefined) return cost;
+      }
+    }
+    return comparisonCost(left, right);
+  };
 }
 
-function sizeOfText(text: string): number {
-  if (text.length < LONG) return characterCount(text);
-  // To see that it is the same may mean to compare it.
-  spend(text.length === lastText.length ? text.length / 8 : 0);
-  if (text !== lastText) {
-    spend(text.length * 2);
-    lastCount = characterCount(text);
-    lastText = text;
-  }
-  return lastCount;
+/** A failure has the size of null. */
+function sizedValue(value: Result): CelValue {
+  return value instanceof Failure ? null : value;
 }
 
-/** Characters, bytes, items, entries; 1 for everything that has no size. */
+/** The cost of comparing two values, bounded by the smaller one. */
+export function comparisonCost(left: Result, right: Result): number {
+  if (typeof left === 'bigint' && typeof right === 'bigint') return 1;
+  return Math.ceil(Math.min(actualSize(left), actualSize(right)) * TRAVERSAL);
+}
+
+/** The size for cost calculation: characters, bytes, items or entries; 1 for everything else. */
 export function actualSize(value: Result): number {
   if (typeof value === 'string') return sizeOfText(value);
   if (typeof value !== 'object' || value === null || value instanceof Failure) return 1;
@@ -163,4 +158,23 @@ export function actualSize(value: Result): number {
   if (value instanceof CelBytes) return value.bytes.length;
   if (value instanceof CelOptional && value.value !== undefined) return actualSize(value.value);
   return value instanceof CelOpaque ? (value.size ?? 1) : 1;
+}
+
+/** The size of the last string of at least this length is cached, because loops often ask for the same one. */
+const LONG = 200;
+
+let lastText = '';
+
+let lastCount = 0;
+
+function sizeOfText(text: string): number {
+  if (text.length < LONG) return characterCount(text);
+  // The comparison below may have to read both strings.
+  spendWork(text.length === lastText.length ? text.length / 8 : 0);
+  if (text !== lastText) {
+    spendWork(text.length * 2);
+    lastCount = characterCount(text);
+    lastText = text;
+  }
+  return lastCount;
 }

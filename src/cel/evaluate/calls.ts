@@ -1,24 +1,24 @@
 /**
- * Calls: how arguments are computed, what happens when one of them fails, and what it costs. With one or two arguments
- * all are computed and the call is paid for even if it fails; with more, and where the overload is found while it runs,
- * the first failure ends it, and unless it was the last argument's the call costs nothing.
+ * Evaluates calls: arguments, failing arguments and cost. With one or two arguments, all are evaluated and the call is
+ * charged even if one fails. With more arguments, or if the overload is chosen at run time, the first failure ends the
+ * call, and the call is charged only if the last argument failed.
  */
 import { celEquals } from '../equality.js';
 import { Failure, failureOf, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import type { Overload } from '../library.js';
 import { fits } from '../runtime-type.js';
 import { STANDARD_FUNCTIONS } from '../standard/library.js';
-import type { Binary, Unary } from '../standard/operators.js';
+import type { BinaryFunction, UnaryFunction } from '../standard/operators.js';
 import { missingOverload } from '../standard/operators.js';
 import type { CelType } from '../types.js';
 import { CelOptional, type CelValue } from '../values.js';
-import { ONE, type Price } from './call-cost.js';
+import { type CallCost, UNIT_COST } from './call-cost.js';
 import type { Step } from './frame.js';
 
-export function unaryStep(run: Unary, value: Step, price: Price): Step {
+export function unaryStep(run: UnaryFunction, value: Step, price: CallCost): Step {
   return (frame) => {
     const argument = value(frame);
-    const known = price === ONE ? 1 : price.before([argument]);
+    const known = price === UNIT_COST ? 1 : price.before([argument]);
     if (known !== undefined) frame.charge(known);
     const result = argument instanceof Failure ? argument : run(argument);
     if (known === undefined) frame.charge(price.after([argument], result));
@@ -26,8 +26,8 @@ export function unaryStep(run: Unary, value: Step, price: Price): Step {
   };
 }
 
-export function binaryStep(run: Binary, left: Step, right: Step, price: Price): Step {
-  if (price === ONE) {
+export function binaryStep(run: BinaryFunction, left: Step, right: Step, price: CallCost): Step {
+  if (price === UNIT_COST) {
     return (frame) => {
       const first = left(frame);
       const second = right(frame);
@@ -46,9 +46,9 @@ export function binaryStep(run: Binary, left: Step, right: Step, price: Price): 
   };
 }
 
-type ComparisonPrice = (left: Result, right: Result, result: Result) => number;
+type ComparisonCost = (left: Result, right: Result, result: Result) => number;
 
-export function equalityStep(left: Step, right: Step, options: { equal: boolean; price: ComparisonPrice }): Step {
+export function equalityStep(left: Step, right: Step, options: { equal: boolean; price: ComparisonCost }): Step {
   const { equal, price } = options;
   return (frame) => {
     const first = left(frame);
@@ -65,12 +65,12 @@ function compared(left: CelValue, right: CelValue, equal: boolean): Result {
     return celEquals(left, right) === equal;
   } catch (error) {
     const failure = failureOf(error);
-    // What cannot be compared is not equal: only the question whether it is equal fails.
+    // Incomparable values are not equal: `==` fails, `!=` is true.
     return equal ? failure : true;
   }
 }
 
-export function manyStep(run: (args: readonly CelValue[]) => Result, args: readonly Step[], price: Price): Step {
+export function manyStep(run: (args: readonly CelValue[]) => Result, args: readonly Step[], price: CallCost): Step {
   return (frame) => {
     const values: Result[] = [];
     for (const argument of args) {
@@ -88,7 +88,7 @@ export function manyStep(run: (args: readonly CelValue[]) => Result, args: reado
   };
 }
 
-/** `&&` with `decisive` false, `||` with true: a decisive term makes the failures of all others not matter. */
+/** `&&` (`decisive` false) and `||` (`decisive` true): a decisive term absorbs the failures of all others. */
 export function logicStep(terms: readonly Step[], decisive: boolean): Step {
   return (frame) => {
     let failure: Failure | undefined;
@@ -101,7 +101,7 @@ export function logicStep(terms: readonly Step[], decisive: boolean): Step {
   };
 }
 
-/** Failures do not end a fold. */
+/** `@not_strictly_false`: a failure counts as true, so that it does not end a comprehension. */
 export function notStrictlyFalseStep(value: Step): Step {
   return (frame) => {
     const result = value(frame);
@@ -110,7 +110,7 @@ export function notStrictlyFalseStep(value: Step): Step {
   };
 }
 
-/** `a.or(b)` and `a.orValue(b)`: the second is computed only when it is needed, and the call itself is free. */
+/** `a.or(b)` and `a.orValue(b)`: the second operand is evaluated only if needed, and the call itself is free. */
 export function optionalOrStep(left: Step, right: Step, unwraps: boolean): Step {
   return (frame) => {
     const first = left(frame);
@@ -122,7 +122,9 @@ export function optionalOrStep(left: Step, right: Step, unwraps: boolean): Step 
 
 type Call = (args: readonly CelValue[]) => Result;
 
-/** Runs one overload, if the values fit it. Undefined when nothing is known that it does. */
+/**
+ * Returns a function that runs one overload if the arguments match; undefined if the overload has no implementation.
+ */
 export function overloadCall(name: string, overload: Overload): Call | undefined {
   const run = implementation(overload);
   if (run === undefined) return undefined;
@@ -130,7 +132,7 @@ export function overloadCall(name: string, overload: Overload): Call | undefined
   return (args) => (allFit(params, args) ? run(args) : missingOverload(name, args));
 }
 
-/** Runs the first overload that the values fit. */
+/** Returns a function that runs the first matching overload. */
 export function dispatchCall(name: string, overloads: readonly Overload[]): Call {
   const candidates = overloads.flatMap((overload) => {
     const run = implementation(overload);

@@ -1,14 +1,14 @@
 /**
- * Comprehensions: a fold over the items of a list or the keys of a map. What the fold starts from is computed when it is
- * first needed, which is what `cel.bind` rests on: a variable nobody uses costs nothing.
+ * Comprehensions: folds over the items of a list or the keys of a map. The initial accumulator value is computed on
+ * first use; `cel.bind` relies on it: an unused variable costs nothing.
  */
 import { Failure, failureOf, type Result } from '../failure.js';
 import { intOf } from '../numbers.js';
-import { referenceClass } from '../runtime-type.js';
+import { goTypeName } from '../runtime-type.js';
 import { CelList, CelMap, CelObject, type CelValue } from '../values.js';
 import type { Frame, Step } from './frame.js';
 
-/** The parts of a comprehension, planned, and the places of its variables. */
+/** The planned parts of a comprehension and the slots of its variables. */
 export interface Fold {
   readonly range: Step;
   readonly condition: Step;
@@ -16,17 +16,17 @@ export interface Fold {
   readonly result: Step;
   readonly accumulator: number;
   readonly item: number;
-  /** The second variable: `item` is the index or the key then. */
+  /** The second variable; if present, `item` holds the index or key. */
   readonly second: number | undefined;
 }
 
-/** The variable that gathers, with what it starts from. */
-export function accumulatorLoad(place: number, start: Step): Step {
+/** Loads the accumulator and computes its initial value on first use. */
+export function accumulatorLoad(slot: number, start: Step): Step {
   return (frame) => {
-    const known = frame.locals[place];
+    const known = frame.locals[slot];
     if (known !== undefined) return known;
     const value = start(frame);
-    frame.locals[place] = value;
+    frame.locals[slot] = value;
     return value;
   };
 }
@@ -42,14 +42,14 @@ export function foldStep(fold: Fold): Step {
   };
 }
 
-/** What cannot be folded over is returned as a failure. */
+/** Iterates over the values; returns a failure if they are not iterable. */
 function iterate(frame: Frame, fold: Fold, values: CelValue): Failure | undefined {
   if (values instanceof CelList) overList(frame, fold, values);
   else if (values instanceof CelMap) overMap(frame, fold, values);
   else if (values instanceof CelObject) overFields(frame, fold, values);
   else if (fold.second === undefined) {
-    return new Failure(`got '${referenceClass(values)}', expected iterable type`);
-  } else return new Failure(`unsupported comprehension range type: ${referenceClass(values)}`);
+    return new Failure(`got '${goTypeName(values)}', expected iterable type`);
+  } else return new Failure(`unsupported comprehension range type: ${goTypeName(values)}`);
   return undefined;
 }
 
@@ -62,11 +62,11 @@ function overList(frame: Frame, fold: Fold, list: CelList): void {
       locals[item] = intOf(index);
       locals[second] = itemAt(list, index);
     }
-    if (!goesOn(frame, fold)) return;
+    if (!runIteration(frame, fold)) return;
   }
 }
 
-/** An item that must not be what it is fails where it is used. */
+/** An invalid item fails where it is used. */
 function itemAt(list: CelList, index: number): Result {
   try {
     return list.at(index);
@@ -79,7 +79,7 @@ function overMap(frame: Frame, fold: Fold, map: CelMap): void {
   for (const key of map.keys()) {
     frame.locals[fold.item] = key;
     if (fold.second !== undefined) frame.locals[fold.second] = readValue(() => map.get(key));
-    if (!goesOn(frame, fold)) return;
+    if (!runIteration(frame, fold)) return;
   }
 }
 
@@ -87,7 +87,7 @@ function overFields(frame: Frame, fold: Fold, object: CelObject): void {
   for (const name of object.fieldNames()) {
     frame.locals[fold.item] = name;
     if (fold.second !== undefined) frame.locals[fold.second] = readValue(() => object.get(name));
-    if (!goesOn(frame, fold)) return;
+    if (!runIteration(frame, fold)) return;
   }
 }
 
@@ -99,8 +99,8 @@ function readValue(read: () => CelValue | undefined): Result {
   }
 }
 
-/** One round. Only a condition that is clearly false ends the fold; one that fails does not. */
-function goesOn(frame: Frame, { condition, step, accumulator }: Fold): boolean {
+/** Runs one iteration. Only a condition that is false ends the fold; a failing one does not. */
+function runIteration(frame: Frame, { condition, step, accumulator }: Fold): boolean {
   if (condition(frame) === false) return false;
   frame.locals[accumulator] = step(frame);
   return true;

@@ -1,16 +1,16 @@
-/** What one evaluation has in hand while the closures of a program run. */
+/** The state of one evaluation. */
 
 import type { Variables } from '../engine.js';
 import { failureOf, MissingVariable, type Result } from '../failure.js';
 import { CelBudgetError, type CelValue } from '../values.js';
-import { COST_LIMIT_EXCEEDED, earn } from '../work-budget.js';
+import { COST_LIMIT_EXCEEDED, grantWork } from '../work-budget.js';
 
-/** A part of a program. */
+/** A node of a program. */
 export type Step = (frame: Frame) => Result;
 
 export class Frame {
   cost = 0;
-  /** Variables of comprehensions; the planner gave each its place. `undefined` is one that was not computed yet. */
+  /** Comprehension variables by the slot that the planner assigned. `undefined` means not computed yet. */
   readonly locals: (Result | undefined)[];
   #computed: Map<string, Result> | undefined;
 
@@ -22,16 +22,16 @@ export class Frame {
     this.locals = new Array<undefined>(locals);
   }
 
-  /** Throws when the evaluation has cost too much. */
+  /** Adds to the cost. Throws a CelBudgetError if it exceeds the limit. */
   charge(cost: number): void {
     this.cost += cost;
-    // Below zero only where a presence test gives back what was never charged; the reference counts without a sign,
-    // so that it is over any limit then.
+    // The cost is negative only if a presence test refunds what was never charged; cel-go's unsigned counter then
+    // exceeds any limit.
     if (this.cost > this.limit || this.cost < 0) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
-    earn(cost);
+    grantWork(cost);
   }
 
-  /** Undefined when there is no such variable. */
+  /** The value of a variable; undefined if it does not exist. */
   variable(name: string): Result | undefined {
     const value = this.variables.get(name);
     return typeof value === 'function' ? this.#compute(name, value) : value;

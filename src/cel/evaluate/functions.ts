@@ -1,13 +1,13 @@
-/** Calls of functions: those that look at their values themselves, and those that are found by their overloads. */
+/** Plans function calls: operators that dispatch on their argument types themselves, and functions with overloads. */
 import { re2Problem } from '../../text/re2/index.js';
 import type { Environment } from '../engine.js';
 import { Failure, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import type { Overload } from '../library.js';
 import { intOfDouble, MAX_INT, uintOfDouble } from '../numbers.js';
-import { referenceClass } from '../runtime-type.js';
+import { goTypeName } from '../runtime-type.js';
 import { BINARY_OPERATORS, missingOperator, UNARY_OPERATORS } from '../standard/operators.js';
 import { CelBytes, CelError, CelList, CelOpaque, CelUint, type CelValue } from '../values.js';
-import { priceOf } from './call-cost.js';
+import { callCostOf } from './call-cost.js';
 import {
   binaryStep,
   dispatchCall,
@@ -20,52 +20,15 @@ import {
 import { Frame, type Step } from './frame.js';
 import { constant, type Planned, step, stepOf } from './planned.js';
 
-/** Numbers are in it with those of other types that are equal to them. */
-class ValueSet {
-  readonly #values = new Set<CelValue>();
-  readonly #uints = new Set<bigint>();
-
-  /** False for values that are no plain ones. */
-  add(value: CelValue): boolean {
-    if (value instanceof CelUint) {
-      this.#uints.add(value.value);
-      this.#values.add(Number(value.value));
-      if (value.value <= MAX_INT) this.#values.add(value.value);
-      return true;
-    }
-    if (typeof value === 'object') return false;
-    if (typeof value === 'number') this.#addDouble(value);
-    else this.#values.add(value);
-    if (typeof value === 'bigint') {
-      this.#values.add(Number(value));
-      if (value >= 0n) this.#uints.add(value);
-    }
-    return true;
-  }
-
-  #addDouble(value: number): void {
-    // NaN is in no set.
-    if (Number.isNaN(value)) return;
-    this.#values.add(value);
-    const [int, uint] = [intOfDouble(value), uintOfDouble(value)];
-    if (int !== undefined && Number(int) === value) this.#values.add(int);
-    if (uint !== undefined && Number(uint) === value) this.#uints.add(uint);
-  }
-
-  has(value: CelValue): boolean {
-    return value instanceof CelUint ? this.#uints.has(value.value) : this.#values.has(value);
-  }
-}
-
 export interface Call {
   readonly name: string;
-  /** Empty where more than one may be meant. */
+  /** Empty if several overloads match. */
   readonly overload: string;
-  /** The receiver first. */
+  /** The receiver is the first argument. */
   readonly args: readonly Planned[];
 }
 
-/** Conversions of constants are computed when an expression is planned. */
+/** Conversions that are evaluated at plan time if their argument is constant. */
 const CONVERSIONS = new Set([
   'bool',
   'bytes',
@@ -79,7 +42,7 @@ const CONVERSIONS = new Set([
   'uint',
 ]);
 
-/** Functions whose second argument is a regular expression; one that is constant is read when it is planned. */
+/** Functions whose second argument is a regular expression; a constant one is compiled at plan time. */
 const REGEX_FUNCTIONS = new Set(['matches', 'find', 'findAll']);
 
 export function planFunction(call: Call, environment: Environment): Planned {
@@ -100,7 +63,7 @@ export function planFunction(call: Call, environment: Environment): Planned {
   return first?.kind === 'constant' && args.length === 1 && CONVERSIONS.has(name) ? converted(planned) : planned;
 }
 
-/** The value of a conversion, free of charge. One that fails makes a program impossible. */
+/** Evaluates a conversion at plan time. A failing conversion makes program creation fail. */
 function converted(planned: Planned): Planned {
   const value = stepOf(planned)(new Frame(new Map(), Number.POSITIVE_INFINITY, 0));
   if (value instanceof Failure) throw new CelError(value.message);
@@ -111,7 +74,7 @@ function functionStep(call: Call, environment: Environment): Step {
   const { name, overload } = call;
   const args = call.args.map(stepOf);
   const [first, second] = args;
-  const price = priceOf(name, overload, environment.libraries);
+  const price = callCostOf(name, overload, environment.libraries);
   const unary = args.length === 1 ? UNARY_OPERATORS.get(name) : undefined;
   if (unary !== undefined && first !== undefined) return unaryStep(unary, first, price);
   const binary = args.length === 2 ? BINARY_OPERATORS.get(name) : undefined;
@@ -136,7 +99,7 @@ function functionStep(call: Call, environment: Environment): Step {
 
 type Runner = (args: readonly CelValue[]) => Result;
 
-/** A function whose regular expression is known looks at the other arguments itself. */
+/** With a constant regular expression, only the other arguments need a type check. */
 function ofText(run: Runner): Runner {
   return (args) => {
     const [text, , limit] = args;
@@ -157,13 +120,16 @@ function runner(name: string, known: Overload | undefined, overloads: readonly O
   return ([value]) => missingOperator(name, value as CelValue);
 }
 
-/** One or two, where a function has one overload with so many arguments: another number is refused at once. */
+/**
+ * The arity (one or two) of a function with a single overload; calls with another number of arguments are rejected at
+ * plan time.
+ */
 function onlyArity(overloads: readonly Overload[]): number | undefined {
   const arity = overloads.length === 1 ? overloads[0]?.params.length : undefined;
   return arity === 1 || arity === 2 ? arity : undefined;
 }
 
-/** Throws a CelError for one that cannot be read. */
+/** Whether the call has a constant regular expression. Throws a CelError if it is invalid. */
 function hasConstantPattern({ name, args }: Call): boolean {
   const pattern = args[1];
   if (!REGEX_FUNCTIONS.has(name) || pattern?.kind !== 'constant' || typeof pattern.value !== 'string') return false;
@@ -172,7 +138,10 @@ function hasConstantPattern({ name, args }: Call): boolean {
   return true;
 }
 
-/** Undefined where it has to be looked up item by item. */
+/**
+ * Plans `x in [1, 2]` with a constant list as a set lookup, which costs only the evaluation of `x`. An empty list
+ * yields false without evaluating `x`. Undefined if the list is not constant or has non-primitive items.
+ */
 function membership(value: Planned, container: Planned): Planned | undefined {
   if (container.kind !== 'constant' || !(container.value instanceof CelList)) return undefined;
   const list = container.value;
@@ -186,9 +155,46 @@ function membership(value: Planned, container: Planned): Planned | undefined {
   });
 }
 
-/** Not everything can be looked for in a set. */
+/** Fails for values that Go cannot hash. */
 function unhashable(value: CelValue): Failure | undefined {
   const isUnhashable = value instanceof CelBytes || (value instanceof CelOpaque && value.hashable === false);
   if (!isUnhashable) return undefined;
-  return new Failure(`internal error: runtime error: hash of unhashable type ${referenceClass(value)}`);
+  return new Failure(`internal error: runtime error: hash of unhashable type ${goTypeName(value)}`);
+}
+
+/** A set of primitive values in which equal numbers of different types are the same member. */
+class ValueSet {
+  readonly #values = new Set<CelValue>();
+  readonly #uints = new Set<bigint>();
+
+  /** Adds a value; returns false for non-primitive values. */
+  add(value: CelValue): boolean {
+    if (value instanceof CelUint) {
+      this.#uints.add(value.value);
+      this.#values.add(Number(value.value));
+      if (value.value <= MAX_INT) this.#values.add(value.value);
+      return true;
+    }
+    if (typeof value === 'object') return false;
+    if (typeof value === 'number') this.#addDouble(value);
+    else this.#values.add(value);
+    if (typeof value === 'bigint') {
+      this.#values.add(Number(value));
+      if (value >= 0n) this.#uints.add(value);
+    }
+    return true;
+  }
+
+  #addDouble(value: number): void {
+    // NaN is never a member.
+    if (Number.isNaN(value)) return;
+    this.#values.add(value);
+    const [int, uint] = [intOfDouble(value), uintOfDouble(value)];
+    if (int !== undefined && Number(int) === value) this.#values.add(int);
+    if (uint !== undefined && Number(uint) === value) this.#uints.add(uint);
+  }
+
+  has(value: CelValue): boolean {
+    return value instanceof CelUint ? this.#uints.has(value.value) : this.#values.has(value);
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * From an expression to a program: a tree of closures that charges what it costs while it runs. What is known already
- * is computed here: lists and maps of constants, conversions of constants, lists that are only asked for membership.
+ * Turns an expression into a program: a tree of closures that charges its cost while it runs. The planner evaluates
+ * constants in advance: lists and maps of constants, conversions of constants, sets for `in` with a constant list.
  */
 
 import { unreachable } from '../../util/invariant.js';
@@ -28,26 +28,44 @@ import type {
 import { Failure, type Result } from '../failure.js';
 import type { CelType } from '../types.js';
 import { CelBudgetError, CelError, type CelValue } from '../values.js';
-import { closeAccount, openAccount } from '../work-budget.js';
+import { closeWorkBudget, openWorkBudget } from '../work-budget.js';
 import { listStep, mapStep, objectStep } from './aggregates.js';
 import {
   ConditionalAttribute,
   computedQualifier,
   constantQualifier,
+  invalidKeyFailure,
   type Lookup,
   presenceQualifier,
   type Qualifier,
-  refusedKey,
   UncheckedAttribute,
   ValueAttribute,
 } from './attribute.js';
-import { priceOfEquality, shorter } from './call-cost.js';
+import { comparisonCost, equalityCost } from './call-cost.js';
 import { equalityStep, logicStep } from './calls.js';
 import { accumulatorLoad, foldStep } from './comprehension.js';
 import { Frame, missingVariable, type Step } from './frame.js';
 import { planFunction } from './functions.js';
 import { attribute, attributeOf, constant, type Planned, step, stepOf } from './planned.js';
-import { isKnownMessage } from './well-known-messages.js';
+import { isWellKnownMessage } from './well-known-messages.js';
+
+/** The initial work budget of an evaluation; charged costs add to it. */
+const FREE_WORK = 20_000_000;
+
+/**
+ * Plans a checked expression. Throws a CelError for an expression that can never succeed, such as `int('x')`; cel-go
+ * rejects these at program creation.
+ */
+export function plan(checked: CheckedExpression, environment: Environment): Program {
+  return new Planner(environment, checked).program(checked.expr);
+}
+
+/** Plans an unchecked expression: names and functions are resolved at run time. */
+export function planParsed(parsed: ParsedExpression, environment: Environment): Program {
+  return new Planner(environment, { references: new Map(), types: new Map() }).program(parsed.expr);
+}
+
+type Local = (frame: Frame) => Result;
 
 class Scope {
   readonly #outer: Scope | undefined;
@@ -67,27 +85,11 @@ class Scope {
   }
 }
 
-/** Work that costs nothing is done up to this much per evaluation, and a little more for what is paid. */
-const FREE_WORK = 20_000_000;
-
-/**
- * Throws a CelError for an expression that can never run, such as `int('x')`: the reference refuses to make a program
- * of it.
- */
-export function plan(checked: CheckedExpression, environment: Environment): Program {
-  return new Planner(environment, checked).program(checked.expr);
-}
-
-/** The same for an expression whose types nobody has looked at: names and functions are found while it runs. */
-export function planParsed(parsed: ParsedExpression, environment: Environment): Program {
-  return new Planner(environment, { references: new Map(), types: new Map() }).program(parsed.expr);
-}
-
 class Planner {
   readonly #environment: Environment;
   readonly #references: ReadonlyMap<number, Reference>;
   readonly #types: ReadonlyMap<number, CelType>;
-  #places = 0;
+  #slots = 0;
   #scope = new Scope();
 
   constructor(environment: Environment, { references, types }: Pick<CheckedExpression, 'references' | 'types'>) {
@@ -98,8 +100,8 @@ class Planner {
 
   program(expr: Expr): Program {
     const run = stepOf(this.#plan(expr));
-    const places = this.#places;
-    return { evaluate: (variables, options) => evaluate(run, places, variables, options) };
+    const slots = this.#slots;
+    return { evaluate: (variables, options) => evaluate(run, slots, variables, options) };
   }
 
   #plan(expr: Expr): Planned {
@@ -133,13 +135,13 @@ class Planner {
     return this.#planReference(expr) ?? this.#planUnchecked(expr.name);
   }
 
-  /** A name that the checker has found. */
+  /** Plans a name that the checker has resolved. */
   #planReference(expr: Expr): Planned | undefined {
     const reference = this.#references.get(expr.id);
     if (reference?.type !== 'variable') return undefined;
     if (reference.value !== undefined) return constant(reference.value);
     const { name } = reference;
-    // The reference takes everything that is a type for the name of one, also variables of comprehensions.
+    // cel-go treats every node of type `type` as a type name, including comprehension variables.
     if (this.#types.get(expr.id)?.kind === 'type') return constant(this.#typeNamed(name));
     const local = this.#scope.find(name);
     if (local !== undefined) return attribute(new ValueAttribute(local));
@@ -208,7 +210,7 @@ class Planner {
         return this.#planConditional(first as Expr, [second as Expr, third as Expr]);
       case '_==_':
       case '_!=_': {
-        const price = name === '_==_' ? priceOfEquality(this.#environment.libraries) : shorter;
+        const price = name === '_==_' ? equalityCost(this.#environment.libraries) : comparisonCost;
         return step(
           equalityStep(this.#step(first as Expr), this.#step(second as Expr), { equal: name === '_==_', price }),
         );
@@ -222,7 +224,7 @@ class Planner {
     }
   }
 
-  /** All terms of a chain of the same operator, which the parser writes as a tree. */
+  /** All terms of a chain of one operator, which the parser represents as a tree. */
   #terms(expr: CallExpr): readonly Expr[] {
     return expr.args.flatMap((arg) =>
       arg.type === 'call' && arg.function === expr.function ? this.#terms(arg) : [arg],
@@ -241,7 +243,7 @@ class Planner {
     return attribute(operand);
   }
 
-  /** Which function a call means: `a.b(c)` is the method of a value, or the function `a.b`. */
+  /** Resolves a call: `a.b(c)` is a member call on `a` or a call of the function `a.b`. */
   #resolve(expr: CallExpr): { readonly target: Expr | undefined; readonly name: string; readonly overload: string } {
     const reference = this.#references.get(expr.id);
     if (reference?.type === 'function') {
@@ -290,7 +292,7 @@ class Planner {
   #planStruct(expr: StructExpr): Planned {
     const { provider, options } = this.#environment;
     const typeName = candidateNames(options.container, expr.name).find(
-      (name) => provider.hasType(name) || isKnownMessage(name),
+      (name) => provider.hasType(name) || isWellKnownMessage(name),
     );
     if (typeName === undefined) throw new CelError(`unknown type: ${expr.name}`);
     const fields = expr.fields.map(({ name, value, optional }) => ({ name, value: this.#step(value), optional }));
@@ -299,65 +301,63 @@ class Planner {
 
   #planComprehension(expr: ComprehensionExpr): Planned {
     const outer = this.#scope;
-    const accumulator = this.#places++;
-    const item = this.#places++;
-    const second = expr.iterVar2 === undefined ? undefined : this.#places++;
+    const accumulator = this.#slots++;
+    const item = this.#slots++;
+    const second = expr.iterVar2 === undefined ? undefined : this.#slots++;
     const start = this.#step(expr.accuInit);
     const range = this.#step(expr.range);
-    const gathered = new Map([[expr.accuVar, accumulatorLoad(accumulator, start)]]);
+    const accumulators = new Map([[expr.accuVar, accumulatorLoad(accumulator, start)]]);
     const items = new Map<string, Step>([[expr.iterVar, load(item)]]);
     if (expr.iterVar2 !== undefined && second !== undefined) items.set(expr.iterVar2, load(second));
-    // Of equal names the one that gathers counts.
-    this.#scope = outer.with(items).with(gathered);
+    // If the names are equal, the accumulator hides the iteration variable.
+    this.#scope = outer.with(items).with(accumulators);
     const condition = this.#step(expr.loopCondition);
     const next = this.#step(expr.loopStep);
-    // The result does not see the items.
-    this.#scope = outer.with(gathered);
+    // The iteration variables are not in scope of the result.
+    this.#scope = outer.with(accumulators);
     const result = this.#step(expr.result);
     this.#scope = outer;
     return step(foldStep({ range, condition, step: next, result, accumulator, item, second }));
   }
 }
 
-function load(place: number): Step {
-  return (frame) => frame.locals[place] as Result;
+function load(slot: number): Step {
+  return (frame) => frame.locals[slot] as Result;
 }
 
-/** Keys that are known are looked at now; attributes are resolved without a cost of their own. */
+/** Constant keys are validated at plan time; an attribute used as key has no cost of its own. */
 function qualifierOf(key: Planned, optional: boolean): Qualifier {
   if (key.kind === 'attribute') return computedQualifier(key.attribute.resolve(), optional);
   if (key.kind === 'step') return computedQualifier(key.step, optional);
-  const refused = refusedKey(key.value);
+  const refused = invalidKeyFailure(key.value);
   if (refused !== undefined) throw new CelError(refused.message);
   return constantQualifier(key.value, optional);
 }
 
-/** A list or a map of constants is one; it costs nothing then. */
+/** A list or map of constants is evaluated at plan time and costs nothing at run time. */
 function foldIfConstant(made: Step, parts: readonly Planned[]): Planned {
   if (parts.some(({ kind }) => kind !== 'constant')) return step(made);
   const value = made(new Frame(new Map(), Number.POSITIVE_INFINITY, 0));
   return value instanceof Failure ? step(() => value) : constant(value);
 }
 
-function evaluate(run: Step, places: number, variables: Variables, options: EvaluateOptions | undefined): Outcome {
-  const frame = new Frame(variables, options?.costLimit ?? Number.POSITIVE_INFINITY, places);
-  const before = openAccount(FREE_WORK);
+function evaluate(run: Step, slots: number, variables: Variables, options: EvaluateOptions | undefined): Outcome {
+  const frame = new Frame(variables, options?.costLimit ?? Number.POSITIVE_INFINITY, slots);
+  const before = openWorkBudget(FREE_WORK);
   try {
     const value = run(frame);
     if (value instanceof Failure) return { error: new CelError(value.message), cost: frame.cost };
     return { value: value as CelValue, cost: frame.cost };
   } catch (error) {
-    return { error: givenUp(error), cost: frame.cost };
+    return { error: evaluationError(error), cost: frame.cost };
   } finally {
-    closeAccount(before);
+    closeWorkBudget(before);
   }
 }
 
-function givenUp(error: unknown): CelError | CelBudgetError {
+function evaluationError(error: unknown): CelError | CelBudgetError {
   if (error instanceof CelBudgetError || error instanceof CelError) return error;
-  // Values nested too deeply, texts too long: what an expression can bring about, and nothing else.
+  // The stack overflows on deeply nested values and strings may get too long; an expression can cause both.
   if (error instanceof RangeError) return new CelError(`internal error: ${error.message}`);
   throw error;
 }
-
-type Local = (frame: Frame) => Result;

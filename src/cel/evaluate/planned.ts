@@ -1,4 +1,4 @@
-/** A planned part of an expression, as far as those who use it have to tell parts apart. */
+/** The planned form of a node. Consumers distinguish constants, attributes and other steps. */
 
 import { CelOptional, type CelValue } from '../values.js';
 import { type Attribute, ValueAttribute } from './attribute.js';
@@ -9,7 +9,8 @@ export type Planned =
   | { readonly kind: 'constant'; readonly value: CelValue }
   | {
       readonly kind: 'attribute';
-      readonly attribute: Attribute /** What `has()` stands for. */;
+      readonly attribute: Attribute;
+      /** Whether this is a `has()` test. */
       readonly presence: boolean;
     }
   | { readonly kind: 'step'; readonly step: Step };
@@ -26,12 +27,12 @@ export function attribute(of: Attribute, presence = false): Planned {
   return { kind: 'attribute', attribute: of, presence };
 }
 
-/** The attribute that steps can be added to. */
+/** Returns an attribute to which qualifiers can be added. */
 export function attributeOf(planned: Planned): Attribute {
   return planned.kind === 'attribute' ? planned.attribute : new ValueAttribute(stepOf(planned));
 }
 
-/** Runs the part and charges what it costs. */
+/** Returns a closure that evaluates the node and charges its cost. */
 export function stepOf(planned: Planned): Step {
   switch (planned.kind) {
     case 'constant': {
@@ -47,7 +48,7 @@ export function stepOf(planned: Planned): Step {
 
 function attributeStep(of: Attribute, presence: boolean): Step {
   const resolve = of.resolve();
-  // Presence tests are free, but for their steps.
+  // Presence tests cost only their qualifiers.
   const cost = (of.free ? 0 : COST_OF_VARIABLE) - (presence ? COST_OF_VARIABLE : 0);
   if (presence) {
     return (frame) => {

@@ -1,28 +1,28 @@
 /**
- * Lists and maps: those that expressions make, and stored JSON looked at where it is. Nothing here reaches a property
- * by a name from an expression: keys are looked up in maps, or as own keys of plain records.
+ * List and map implementations: values that expressions create, and views of stored JSON. Names from an expression
+ * never reach JavaScript properties: keys are looked up in maps or as own keys of plain records.
  */
 
 import { isRecord, NumberText } from '../../util/json.js';
 import { intOf, intOfDouble, uintOfDouble } from '../numbers.js';
 import type { CelValue } from '../values.js';
 import { CelList, CelMap, CelUint } from '../values.js';
-import { spend } from '../work-budget.js';
+import { spendWork } from '../work-budget.js';
 
-/** Reading an item of a list and putting it into another, the memory it needs included. */
+/** Work to read an item and append it to another list, including memory. */
 const ITEM = 30;
 
 /**
- * A list of values. It never changes, and still grows cheaply: lists made from one another by `+` share one array, and
- * each looks at as many items as it has.
+ * An immutable list that grows cheaply: lists created from one another with `+` share one array, and each reads only
+ * its own size.
  *
- * Example: `a = [x]`, `b = a + [y]`, `c = b + [z]` are one array `x y z` seen with sizes 1, 2 and 3. Who then adds to
- * `b` once more, which was already added to, gets a copy.
+ * Example: `a = [x]`, `b = a + [y]`, `c = b + [z]` share the array `x y z` with sizes 1, 2 and 3. A second append to
+ * `b` copies the array.
  */
 export class ArrayList extends CelList {
   readonly size: number;
   readonly #items: CelValue[];
-  /** The array was made here to be added to; others belong to somebody else. */
+  /** Whether this class owns the array and may append to it. */
   readonly #grows: boolean;
 
   constructor(items: readonly CelValue[], size = items.length, grows = false) {
@@ -36,19 +36,19 @@ export class ArrayList extends CelList {
     return this.#items[index] as CelValue;
   }
 
-  /** This list and another one behind it. */
+  /** Concatenates two lists. */
   static joined(left: CelList, right: CelList): ArrayList {
-    const extends_ = left instanceof ArrayList && left.#grows && left.#items.length === left.size;
-    const items = extends_ ? left.#items : itemsOf(left);
-    spend(right.size * ITEM);
+    const canAppend = left instanceof ArrayList && left.#grows && left.#items.length === left.size;
+    const items = canAppend ? left.#items : itemsOf(left);
+    spendWork(right.size * ITEM);
     for (let index = 0; index < right.size; index++) items.push(right.at(index));
     return new ArrayList(items, items.length, true);
   }
 }
 
-/** A copy. */
+/** Copies the items of a list. */
 export function itemsOf(list: CelList): CelValue[] {
-  spend(list.size * ITEM);
+  spendWork(list.size * ITEM);
   const items: CelValue[] = [];
   for (let index = 0; index < list.size; index++) items.push(list.at(index));
   return items;
@@ -56,11 +56,11 @@ export function itemsOf(list: CelList): CelValue[] {
 
 type Entry = readonly [key: CelValue, value: CelValue];
 
-/** A map from entries. Of entries with the same key the last counts; keys of different types are different ones. */
+/** A map from entries. The last of several entries with the same key wins; keys of different types are distinct. */
 export class EntryMap extends CelMap {
-  /** Strings, bools, ints and doubles tell themselves apart. */
+  /** Entries with string, bool, int and double keys. */
   readonly #entries = new Map<CelValue, Entry>();
-  /** Apart, since a uint is an object here. */
+  /** Entries with uint keys; a CelUint is an object and has no value identity. */
   readonly #uints = new Map<bigint, Entry>();
 
   constructor(entries: Iterable<Entry>) {
@@ -85,11 +85,11 @@ export class EntryMap extends CelMap {
     for (const [key] of this.#uints.values()) yield key;
   }
 
-  /** Ints and uints find each other, and doubles find both; a double is found by doubles only. */
+  /** Ints and uints match each other, and a double matches both; a double key is found only by doubles. */
   #find(key: CelValue): Entry | undefined {
     if (key instanceof CelUint) return this.#uints.get(key.value) ?? this.#entries.get(key.value);
     const found = this.#entries.get(key);
-    // NaN is no key that is ever found again.
+    // A NaN key is never found.
     if (found !== undefined) return Number.isNaN(key) ? undefined : found;
     if (typeof key === 'bigint') return this.#uints.get(key);
     if (typeof key !== 'number' || !Number.isInteger(key)) return undefined;
@@ -99,7 +99,7 @@ export class EntryMap extends CelMap {
   }
 }
 
-/** An array of JSON. */
+/** A view of a JSON array. */
 export class JsonList extends CelList {
   readonly #items: readonly unknown[];
 
@@ -122,7 +122,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** A record of JSON: a map from its own keys. Keys that hold `undefined` are not there. */
+/** A view of a JSON object. Keys with the value `undefined` are absent. */
 export class JsonMap extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;
   #keys: readonly string[] | undefined;
@@ -154,8 +154,7 @@ export class JsonMap extends CelMap {
 }
 
 /**
- * JSON of which no schema is known: whole numbers are ints, other numbers doubles, records maps. What is no JSON is
- * null.
+ * Converts JSON without a schema: whole numbers are ints, other numbers doubles, objects maps. Anything else is null.
  *
  * @example
  * jsonValue({ replicas: 3 }) // a CelMap whose `replicas` is 3n

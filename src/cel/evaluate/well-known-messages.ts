@@ -1,6 +1,6 @@
 /**
- * Messages that every environment can make: `google.protobuf.Duration{seconds: 5}`. All but an empty one are values of
- * the language as soon as they are made: wrappers are what they wrap, a `Struct` is a map.
+ * Construction of well-known protobuf messages: `google.protobuf.Duration{seconds: 5}`. All except `Empty` become CEL
+ * values immediately: a wrapper is the wrapped value, a `Struct` is a map.
  */
 import { encodeBase64 } from '../../util/base64.js';
 import { Failure, orThrow, type Result } from '../failure.js';
@@ -12,9 +12,9 @@ import { ArrayList, EntryMap } from './views.js';
 
 type Fields = ReadonlyMap<string, CelValue>;
 
-/** Undefined for a name that is none of these. */
-export function makeKnownMessage(name: string, fields: Fields): Result | undefined {
-  const short = name.startsWith(SPACE) ? name.slice(SPACE.length) : '';
+/** Constructs a message; undefined if the name is not a well-known message. */
+export function constructWellKnownMessage(name: string, fields: Fields): Result | undefined {
+  const short = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : '';
   const make = MESSAGES.get(short);
   if (make === undefined) return undefined;
   try {
@@ -25,12 +25,12 @@ export function makeKnownMessage(name: string, fields: Fields): Result | undefin
   }
 }
 
-const SPACE = 'google.protobuf.';
+const PREFIX = 'google.protobuf.';
 
-/** What is wrong with the value of a field. */
+/** An invalid field value. */
 class FieldProblem extends Error {
   field = '';
-  /** The value is of a shape the field cannot have at all. */
+  /** `shape`: the field does not accept values of this kind at all. */
   constructor(
     message: string,
     readonly shape = false,
@@ -58,7 +58,7 @@ function field<Value>(fields: Fields, name: string, read: Read<Value>, absent: V
   }
 }
 
-/** A value of the wrong type; every type has words of its own for it. */
+/** A value of the wrong type; the message differs by type. */
 function mismatch(value: CelValue, native: string): FieldProblem {
   if (typeof value === 'string') return new FieldProblem(`unsupported native conversion from string to '${native}'`);
   if (typeof value === 'bigint') return new FieldProblem(`unsupported type conversion from 'int' to ${native}`);
@@ -116,7 +116,7 @@ const jsonMap: Read<CelValue> = (value) => {
   return json(value);
 };
 
-/** As JSON has it: numbers are doubles, and texts where a double would lose digits. */
+/** Converts to JSON types: numbers are doubles, or strings if a double would lose digits. */
 function json(value: CelValue): CelValue {
   if (typeof value === 'bigint') return jsonNumber(value);
   if (value instanceof CelUint) return jsonNumber(value.value);
@@ -159,7 +159,7 @@ function duration(fields: Fields): CelValue {
   return new CelDuration(nanos);
 }
 
-/** One field of several; without any it is null. */
+/** A `Value` has one of several fields; without any it is null. */
 function value(fields: Fields): CelValue {
   const reads: Readonly<Record<string, Read<CelValue>>> = {
     null_value: () => null,
@@ -177,7 +177,7 @@ function value(fields: Fields): CelValue {
 }
 
 class EmptyMessage extends CelObject {
-  readonly typeName = `${SPACE}Empty`;
+  readonly typeName = `${PREFIX}Empty`;
 
   get(): undefined {
     return undefined;
@@ -192,7 +192,7 @@ class EmptyMessage extends CelObject {
   }
 }
 
-/** Would hold a message of any type, of which there is none here. */
+/** `Any` holds a message of any type, which this engine does not support. */
 const ANY = new Failure('unsupported conversion to ref.Val: (*dynamicpb.Message)');
 
 const MESSAGES: ReadonlyMap<string, (fields: Fields) => Result> = new Map<string, (fields: Fields) => Result>([
@@ -214,6 +214,6 @@ const MESSAGES: ReadonlyMap<string, (fields: Fields) => Result> = new Map<string
   ['Any', () => ANY],
 ]);
 
-export function isKnownMessage(name: string): boolean {
-  return name.startsWith(SPACE) && MESSAGES.has(name.slice(SPACE.length));
+export function isWellKnownMessage(name: string): boolean {
+  return name.startsWith(PREFIX) && MESSAGES.has(name.slice(PREFIX.length));
 }

@@ -1,38 +1,37 @@
 /**
- * `authorizer.group('apps').resource('deployments').check('create').allowed()`: what somebody may do, asked by
- * expressions. The questions are put to a {@link CelAuthorizer}, which whoever evaluates an expression hands over as
- * the value of the variable: `authorizerValue(authorizer)` for `authorizer`, `resourceAuthorizerValue` for
- * `authorizer.requestResource`.
+ * Authorization checks in expressions: `authorizer.group('apps').resource('deployments').check('create').allowed()`.
+ * The evaluating code passes a {@link CelAuthorizer} as variable value: `authorizerValue(authorizer)` for `authorizer`,
+ * `resourceAuthorizerValue` for `authorizer.requestResource`.
  */
 import { expressionType } from '../../meta/dialect.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, type ObjectType, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
-import { declare, instanceOf, member, noSuchOverload, textOf } from './declare.js';
+import { asInstance, asString, declare, member, noSuchOverload } from './declare.js';
 
 /**
- * Answers what expressions ask. It is called while an expression is evaluated, so it answers at once; whoever has to
- * ask elsewhere asks before. It does not throw: failing is an answer too.
+ * Decides authorization checks of expressions. It is called during evaluation and must answer synchronously. It does
+ * not throw: errors are part of the decision.
  */
 export interface CelAuthorizer {
-  authorize(question: AuthorizationQuestion): AuthorizationAnswer;
+  authorize(check: AuthorizationCheck): AuthorizationDecision;
 }
 
-export type AuthorizationQuestion = (PathQuestion | ResourceQuestion) & {
-  /** What would be done: a verb of the API, or of HTTP for paths. */
+export type AuthorizationCheck = (PathCheck | ResourceCheck) & {
+  /** An API verb, or an HTTP method for paths. */
   readonly verb: string;
-  /** Who would do it; absent: whoever sent the request. */
+  /** The service account to check; absent: the user subject sent the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
 };
 
-export interface PathQuestion {
+export interface PathCheck {
   readonly type: 'path';
   readonly path: string;
 }
 
-/** Texts are empty where nothing was said. Selectors are as they were written; one that cannot be read selects all. */
-export interface ResourceQuestion {
+/** Unspecified fields are empty strings. Selectors are unparsed; an invalid one selects everything. */
+export interface ResourceCheck {
   readonly type: 'resource';
   readonly group: string;
   readonly resource: string;
@@ -43,11 +42,11 @@ export interface ResourceQuestion {
   readonly labelSelector: string;
 }
 
-export interface AuthorizationAnswer {
-  /** False also where nobody has an opinion. */
+export interface AuthorizationDecision {
+  /** False also if no authorizer has an opinion. */
   readonly allowed: boolean;
   readonly reason?: string;
-  /** What went wrong while it was decided. */
+  /** The evaluation error of the authorizer. */
   readonly error?: string;
 }
 
@@ -61,43 +60,43 @@ function authorizationType(name: string): ObjectType {
   return objectType(expressionType(`authorization.${name}`));
 }
 
-/** The value of `authorizer`. */
+/** The value of the variable `authorizer`. */
 export function authorizerValue(authorizer: CelAuthorizer): CelOpaque {
   return new AuthorizerValue({ authorizer });
 }
 
-/** The value of `authorizer.requestResource`: a check of what a request is about. */
+/** The value of `authorizer.requestResource`: a check of the requested resource. */
 export function resourceAuthorizerValue(
   authorizer: CelAuthorizer,
-  request: Partial<ResourceQuestion> & Pick<ResourceQuestion, 'group' | 'resource'>,
+  request: Partial<ResourceCheck> & Pick<ResourceCheck, 'group' | 'resource'>,
 ): CelOpaque {
-  return new ResourceCheckValue({ authorizer }, { ...anyOf(request.group, request.resource), ...request });
+  return new ResourceCheckValue({ authorizer }, { ...resourceCheck(request.group, request.resource), ...request });
 }
 
-/** Nothing of this library can be compared, not even with itself. */
+/** Values of this library cannot be compared, not even with themselves. */
 abstract class Incomparable extends CelOpaque {
   equals(): boolean {
     throw noSuchOverload();
   }
 }
 
-/** Who is asked, about whom. */
-type Asked = { readonly authorizer: CelAuthorizer } & Pick<AuthorizationQuestion, 'serviceAccount'>;
+/** The authorizer and the service account of a check. */
+type CheckContext = { readonly authorizer: CelAuthorizer } & Pick<AuthorizationCheck, 'serviceAccount'>;
 
 class AuthorizerValue extends Incomparable {
   readonly type = AUTHORIZER_TYPE;
-  override readonly referenceClass = 'library.authorizerVal';
-  constructor(readonly asked: Asked) {
+  override readonly goTypeName = 'library.authorizerVal';
+  constructor(readonly context: CheckContext) {
     super();
   }
 }
 
 class PathCheckValue extends Incomparable {
   readonly type = PATH_CHECK_TYPE;
-  override readonly referenceClass = 'library.pathCheckVal';
+  override readonly goTypeName = 'library.pathCheckVal';
   constructor(
-    readonly asked: Asked,
-    readonly question: PathQuestion,
+    readonly context: CheckContext,
+    readonly check: PathCheck,
   ) {
     super();
   }
@@ -105,9 +104,9 @@ class PathCheckValue extends Incomparable {
 
 class GroupCheckValue extends Incomparable {
   readonly type = GROUP_CHECK_TYPE;
-  override readonly referenceClass = 'library.groupCheckVal';
+  override readonly goTypeName = 'library.groupCheckVal';
   constructor(
-    readonly asked: Asked,
+    readonly context: CheckContext,
     readonly group: string,
   ) {
     super();
@@ -116,10 +115,10 @@ class GroupCheckValue extends Incomparable {
 
 class ResourceCheckValue extends Incomparable {
   readonly type = RESOURCE_CHECK_TYPE;
-  override readonly referenceClass = 'library.resourceCheckVal';
+  override readonly goTypeName = 'library.resourceCheckVal';
   constructor(
-    readonly asked: Asked,
-    readonly question: ResourceQuestion,
+    readonly context: CheckContext,
+    readonly check: ResourceCheck,
   ) {
     super();
   }
@@ -127,8 +126,8 @@ class ResourceCheckValue extends Incomparable {
 
 class DecisionValue extends Incomparable {
   readonly type = DECISION_TYPE;
-  override readonly referenceClass = 'library.decisionVal';
-  constructor(readonly answer: AuthorizationAnswer) {
+  override readonly goTypeName = 'library.decisionVal';
+  constructor(readonly decision: AuthorizationDecision) {
     super();
   }
 }
@@ -139,8 +138,8 @@ export const AUTHORIZERS: Library = {
     declare(
       'path',
       member('authorizer_path', [AUTHORIZER_TYPE, STRING], PATH_CHECK_TYPE, (value, path) => {
-        const { asked } = instanceOf(AuthorizerValue, value);
-        return new PathCheckValue(asked, { type: 'path', path: notBlank('path', textOf(path)) });
+        const { context } = asInstance(AuthorizerValue, value);
+        return new PathCheckValue(context, { type: 'path', path: notBlank('path', asString(path)) });
       }),
     ),
     declare(
@@ -149,7 +148,7 @@ export const AUTHORIZERS: Library = {
         'authorizer_group',
         [AUTHORIZER_TYPE, STRING],
         GROUP_CHECK_TYPE,
-        (value, group) => new GroupCheckValue(instanceOf(AuthorizerValue, value).asked, textOf(group)),
+        (value, group) => new GroupCheckValue(asInstance(AuthorizerValue, value).context, asString(group)),
       ),
     ),
     declare(
@@ -159,50 +158,50 @@ export const AUTHORIZERS: Library = {
         [AUTHORIZER_TYPE, STRING, STRING],
         AUTHORIZER_TYPE,
         (value, namespace, name) =>
-          forServiceAccount(instanceOf(AuthorizerValue, value), textOf(namespace), textOf(name)),
+          forServiceAccount(asInstance(AuthorizerValue, value), asString(namespace), asString(name)),
       ),
     ),
     declare(
       'resource',
       member('groupcheck_resource', [GROUP_CHECK_TYPE, STRING], RESOURCE_CHECK_TYPE, (value, resource) => {
-        const { asked, group } = instanceOf(GroupCheckValue, value);
-        return new ResourceCheckValue(asked, anyOf(group, notBlank('resource', textOf(resource))));
+        const { context, group } = asInstance(GroupCheckValue, value);
+        return new ResourceCheckValue(context, resourceCheck(group, notBlank('resource', asString(resource))));
       }),
     ),
-    narrowing('subresource', 'resourcecheck_subresource'),
-    narrowing('namespace', 'resourcecheck_namespace'),
-    narrowing('name', 'resourcecheck_name'),
+    fieldSetter('subresource', 'resourcecheck_subresource'),
+    fieldSetter('namespace', 'resourcecheck_namespace'),
+    fieldSetter('name', 'resourcecheck_name'),
     declare(
       'check',
       member('pathcheck_check', [PATH_CHECK_TYPE, STRING], DECISION_TYPE, (value, verb) =>
-        decide(instanceOf(PathCheckValue, value), textOf(verb)),
+        decide(asInstance(PathCheckValue, value), asString(verb)),
       ),
       member('resourcecheck_check', [RESOURCE_CHECK_TYPE, STRING], DECISION_TYPE, (value, verb) =>
-        decide(instanceOf(ResourceCheckValue, value), textOf(verb)),
+        decide(asInstance(ResourceCheckValue, value), asString(verb)),
       ),
     ),
-    answered('errored', BOOL, ({ error }) => error !== undefined),
-    answered('error', STRING, ({ error }) => error ?? ''),
-    answered('allowed', BOOL, ({ allowed }) => allowed),
-    answered('reason', STRING, ({ reason }) => reason ?? ''),
+    decisionField('errored', BOOL, ({ error }) => error !== undefined),
+    decisionField('error', STRING, ({ error }) => error ?? ''),
+    decisionField('allowed', BOOL, ({ allowed }) => allowed),
+    decisionField('reason', STRING, ({ reason }) => reason ?? ''),
   ],
 };
 
-/** A library of its own, because it came later. */
+/** A separate library, because it was introduced later. */
 export const AUTHORIZER_SELECTORS: Library = {
   name: 'authorizer-selectors',
   functions: [
-    narrowing('fieldSelector', 'authorizer_fieldselector'),
-    narrowing('labelSelector', 'authorizer_labelselector'),
+    fieldSetter('fieldSelector', 'authorizer_fieldselector'),
+    fieldSetter('labelSelector', 'authorizer_labelselector'),
   ],
 };
 
-function anyOf(group: string, resource: string): ResourceQuestion {
+function resourceCheck(group: string, resource: string): ResourceCheck {
   const nothing = { subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };
   return { type: 'resource', group, resource, ...nothing };
 }
 
-/** What counts as space is wider than what JavaScript trims in one character, and narrower in another. */
+/** White space as Go's unicode.IsSpace defines it, which differs from JavaScript's. */
 const BLANK = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$/;
 
 function notBlank(what: string, text: string): string {
@@ -210,27 +209,31 @@ function notBlank(what: string, text: string): string {
   return text;
 }
 
-function forServiceAccount({ asked }: AuthorizerValue, namespace: string, name: string): AuthorizerValue {
+function forServiceAccount({ context }: AuthorizerValue, namespace: string, name: string): AuthorizerValue {
   if (dnsSubdomainProblems(name).length > 0) throw new CelError('Invalid service account name');
   if (dnsLabelProblems(namespace).length > 0) throw new CelError('Invalid service account namespace');
-  return new AuthorizerValue({ ...asked, serviceAccount: { namespace, name } });
+  return new AuthorizerValue({ ...context, serviceAccount: { namespace, name } });
 }
 
-/** Says more about a resource. Said twice, the last one counts. */
-function narrowing(name: Exclude<keyof ResourceQuestion, 'type'>, id: string): FunctionDeclaration {
+/** A function that sets one field of a resource check. The last call wins. */
+function fieldSetter(name: Exclude<keyof ResourceCheck, 'type'>, id: string): FunctionDeclaration {
   const call = (value?: CelValue, text?: CelValue) => {
-    const { asked, question } = instanceOf(ResourceCheckValue, value);
-    return new ResourceCheckValue(asked, { ...question, [name]: textOf(text) });
+    const { context, check } = asInstance(ResourceCheckValue, value);
+    return new ResourceCheckValue(context, { ...check, [name]: asString(text) });
   };
   return declare(name, member(id, [RESOURCE_CHECK_TYPE, STRING], RESOURCE_CHECK_TYPE, call));
 }
 
-function decide({ asked, question }: PathCheckValue | ResourceCheckValue, verb: string): DecisionValue {
-  const { authorizer, ...who } = asked;
-  return new DecisionValue(authorizer.authorize({ ...question, ...who, verb }));
+function decide({ context, check }: PathCheckValue | ResourceCheckValue, verb: string): DecisionValue {
+  const { authorizer, ...subject } = context;
+  return new DecisionValue(authorizer.authorize({ ...check, ...subject, verb }));
 }
 
-function answered(name: string, result: CelType, read: (answer: AuthorizationAnswer) => CelValue): FunctionDeclaration {
-  const call = (value?: CelValue) => read(instanceOf(DecisionValue, value).answer);
+function decisionField(
+  name: string,
+  result: CelType,
+  read: (decision: AuthorizationDecision) => CelValue,
+): FunctionDeclaration {
+  const call = (value?: CelValue) => read(asInstance(DecisionValue, value).decision);
   return declare(name, member(`decision_${name}`, [DECISION_TYPE], result, call));
 }

@@ -1,6 +1,6 @@
 /**
- * `cel.bind(name, value, expression)`: an expression in which a name stands for a value. The API server's own
- * environment does without it.
+ * `cel.bind(name, value, expression)`: evaluates an expression with a local variable. The API server's environment does
+ * not include it.
  */
 import type { Expr } from '../ast.js';
 import type { Library, MacroContext } from '../library.js';
@@ -21,8 +21,8 @@ function expandBind(context: MacroContext, target: Expr | undefined, [variable, 
 }
 
 /**
- * The value is what a fold over nothing starts with, and the expression is what it makes of it in the end: so the value
- * is computed at most once.
+ * Expands to a comprehension over an empty list: the value is the initial accumulator, so it is computed at most once,
+ * and the expression is the result.
  */
 export function binding(
   context: MacroContext,

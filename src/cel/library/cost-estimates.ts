@@ -1,10 +1,10 @@
 /**
- * What calls of the libraries may cost at worst, from the sizes that are known before anything runs. Definitions are
- * refused by these numbers, so they are the reference's, its slips included.
+ * Estimated costs of extension library calls, computed from the sizes known before evaluation. Validation rejects
+ * expressions based on these numbers, so they equal the reference server's, including its inaccuracies.
  */
 
-import { add, fixed, multiply, multiplyByFactor, TOP, UNKNOWN } from '../cost/range.js';
-import type { CallEstimate, CallToEstimate, NodeToEstimate, SizeEstimate, Sizes } from '../library.js';
+import { add, fixed, MAX_UINT64, multiply, multiplyByFactor, UNKNOWN } from '../cost/range.js';
+import type { CallEstimate, CallToEstimate, NodeToEstimate, SizeEstimate, SizeEstimator } from '../library.js';
 import type { CelType } from '../types.js';
 import {
   AUTHORIZER_TYPE,
@@ -21,21 +21,21 @@ import { URL_TYPE } from './url.js';
 
 type Estimate = (call: CallToEstimate, sizeOf: (node: NodeToEstimate) => SizeEstimate) => CallEstimate | undefined;
 
-/** Undefined for calls that are estimated in the usual way. */
-export function estimateCall(call: CallToEstimate, sizes: Sizes): CallEstimate | undefined {
+/** Estimates a call; undefined if the standard estimate applies. */
+export function estimateCall(call: CallToEstimate, sizes: SizeEstimator): CallEstimate | undefined {
   return ESTIMATES.get(call.function)?.(call, (node) => node.computedSize ?? sizes.estimateSize(node) ?? UNKNOWN);
 }
 
-/** What a look at each character of a text costs, per character. */
+/** Cost per character of a string traversal. */
 export const TRAVERSAL = 0.1;
-/** What a character of a regular expression adds to the price of a character of the text. */
+/** Cost per character of a regular expression and character of text. */
 export const REGEX = 0.25;
 const ONE = fixed(1);
 
-/** Allows for two checks in an expression. */
+/** Chosen so that two checks fit into the cost limit of an expression. */
 export const CHECK_COST = 350_000;
 
-/** A selector is a list of requirements, each of at least two characters, each a list and a struct. */
+/** A selector is a list of requirements, each of at least two characters and parsed into a list and a struct. */
 export function selectorCost(length: SizeEstimate): SizeEstimate {
   const requirements = multiplyByFactor(multiplyByFactor(length, 0.5), 50);
   return add(add(fixed(10), multiplyByFactor(length, TRAVERSAL)), requirements);
@@ -48,7 +48,7 @@ const always =
 const selector: Estimate = ({ args: [text, ...more] }, sizeOf) =>
   text === undefined || more.length > 0 ? undefined : { cost: selectorCost(sizeOf(text)) };
 
-/** One look at every item, and at every character of items that are texts. Of a text, at every character. */
+/** Traverses every item, and every character of string items; for a string, every character. */
 const traversal: Estimate = ({ target }, sizeOf) => {
   if (target === undefined) return undefined;
   const item = itemOf(target);
@@ -64,7 +64,7 @@ const parsedText: Estimate = ({ args: [text, ...more] }, sizeOf) =>
 const changedReceiver: Estimate = ({ target }, sizeOf) =>
   target === undefined ? undefined : changedText(sizeOf(target));
 
-/** Read once; what comes out is at most as long. */
+/** One traversal; the result is at most as long as the input. */
 function changedText(size: SizeEstimate): CallEstimate {
   return { cost: multiplyByFactor(size, TRAVERSAL), resultSize: size };
 }
@@ -79,40 +79,40 @@ const replace: Estimate = ({ target, args: [sought, replacement] }, sizeOf) => {
 };
 
 /**
- * The empty text is found around every character. Otherwise the result is longest where the shortest text that may be
- * sought is replaced by the longest as often as possible, and shortest the other way round.
+ * The empty string matches around every character. Otherwise the result is longest if the shortest possible search
+ * string is replaced by the longest replacement as often as possible, and shortest in the opposite case.
  */
 function replacedSize(size: SizeEstimate, sought: SizeEstimate, replacement: SizeEstimate): SizeEstimate {
   const longest =
     sought.min === 0
-      ? { count: size.max < TOP ? size.max + 1 : size.max, kept: size.max }
+      ? { count: size.max < MAX_UINT64 ? size.max + 1 : size.max, kept: size.max }
       : replacement.max <= sought.min
         ? { count: 0, kept: size.max }
         : { count: Math.ceil(size.max / sought.min), kept: 0 };
   const shortest =
     sought.max === 0
-      ? { count: size.min < TOP ? size.min + 1 : size.min, kept: size.min }
+      ? { count: size.min < MAX_UINT64 ? size.min + 1 : size.min, kept: size.min }
       : sought.max <= replacement.min
         ? { count: 0, kept: size.min }
         : { count: Math.ceil(size.min / sought.max), kept: 0 };
   return {
-    min: atMostTop(atMostTop(shortest.count * replacement.min) + shortest.kept),
-    max: atMostTop(atMostTop(longest.count * replacement.max) + longest.kept),
+    min: saturated(saturated(shortest.count * replacement.min) + shortest.kept),
+    max: saturated(saturated(longest.count * replacement.max) + longest.kept),
   };
 }
 
-function atMostTop(number: number): number {
-  return Math.min(number, TOP);
+function saturated(number: number): number {
+  return Math.min(number, MAX_UINT64);
 }
 
-/** At most one part per character, unless a limit is written in the call. */
+/** At most one part per character, unless the call has a literal limit. */
 const split: Estimate = ({ target, args: [, limit] }, sizeOf) => {
   if (target === undefined) return undefined;
   const size = sizeOf(target);
-  return { cost: multiplyByFactor(size, 2 * TRAVERSAL), resultSize: { min: 0, max: writtenLimit(limit) ?? size.max } };
+  return { cost: multiplyByFactor(size, 2 * TRAVERSAL), resultSize: { min: 0, max: literalLimit(limit) ?? size.max } };
 };
 
-function writtenLimit(node: NodeToEstimate | undefined): number | undefined {
+function literalLimit(node: NodeToEstimate | undefined): number | undefined {
   const expr = node?.expr;
   if (expr?.type !== 'literal' || typeof expr.value !== 'bigint') return undefined;
   return Number(BigInt.asUintN(64, expr.value));
@@ -131,21 +131,21 @@ const join: Estimate = ({ target, args: [separator] }, sizeOf) => {
 const find: Estimate = ({ target, args: [regex] }, sizeOf) => {
   if (target === undefined || regex === undefined) return undefined;
   const size = sizeOf(target);
-  // One more than the text has, so that an expression over nothing is not free.
+  // Add one, so that matching an empty string is not free.
   const text = multiplyByFactor(add(size, ONE), TRAVERSAL);
   return { cost: multiply(text, multiplyByFactor(sizeOf(regex), REGEX)), resultSize: { min: 0, max: size.max } };
 };
 
-/** A text that is read so many times. */
+/** A cost per character of the first argument. */
 const readText =
   (factor: number): Estimate =>
   ({ args: [text] }, sizeOf) =>
     text === undefined ? undefined : { cost: multiplyByFactor(sizeOf(text), factor) };
 
-/** Of a text, which is read; of a range, which has it. */
+/** `ip(string)` parses a string; `cidr.ip()` has no argument. */
 const ip: Estimate = (call, sizeOf) => readText(TRAVERSAL)(call, sizeOf) ?? { cost: ONE };
 
-/** An address of either family, in bytes. */
+/** Size of an address of either family in bytes. */
 const ADDRESS: SizeEstimate = { min: 4, max: 16 };
 
 const containsIp: Estimate = ({ overload, target, args: [other] }, sizeOf) => {
@@ -163,7 +163,7 @@ const containsCidr: Estimate = ({ overload, target, args: [other] }, sizeOf) => 
   return { cost: isText ? add(masked, multiplyByFactor(sizeOf(other), TRAVERSAL)) : masked };
 };
 
-/** The longest regular expression that a format is charged for before it is known which. */
+/** The regular expression length that is charged because the format is not known yet. */
 const LONGEST_FORMAT = 128;
 
 const validate: Estimate = ({ target, args: [text] }, sizeOf) =>
@@ -189,17 +189,17 @@ const equality: Estimate = ({ args: [left, right, ...more] }) => {
   const isOfBoth = (type: CelType) => isType(left.type, type) && isType(right.type, type);
   if (SAME_COST_ALWAYS.some(isOfBoth)) return { cost: ONE };
   if (isOfBoth(FORMAT_TYPE)) return { cost: multiplyByFactor({ min: 1, max: FORMAT_NAME_SIZE }, TRAVERSAL) };
-  // Only the right one is looked at, and nobody is asked for a size that is not known.
+  // Only the right operand's size counts, and the size estimator is not asked.
   if (isOfBoth(URL_TYPE)) return { cost: multiplyByFactor({ min: 1, max: right.computedSize?.max ?? 1 }, TRAVERSAL) };
   return undefined;
 };
 
-/** The types of this folder have no parameters, so a name is enough. */
+/** These types have no parameters, so comparing names is enough. */
 function isType(type: CelType, wanted: CelType): boolean {
   return 'name' in type && 'name' in wanted && type.kind === wanted.kind && type.name === wanted.name;
 }
 
-/** What the first type parameter of a list (or of anything) stands for, as a node of its own. */
+/** A node for the items of a list, or generally for the first type parameter. */
 function itemOf(node: NodeToEstimate): NodeToEstimate | undefined {
   const type = firstParameter(node.type);
   if (type === undefined) return undefined;

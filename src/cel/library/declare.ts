@@ -1,4 +1,8 @@
-/** Shorthand for the declarations of libraries. The receiver is the first parameter of a member. */
+/**
+ * Helpers to declare library functions and to check their arguments. The receiver of a member function is its first
+ * parameter. The evaluator passes only arguments that match the declared types; anything else fails with "no such
+ * overload".
+ */
 import type { FunctionDeclaration, Overload } from '../library.js';
 import type { CelType } from '../types.js';
 import { CelError, type CelValue } from '../values.js';
@@ -17,24 +21,24 @@ export function global(id: string, params: readonly CelType[], result: CelType, 
   return { id, member: false, params, result, ...(call && { call }) };
 }
 
-/** What an operation says to values it is not made for. */
+/** The error for arguments of the wrong type. */
 export function noSuchOverload(): CelError {
   return new CelError('no such overload');
 }
 
-export function textOf(value: CelValue | undefined): string {
+export function asString(value: CelValue | undefined): string {
   if (typeof value !== 'string') throw noSuchOverload();
   return value;
 }
 
-export function intOf(value: CelValue | undefined): bigint {
+export function asInt(value: CelValue | undefined): bigint {
   if (typeof value !== 'bigint') throw noSuchOverload();
   return value;
 }
 
-/** The value as one of a class. */
-export function instanceOf<Value>(
-  // The parameters of the constructor do not matter: it is only asked about, never called.
+/** Checks that a value is an instance of a class. */
+export function asInstance<Value>(
+  // The constructor is only used for `instanceof`, so its parameters do not matter.
   kind: abstract new (...args: never[]) => Value,
   value: unknown,
 ): Value {

@@ -1,7 +1,7 @@
 /**
- * What every expression of the API server starts from: the standard functions and all libraries. There are two, because
- * an expression that is stored must go on working after a step back to the release before: new ones may use only what
- * that release knows, stored ones all there is.
+ * The base environments of API server expressions: the standard library and all extension libraries. There are two
+ * because stored expressions must keep working after a rollback to the previous release: new expressions may use only
+ * what that release supports, stored ones everything.
  */
 import type { Environment } from '../engine.js';
 import { createEnvironment } from '../environment.js';
@@ -18,6 +18,10 @@ import { REGEX, STRINGS } from './strings.js';
 import { TWO_VARIABLE_COMPREHENSIONS } from './two-variables.js';
 import { URLS } from './url.js';
 
+/**
+ * General-purpose extension libraries in the order of the reference server. `BIND` is not among them: the API server
+ * has no `cel.bind`.
+ */
 export const LANGUAGE_LIBRARIES: readonly Library[] = [
   REGEX,
   LISTS,
@@ -27,6 +31,10 @@ export const LANGUAGE_LIBRARIES: readonly Library[] = [
   TWO_VARIABLE_COMPREHENSIONS,
 ];
 
+/**
+ * Libraries of Kubernetes values for all API server expressions, in the order of their introduction. Semantic versions
+ * are the newest; only stored expressions may use them.
+ */
 export const VALUE_LIBRARIES: readonly Library[] = [
   URLS,
   AUTHORIZERS,
@@ -38,17 +46,17 @@ export const VALUE_LIBRARIES: readonly Library[] = [
   COSTS,
 ];
 
-let forNew: Environment | undefined;
-let forStored: Environment | undefined;
+let newEnvironment: Environment | undefined;
+let extendedEnvironment: Environment | undefined;
 
-/** For expressions that a client sends: release 1.32. */
+/** The environment for new expressions: release 1.32. */
 export function apiServerEnvironment(): Environment {
-  forNew ??= createEnvironment({ libraries: [...LANGUAGE_LIBRARIES, ...VALUE_LIBRARIES] });
-  return forNew;
+  newEnvironment ??= createEnvironment({ libraries: [...LANGUAGE_LIBRARIES, ...VALUE_LIBRARIES] });
+  return newEnvironment;
 }
 
-/** For expressions that were accepted before: release 1.33, which adds semantic versions. */
+/** The environment for stored expressions: release 1.33, which adds semantic versions. */
 export function storedEnvironment(): Environment {
-  forStored ??= apiServerEnvironment().extend({ libraries: [SEMVERS] });
-  return forStored;
+  extendedEnvironment ??= apiServerEnvironment().extend({ libraries: [SEMVERS] });
+  return extendedEnvironment;
 }

@@ -1,10 +1,10 @@
 /**
- * `text.format(list)`: clauses such as `%s`, `%d` and `%.3f` in a text are replaced by the items of a list, one by one.
- * Clauses of texts that are written as they are were checked with the expression, by what reads them here too.
+ * `text.format(list)`: replaces clauses such as `%s`, `%d` and `%.3f` with list items. The checker validates literal
+ * format strings with the same clause reader.
  */
 import { quote } from '../../text/go/go-text.js';
 import { byBytes } from '../../text/go/go-value.js';
-import { toHex } from '../../util/hex.js';
+import { toHex } from '../../util/utf8.js';
 import { byteText, type ReadClause, readClause } from '../check/literals.js';
 import { itemsOf } from '../evaluate/views.js';
 import { typeNameOf } from '../runtime-type.js';
@@ -20,27 +20,16 @@ import {
   CelUint,
   type CelValue,
 } from '../values.js';
-import { spend } from '../work-budget.js';
+import { spendWork } from '../work-budget.js';
 import { valueText } from './print-value.js';
 import { fromUtf8, utf8 } from './text.js';
 
-const BITS = new DataView(new ArrayBuffer(8));
-
-/** Digits of a precision that the reference cannot read. */
-const UNREADABLE_FROM = 10_000_010;
-
-const UNREADABLE = '%!(NOVERB)';
-
-const PLACES = 6;
-
-const RAISED = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-
-/** What it takes to write one value. */
+/** Work to format one value. */
 const CLAUSE = 500;
 
-/** Throws a CelError for a text that cannot be read, items that are missing and items that do not fit. */
+/** Formats a string. Throws a CelError for invalid clauses, missing items and items of the wrong type. */
 export function format(text: string, list: CelList): string {
-  spend(text.length);
+  spendWork(text.length);
   let out = '';
   let used = 0;
   let from = 0;
@@ -57,8 +46,8 @@ export function format(text: string, list: CelList): string {
     const clause = readClause(text, at + 1);
     if ('problem' in clause) throw unreadable(text.slice(at + 1));
     const value = formatted(item, clause, precisionOf(text.slice(at + 1, clause.end)));
-    // The cost of an expression counts one for the whole, however long it gets.
-    spend(CLAUSE + value.length);
+    // The cost model charges one for the whole call, regardless of its length.
+    spendWork(CLAUSE + value.length);
     out += value;
     from = clause.end;
   }
@@ -86,7 +75,7 @@ function formatError(message: string): CelError {
   return new CelError(`error during formatting: ${message}`);
 }
 
-/** Undefined for an item that a clause is not made for. */
+/** Undefined if the clause does not support the item's type. */
 function textFor(item: CelValue, letter: string, precision: number): string | undefined {
   switch (letter) {
     case 's':
@@ -120,7 +109,7 @@ function hexText(item: CelValue): string | undefined {
   return toHex(bytes);
 }
 
-/** What is no number may be named. */
+/** Strings that stand for special numbers. */
 const NAMED_NUMBERS: ReadonlyMap<CelValue, number> = new Map([
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],
@@ -149,7 +138,7 @@ function listText(list: CelList): string {
   return `[${itemsOf(list).map(memberText).join(', ')}]`;
 }
 
-/** In the order of the texts of the keys. */
+/** Entries are sorted by formatted key. */
 function mapText(map: CelMap | CelObject): string {
   const entries: (readonly [string, string])[] = [];
   const keys = map instanceof CelObject ? map.fieldNames() : map.keys();
@@ -170,7 +159,7 @@ function keyText(key: CelValue): string {
   return text;
 }
 
-/** Inside of lists and maps a value is written as it would be in an expression. */
+/** Values within lists and maps are formatted as CEL literals. */
 function memberText(value: CelValue): string {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number') return literalNumber(value);
@@ -191,11 +180,16 @@ function literalNumber(value: number): string {
   return `${value < 0 || Object.is(value, -0) ? '-' : ''}${whole}.${fraction}`;
 }
 
+/** Precisions from which Go's fmt package fails to parse the verb. */
+const UNREADABLE_FROM = 10_000_010;
+
+const UNREADABLE = '%!(NOVERB)';
+
 function fixedText(value: number, precision: number): string {
   if (precision >= UNREADABLE_FROM) return UNREADABLE;
   const special = specialText(value);
   if (special !== undefined) return special;
-  // It keeps the most digits in 16 bits and the fewest in 8.
+  // The Go library stores the maximum digits in 16 bits and the minimum in 8.
   const most = wrapped(precision, 16);
   const decimal = most < 0 ? shortest(Math.abs(value)) : toPlaces(Math.abs(value), most);
   const { whole, fraction } = plainText(decimal, precision & 0xff);
@@ -203,7 +197,11 @@ function fixedText(value: number, precision: number): string {
   return `${value < 0 ? '-' : ''}${grouped}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Always with six digits behind the point: what is written as precision is taken for a width. */
+const PLACES = 6;
+
+const RAISED = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
+/** Always six decimals: the precision is interpreted as a width. */
 function scientificText(value: number, width: number): string {
   if (width >= UNREADABLE_FROM) return UNREADABLE;
   return (specialText(value) ?? powerText(value)).padStart(width & 0xffff, ' ');
@@ -224,25 +222,29 @@ function specialText(value: number): string | undefined {
   return value > 0 ? '∞' : '-∞';
 }
 
-/** A number as it comes out of so few bits. */
+/** Truncates a number to a signed integer of this many bits. */
 function wrapped(value: number, bits: number): number {
   return Number(BigInt.asIntN(bits, BigInt(value)));
 }
 
-/** `digits` behind a point, times ten to the power of `point`: 12.5 is `125` and 2. Nothing is no digits. */
+/**
+ * Represents 0.`digits` times ten to the power of `point`: 12.5 is `125` and 2. Zero has no digits.
+ *
+ * JavaScript's own formatting rounds half up and supports at most a hundred digits; these functions round half to even.
+ */
 interface Decimal {
   readonly digits: string;
   readonly point: number;
 }
 
-/** The digits of a number from 0 on, rounded to so many places behind the point. */
+/** Rounds a non-negative number to a number of decimal places. */
 function toPlaces(value: number, places: number): Decimal {
   const { digits, scale } = exact(value);
   const rounded = scale > places ? divided(digits, 10n ** BigInt(scale - places)) : digits;
   return decimal(rounded.toString(), Math.min(scale, places));
 }
 
-/** The digits of a number from 0 on, rounded to so many that count. */
+/** Rounds a non-negative number to a number of significant digits. */
 function toSignificant(value: number, count: number): Decimal {
   const { digits, scale } = exact(value);
   const excess = digits.toString().length - count;
@@ -250,28 +252,30 @@ function toSignificant(value: number, count: number): Decimal {
   return decimal(divided(digits, 10n ** BigInt(excess)).toString(), scale - excess);
 }
 
-/** The fewest digits that no other number is nearer to. */
+/** The shortest digits that round-trip. */
 function shortest(value: number): Decimal {
   const [digits = '', exponent] = value.toExponential().split('e');
   const plain = digits.replace('.', '');
   return decimal(plain, plain.length - 1 - Number(exponent));
 }
 
-/** `1234.50`: all digits, at least so many behind the point; none and no point when there are none. */
+/** Splits into integer digits and at least `places` fraction digits. */
 function plainText({ digits, point }: Decimal, places: number): { whole: string; fraction: string } {
   const whole = point <= 0 ? '0' : digits.slice(0, point).padEnd(point, '0');
   const fraction = point <= 0 ? '0'.repeat(digits === '' ? 0 : -point) + digits : digits.slice(point);
   return { whole, fraction: fraction.padEnd(places, '0') };
 }
 
-/** Of a whole number of ten to the power of minus `scale`, without zeros at either end. */
+/** `whole` times ten to the power of minus `scale`, without leading and trailing zeros. */
 function decimal(whole: string, scale: number): Decimal {
   const digits = whole.replace(/^0+/, '');
   if (digits === '') return { digits: '', point: 0 };
   return { digits: digits.replace(/0+$/, ''), point: digits.length - scale };
 }
 
-/** A double is a whole number times a power of two, and half of something is five tenths of it. */
+const BITS = new DataView(new ArrayBuffer(8));
+
+/** The exact decimal digits of a double: a negative power of two is a power of five divided by a power of ten. */
 function exact(value: number): { readonly digits: bigint; readonly scale: number } {
   BITS.setFloat64(0, value);
   const bits = BITS.getBigUint64(0);
@@ -283,7 +287,7 @@ function exact(value: number): { readonly digits: bigint; readonly scale: number
   return { digits: mantissa * 5n ** BigInt(-power), scale: -power };
 }
 
-/** To the nearest, in the middle to the even one. */
+/** Divides and rounds half to even. */
 function divided(value: bigint, by: bigint): bigint {
   const [whole, twice] = [value / by, (value % by) * 2n];
   const isUp = twice > by || (twice === by && whole % 2n === 1n);

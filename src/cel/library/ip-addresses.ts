@@ -1,6 +1,6 @@
 /**
- * `cidr`, `isCIDR` and what a range of addresses holds. A range keeps the address it was written with, bits beyond the
- * prefix included, until it is masked.
+ * IP addresses (`ip`, `isIP`, `ip.isCanonical`) and ranges (`cidr`, `isCIDR`). Zones and IPv4-mapped IPv6 addresses are
+ * rejected. A range keeps the address it was written with, including bits beyond the prefix, until it is masked.
  */
 
 import { type Cidr, classifyIp, contains, type Ip, type IpClass, parseCidr, parseIp, printIp } from '../../meta/ip.js';
@@ -9,21 +9,21 @@ import { addressProblem, zoneOf } from '../../text/go/ip-problem.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, INT, opaqueType, STRING, typeOf } from '../types.js';
 import { CelError, CelOpaque, CelTypeValue, type CelValue } from '../values.js';
-import { declare, global, instanceOf, member, noSuchOverload, textOf } from './declare.js';
+import { asInstance, asString, declare, global, member, noSuchOverload } from './declare.js';
 
 export const IP_TYPE = opaqueType('net.IP');
 
 export class CelIp extends CelOpaque {
   readonly type = IP_TYPE;
-  override readonly referenceClass = 'cel.IP';
-  /** In bytes. */
+  override readonly goTypeName = 'cel.IP';
+  /** The size in bytes. */
   override readonly size: number;
   constructor(readonly ip: Ip) {
     super();
     this.size = ip.family === 'IPv4' ? 4 : 16;
   }
   equals(other: CelValue): boolean {
-    const { ip } = instanceOf(CelIp, other);
+    const { ip } = asInstance(CelIp, other);
     return ip.family === this.ip.family && ip.value === this.ip.value;
   }
 }
@@ -34,15 +34,15 @@ export const IPS: Library = {
   functions: [
     declare(
       'ip',
-      global('string_to_ip', [STRING], IP_TYPE, (text) => toIp(textOf(text))),
+      global('string_to_ip', [STRING], IP_TYPE, (text) => toIp(asString(text))),
     ),
     declare(
       'isIP',
-      global('is_ip', [STRING], BOOL, (text) => typeof readIp(textOf(text)) !== 'string'),
+      global('is_ip', [STRING], BOOL, (text) => typeof readIp(asString(text)) !== 'string'),
     ),
     declare(
       'ip.isCanonical',
-      global('ip_is_canonical', [STRING], BOOL, (text) => printIp(toIp(textOf(text)).ip) === text),
+      global('ip_is_canonical', [STRING], BOOL, (text) => printIp(toIp(asString(text)).ip) === text),
     ),
     declare(
       'string',
@@ -64,15 +64,15 @@ export const CIDR_TYPE = opaqueType('net.CIDR');
 
 export class CelCidr extends CelOpaque {
   readonly type = CIDR_TYPE;
-  override readonly referenceClass = 'cel.CIDR';
-  /** In bytes, of the prefix. */
+  override readonly goTypeName = 'cel.CIDR';
+  /** The size of the prefix in bytes. */
   override readonly size: number;
   constructor(readonly cidr: Cidr) {
     super();
     this.size = Math.ceil(cidr.prefix / 8);
   }
   equals(other: CelValue): boolean {
-    const { address, prefix } = instanceOf(CelCidr, other).cidr;
+    const { address, prefix } = asInstance(CelCidr, other).cidr;
     return prefix === this.cidr.prefix && isSame(address, this.cidr.address);
   }
 }
@@ -83,11 +83,11 @@ export const CIDRS: Library = {
   functions: [
     declare(
       'cidr',
-      global('string_to_cidr', [STRING], CIDR_TYPE, (text) => toCidr(textOf(text))),
+      global('string_to_cidr', [STRING], CIDR_TYPE, (text) => toCidr(asString(text))),
     ),
     declare(
       'isCIDR',
-      global('is_cidr', [STRING], BOOL, (text) => typeof readCidr(textOf(text)) !== 'string'),
+      global('is_cidr', [STRING], BOOL, (text) => typeof readCidr(asString(text)) !== 'string'),
     ),
     declare(
       'string',
@@ -101,16 +101,16 @@ export const CIDRS: Library = {
     declare(
       'containsIP',
       member('cidr_contains_ip_string', [CIDR_TYPE, STRING], BOOL, (value, text) =>
-        contains(cidrOf(value), addressOf(textOf(text))),
+        contains(cidrOf(value), addressOf(asString(text))),
       ),
       member('cidr_contains_ip_ip', [CIDR_TYPE, IP_TYPE], BOOL, (value, ip) =>
-        contains(cidrOf(value), instanceOf(CelIp, ip).ip),
+        contains(cidrOf(value), asInstance(CelIp, ip).ip),
       ),
     ),
     declare(
       'containsCIDR',
       member('cidr_contains_cidr_string', [CIDR_TYPE, STRING], BOOL, (value, text) =>
-        containsRange(cidrOf(value), toCidr(textOf(text)).cidr),
+        containsRange(cidrOf(value), toCidr(asString(text)).cidr),
       ),
       member('cidr_contains_cidr', [CIDR_TYPE, CIDR_TYPE], BOOL, (value, other) =>
         containsRange(cidrOf(value), cidrOf(other)),
@@ -136,11 +136,41 @@ export const CIDRS: Library = {
   ],
 };
 
-function cidrOf(value: CelValue | undefined): Cidr {
-  return instanceOf(CelCidr, value).cidr;
+function ipOf(value: CelValue | undefined): Ip {
+  return asInstance(CelIp, value).ip;
 }
 
-/** A text that is no address is not told apart from a value of a wrong type here. */
+function isOfClass(name: string, id: string, wanted: IpClass): FunctionDeclaration {
+  const call = (value?: CelValue) => classifyIp(ipOf(value)) === wanted;
+  return declare(name, member(id, [IP_TYPE], BOOL, call));
+}
+
+function toIp(text: string): CelIp {
+  const ip = readIp(text);
+  if (typeof ip === 'string') throw new CelError(ip);
+  return new CelIp(ip);
+}
+
+/** Returns the address or an error message. */
+function readIp(text: string): Ip | string {
+  const problem = addressProblem(text);
+  if (problem !== undefined) return `IP Address ${quote(text)} parse error during conversion from string: ${problem}`;
+  if (zoneOf(text) !== '') return `IP address ${quote(text)} with zone value is not allowed`;
+  const ip = parseIp(text);
+  // The text is a valid address here; only mapped ones are rejected.
+  if (ip === undefined || ip.mapped) return mappedProblem(text);
+  return ip;
+}
+
+function mappedProblem(text: string): string {
+  return `IPv4-mapped IPv6 address ${quote(text)} is not allowed`;
+}
+
+function cidrOf(value: CelValue | undefined): Cidr {
+  return asInstance(CelCidr, value).cidr;
+}
+
+/** An invalid address fails like a value of the wrong type here. */
 function addressOf(text: string): Ip {
   try {
     return toIp(text).ip;
@@ -160,13 +190,13 @@ function isSame(left: Ip, right: Ip): boolean {
 
 function toCidr(text: string): CelCidr {
   const cidr = readCidr(text);
-  // Said twice: by the reader of ranges and by the function.
+  // The reference server repeats this prefix.
   if (typeof cidr === 'string')
     throw new CelError(`network address parse error during conversion from string: ${cidr}`);
   return new CelCidr(cidr);
 }
 
-/** The range, or why there is none. */
+/** Returns the range or an error message. */
 function readCidr(text: string): Cidr | string {
   const problem = prefixProblem(text);
   if (problem !== undefined) {
@@ -187,37 +217,7 @@ function prefixProblem(text: string): string | undefined {
   if (problem !== undefined) return problem;
   if (zoneOf(address) !== '') return 'IPv6 zones cannot be present in a prefix';
   const bits = text.slice(slash + 1);
-  // More digits than any 64-bit number has need not be read to be refused.
+  // The digit limit rejects numbers beyond 64 bits without parsing them.
   if (!/^(0|[1-9][0-9]{0,18})$/.test(bits) || BigInt(bits) > MAX_INT64) return `bad bits after slash: ${quote(bits)}`;
   return BigInt(bits) > (address.includes(':') ? 128n : 32n) ? 'prefix length out of range' : undefined;
-}
-
-function toIp(text: string): CelIp {
-  const ip = readIp(text);
-  if (typeof ip === 'string') throw new CelError(ip);
-  return new CelIp(ip);
-}
-
-/** The address, or why there is none. */
-function readIp(text: string): Ip | string {
-  const problem = addressProblem(text);
-  if (problem !== undefined) return `IP Address ${quote(text)} parse error during conversion from string: ${problem}`;
-  if (zoneOf(text) !== '') return `IP address ${quote(text)} with zone value is not allowed`;
-  const ip = parseIp(text);
-  // Whoever has no problem is an address; one that is mapped is one all the same.
-  if (ip === undefined || ip.mapped) return mappedProblem(text);
-  return ip;
-}
-
-function mappedProblem(text: string): string {
-  return `IPv4-mapped IPv6 address ${quote(text)} is not allowed`;
-}
-
-function ipOf(value: CelValue | undefined): Ip {
-  return instanceOf(CelIp, value).ip;
-}
-
-function isOfClass(name: string, id: string, wanted: IpClass): FunctionDeclaration {
-  const call = (value?: CelValue) => classifyIp(ipOf(value)) === wanted;
-  return declare(name, member(id, [IP_TYPE], BOOL, call));
 }

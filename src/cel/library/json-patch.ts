@@ -1,9 +1,7 @@
-/**
- * `jsonpatch.escapeKey`: a key as a step of a JSON pointer. Only mutating policies have it.
- */
+/** `jsonpatch.escapeKey`: escapes a key for use in a JSON pointer. Only mutating admission policies have it. */
 import type { Library } from '../library.js';
 import { STRING } from '../types.js';
-import { declare, global, textOf } from './declare.js';
+import { asString, declare, global } from './declare.js';
 
 export const JSON_PATCHES: Library = {
   name: 'jsonpatch',
@@ -11,7 +9,7 @@ export const JSON_PATCHES: Library = {
     declare(
       'jsonpatch.escapeKey',
       global('string_jsonpatch_escapeKey_string', [STRING], STRING, (text) =>
-        textOf(text).replaceAll('~', '~0').replaceAll('/', '~1'),
+        asString(text).replaceAll('~', '~0').replaceAll('/', '~1'),
       ),
     ),
   ],

@@ -1,4 +1,7 @@
-/** Functions of lists whose items can be ordered, added or compared. */
+/**
+ * List functions (`isSorted`, `sum`, `min`, `max`, `indexOf`, `lastIndexOf`) and set functions (`sets.contains`,
+ * `sets.equivalent`, `sets.intersects`).
+ */
 
 import { add as addCosts, fixed, multiply, multiplyByFactor, UNKNOWN } from '../cost/range.js';
 import { celEquals } from '../equality.js';
@@ -8,11 +11,11 @@ import { failureOf, orThrow } from '../failure.js';
 import type {
   CallEstimate,
   CallToEstimate,
+  EvaluatedCall,
   Library,
   NodeToEstimate,
-  PricedCall,
   SizeEstimate,
-  Sizes,
+  SizeEstimator,
 } from '../library.js';
 import { celCompare } from '../ordering.js';
 import { add, isIn } from '../standard/operators.js';
@@ -30,35 +33,7 @@ import {
   UINT,
 } from '../types.js';
 import { CelDuration, CelError, CelList, CelUint, type CelValue } from '../values.js';
-import { declare, global, instanceOf, member, noSuchOverload } from './declare.js';
-
-const TWO_LISTS = [listOf(typeParam('T')), listOf(typeParam('T'))];
-
-export const SETS: Library = {
-  name: 'sets',
-  functions: [
-    declare('sets.contains', global('list_sets_contains_list', TWO_LISTS, BOOL, contains)),
-    declare(
-      'sets.equivalent',
-      global(
-        'list_sets_equivalent_list',
-        TWO_LISTS,
-        BOOL,
-        (left, right) => contains(left, right) && contains(right, left),
-      ),
-    ),
-    declare('sets.intersects', global('list_sets_intersects_list', TWO_LISTS, BOOL, intersects)),
-  ],
-  estimate,
-  price,
-};
-
-/** Comparisons per pair of items: sets are equivalent when each contains the other. */
-const FACTORS: ReadonlyMap<string, number> = new Map([
-  ['list_sets_contains_list', 1],
-  ['list_sets_intersects_list', 1],
-  ['list_sets_equivalent_list', 2],
-]);
+import { asInstance, declare, global, member, noSuchOverload } from './declare.js';
 
 const SUMMABLE: readonly (readonly [name: string, type: CelType, zero: CelValue])[] = [
   ['int', INT, 0n],
@@ -79,6 +54,7 @@ const COMPARABLE: readonly (readonly [name: string, type: CelType])[] = [
 ];
 
 const ITEM = typeParam('A');
+
 const ITEMS = listOf(ITEM);
 
 export const LISTS: Library = {
@@ -109,19 +85,19 @@ export const LISTS: Library = {
     declare(
       'indexOf',
       member('list_a_index_of_int', [ITEMS, ITEM], INT, (list, wanted) =>
-        BigInt(itemsOf(instanceOf(CelList, list)).findIndex((item) => isEqual(item, wanted))),
+        BigInt(itemsOf(asInstance(CelList, list)).findIndex((item) => isEqual(item, wanted))),
       ),
     ),
     declare(
       'lastIndexOf',
       member('list_a_last_index_of_int', [ITEMS, ITEM], INT, (list, wanted) =>
-        BigInt(itemsOf(instanceOf(CelList, list)).findLastIndex((item) => isEqual(item, wanted))),
+        BigInt(itemsOf(asInstance(CelList, list)).findLastIndex((item) => isEqual(item, wanted))),
       ),
     ),
   ],
 };
 
-/** The item is asked. What it cannot be compared with is something else. */
+/** Compares with the item as left operand. Incomparable values are unequal. */
 function isEqual(item: CelValue, wanted: CelValue): boolean {
   try {
     return celEquals(item, wanted);
@@ -131,9 +107,9 @@ function isEqual(item: CelValue, wanted: CelValue): boolean {
   }
 }
 
-/** Neighbours that have no order, such as what is no number, are in order. */
+/** Adjacent items without an order, such as NaN, count as sorted. */
 function isSorted(list: CelValue): boolean {
-  const all = itemsOf(instanceOf(CelList, list));
+  const all = itemsOf(asInstance(CelList, list));
   return all.every((item, index) => {
     requireOrder(item);
     const before = all[index - 1];
@@ -142,13 +118,13 @@ function isSorted(list: CelValue): boolean {
 }
 
 function sum(list: CelValue, zero: CelValue): CelValue {
-  return itemsOf(instanceOf(CelList, list)).reduce((total, item) => orThrow(add(total, item)), zero);
+  return itemsOf(asInstance(CelList, list)).reduce((total, item) => orThrow(add(total, item)), zero);
 }
 
-/** The first of several that are alike. */
+/** Returns the first of several equal extremes. */
 function extreme(list: CelValue, which: 'min' | 'max'): CelValue {
   let found: CelValue | undefined;
-  for (const item of itemsOf(instanceOf(CelList, list))) {
+  for (const item of itemsOf(asInstance(CelList, list))) {
     requireOrder(item);
     const difference = found === undefined ? 0 : order(found, item);
     if (found === undefined || (which === 'min' ? difference > 0 : difference < 0)) found = item;
@@ -157,38 +133,69 @@ function extreme(list: CelValue, which: 'min' | 'max'): CelValue {
   return found;
 }
 
-/** There are values that have no order with anything. */
+/** Rejects items whose type has no ordering. */
 function requireOrder(item: CelValue): void {
   if (celCompare(item, item) === undefined) throw noSuchOverload();
 }
 
-/** Zero for values that have no order with each other. */
+/** Compares two values; zero if they have no order. */
 function order(left: CelValue, right: CelValue): number {
   const comparison = celCompare(left, right);
   return typeof comparison === 'number' ? comparison : 0;
 }
 
-/** A list that cannot tell whether it has an item makes the whole fail. */
+const TWO_LISTS = [listOf(typeParam('T')), listOf(typeParam('T'))];
+
+export const SETS: Library = {
+  name: 'sets',
+  functions: [
+    declare('sets.contains', global('list_sets_contains_list', TWO_LISTS, BOOL, contains)),
+    declare(
+      'sets.equivalent',
+      global(
+        'list_sets_equivalent_list',
+        TWO_LISTS,
+        BOOL,
+        (left, right) => contains(left, right) && contains(right, left),
+      ),
+    ),
+    declare('sets.intersects', global('list_sets_intersects_list', TWO_LISTS, BOOL, intersects)),
+  ],
+  estimateCost,
+  actualCost,
+};
+
+/** An item that cannot be compared makes the call fail. */
 function contains(list: CelValue, sublist: CelValue): boolean {
-  return itemsOf(instanceOf(CelList, sublist)).every((wanted) => orThrow(isIn(wanted, list)) === true);
+  return itemsOf(asInstance(CelList, sublist)).every((wanted) => orThrow(isIn(wanted, list)) === true);
 }
 
 function intersects(left: CelValue, right: CelValue): boolean {
-  return itemsOf(instanceOf(CelList, left)).some((wanted) => isIn(wanted, right) === true);
+  return itemsOf(asInstance(CelList, left)).some((wanted) => isIn(wanted, right) === true);
 }
 
-function estimate({ overload, args: [left, right] }: CallToEstimate, sizes: Sizes): CallEstimate | undefined {
+/** Comparisons per pair of items; `sets.equivalent` tests both directions. */
+const FACTORS: ReadonlyMap<string, number> = new Map([
+  ['list_sets_contains_list', 1],
+  ['list_sets_intersects_list', 1],
+  ['list_sets_equivalent_list', 2],
+]);
+
+function estimateCost(
+  { overload, args: [left, right] }: CallToEstimate,
+  sizes: SizeEstimator,
+): CallEstimate | undefined {
   const factor = FACTORS.get(overload);
   if (factor === undefined || left === undefined || right === undefined) return undefined;
   const pairs = multiply(sizeOf(left, sizes), sizeOf(right, sizes));
   return { cost: addCosts(multiplyByFactor(pairs, factor), fixed(1)) };
 }
 
-function sizeOf(node: NodeToEstimate, sizes: Sizes): SizeEstimate {
+function sizeOf(node: NodeToEstimate, sizes: SizeEstimator): SizeEstimate {
   return node.computedSize ?? sizes.estimateSize(node) ?? UNKNOWN;
 }
 
-function price({ overload, args: [left, right] }: PricedCall): number | undefined {
+function actualCost({ overload, args: [left, right] }: EvaluatedCall): number | undefined {
   const factor = FACTORS.get(overload);
   if (factor === undefined || left === undefined || right === undefined) return undefined;
   return 1 + actualSize(left) * actualSize(right) * factor;

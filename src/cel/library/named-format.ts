@@ -1,5 +1,5 @@
 /**
- * `format.named('dns1123Label')`, `format.dns1123Label()` and `.validate(text)`, which gives what is wrong with a text.
+ * `format.named('dns1123Label')`, `format.dns1123Label()` and `.validate(text)`, which returns the validation messages.
  */
 import { expressionType } from '../../meta/dialect.js';
 import {
@@ -16,24 +16,24 @@ import { ArrayList } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { listOf, objectType, optionalOf, STRING } from '../types.js';
 import { CelOpaque, CelOptional, type CelValue } from '../values.js';
-import { declare, global, instanceOf, member, textOf } from './declare.js';
+import { asInstance, asString, declare, global, member } from './declare.js';
 
 export const FORMAT_TYPE = objectType(expressionType('NamedFormat'));
 
 export class CelFormat extends CelOpaque {
   readonly type = FORMAT_TYPE;
-  override readonly referenceClass = 'cel.Format';
+  override readonly goTypeName = 'cel.Format';
   override readonly hashable = false;
   constructor(
     readonly name: string,
     readonly problems: NameProblems,
-    /** The length of the regular expression that a test is charged for, whether there is one or not. */
+    /** The length of the regular expression that validation is charged for, even if the format does not use one. */
     readonly regexSize: number,
   ) {
     super();
   }
   equals(other: CelValue): boolean {
-    return instanceOf(CelFormat, other).name === this.name;
+    return asInstance(CelFormat, other).name === this.name;
   }
 }
 
@@ -59,14 +59,14 @@ export const NAMED_FORMATS: Library = {
     declare(
       'validate',
       member('format-validate', [FORMAT_TYPE, STRING], optionalOf(listOf(STRING)), (format, text) => {
-        const problems = instanceOf(CelFormat, format).problems(textOf(text));
+        const problems = asInstance(CelFormat, format).problems(asString(text));
         return problems.length === 0 ? CelOptional.NONE : new CelOptional(new ArrayList(problems));
       }),
     ),
     declare(
       'format.named',
       global('format-named', [STRING], optionalOf(FORMAT_TYPE), (name) => {
-        const format = FORMATS.get(textOf(name));
+        const format = FORMATS.get(asString(name));
         return format === undefined ? CelOptional.NONE : new CelOptional(format);
       }),
     ),
@@ -88,16 +88,11 @@ function unless(isValid: (text: string) => boolean, problem: string): NameProble
   return (text) => (isValid(text) ? [] : [problem]);
 }
 
-/**
- * Shapes of texts that named formats ask for. No pattern can match in more than one way, so a hostile text costs one
- * pass.
- */
-
 function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text);
 }
 
-/** The empty text is none. */
+/** The empty string is not valid. */
 function isBase64(text: string): boolean {
   return text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }

@@ -1,6 +1,6 @@
 /**
- * Values that may be absent: `optional.of`, `a.?b`, `l[?0]` and what is done with them. The evaluator does selection and
- * indexing itself, as well as `or` and `orValue`, whose second part is not always looked at.
+ * Optional values: `optional.of`, `a.?b`, `l[?0]` and their functions. The evaluator implements selection and indexing,
+ * and `or` and `orValue`, which may not evaluate their second operand.
  */
 import type { Expr } from '../ast.js';
 import { ArrayList, itemsOf } from '../evaluate/views.js';
@@ -19,7 +19,7 @@ import {
   type CelValue,
 } from '../values.js';
 import { binding } from './bind.js';
-import { declare, global, instanceOf, member } from './declare.js';
+import { asInstance, declare, global, member } from './declare.js';
 import { printValue } from './print-value.js';
 
 const KEY = typeParam('K');
@@ -29,7 +29,7 @@ const LIST = listOf(VALUE);
 const MAP = mapOf(KEY, VALUE);
 const OPTIONALS = listOf(OPTIONAL);
 
-/** The type itself, as expressions name it. */
+/** The type that expressions refer to as `optional_type`. */
 const OPTIONAL_TYPE = opaqueType('optional_type');
 
 export const OPTIONALS_LIBRARY: Library = {
@@ -53,7 +53,7 @@ export const OPTIONALS_LIBRARY: Library = {
     ),
     declare(
       'value',
-      member('optional_value', [OPTIONAL], VALUE, (optional) => heldValue(instanceOf(CelOptional, optional))),
+      member('optional_value', [OPTIONAL], VALUE, (optional) => heldValue(asInstance(CelOptional, optional))),
     ),
     declare(
       'hasValue',
@@ -61,7 +61,7 @@ export const OPTIONALS_LIBRARY: Library = {
         'optional_hasValue',
         [OPTIONAL],
         BOOL,
-        (optional) => instanceOf(CelOptional, optional).value !== undefined,
+        (optional) => asInstance(CelOptional, optional).value !== undefined,
       ),
     ),
     declare('or', member('optional_or_optional', [OPTIONAL, OPTIONAL], OPTIONAL)),
@@ -81,33 +81,33 @@ export const OPTIONALS_LIBRARY: Library = {
     ),
     declare(
       'last',
-      member('list_last', [LIST], OPTIONAL, (list) => itemFrom(instanceOf(CelList, list), 'last')),
+      member('list_last', [LIST], OPTIONAL, (list) => itemFrom(asInstance(CelList, list), 'last')),
     ),
     declare(
       'first',
-      member('list_first', [LIST], OPTIONAL, (list) => itemFrom(instanceOf(CelList, list), 'first')),
+      member('list_first', [LIST], OPTIONAL, (list) => itemFrom(asInstance(CelList, list), 'first')),
     ),
     declare(
       'optional.unwrap',
-      global('optional_unwrap', [OPTIONALS], LIST, (list) => unwrapped(instanceOf(CelList, list))),
+      global('optional_unwrap', [OPTIONALS], LIST, (list) => unwrapped(asInstance(CelList, list))),
     ),
     declare(
       'unwrapOpt',
-      member('optional_unwrapOpt', [OPTIONALS], LIST, (list) => unwrapped(instanceOf(CelList, list))),
+      member('optional_unwrapOpt', [OPTIONALS], LIST, (list) => unwrapped(asInstance(CelList, list))),
     ),
   ],
 };
 
-/** The year 1, where times begin; not the epoch. */
-const FIRST_MOMENT = -62_135_596_800_000_000_000n;
+/** The zero time of Go: year 1, not the epoch. */
+const ZERO_TIME = -62_135_596_800_000_000_000n;
 
-/** What `optional.ofNonZeroValue` takes for nothing. */
+/** Whether a value is a zero value for `optional.ofNonZeroValue`. */
 function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === 0n || value === 0 || value === '') return true;
   if (value instanceof CelUint) return value.value === 0n;
   if (value instanceof CelBytes) return value.bytes.length === 0;
   if (value instanceof CelDuration) return value.nanos === 0n;
-  if (value instanceof CelTimestamp) return value.nanos === FIRST_MOMENT;
+  if (value instanceof CelTimestamp) return value.nanos === ZERO_TIME;
   return (value instanceof CelList || value instanceof CelMap) && value.size === 0 && value.isStored !== true;
 }
 
@@ -130,7 +130,7 @@ function unwrapped(list: CelList): CelList {
   return new ArrayList(values);
 }
 
-/** `x.optMap(v, expression)`: the expression with the value of `x`, or nothing. */
+/** `x.optMap(v, expression)`: evaluates the expression with the value of `x`, if there is one. */
 function optionalMacro(name: string, made: (context: MacroContext, result: Expr) => Expr): Macro {
   return {
     function: name,

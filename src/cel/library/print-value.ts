@@ -1,4 +1,4 @@
-/** Values as they stand in messages of functions, where nobody thought of how they look. */
+/** Formats values: as cel-go prints them in messages (`printValue`) and as `string(x)` converts them (`valueText`). */
 import { formatDuration } from '../../text/time/duration.js';
 import { itemsOf } from '../evaluate/views.js';
 import { formatDouble } from '../numbers.js';
@@ -19,8 +19,9 @@ import {
   type CelValue,
 } from '../values.js';
 
+/** Formats a value as cel-go does in error messages. */
 export function printValue(value: CelValue): string {
-  // Null is the number of the only member of an enumeration.
+  // cel-go's null is an enum constant, printed as its number.
   if (value === null) return '0';
   if (typeof value === 'number') return formatDouble(value);
   if (typeof value !== 'object') return String(value);
@@ -40,19 +41,22 @@ function printMap(entries: readonly (readonly [CelValue, CelValue])[]): string {
   return `{${entries.map(([key, value]) => `${printValue(key)}: ${printValue(value)}`).join(', ')}}`;
 }
 
-/** `2020-01-02 03:04:05.5 +0000 UTC`; other zones have no name and show their number again. */
+/** `2020-01-02 03:04:05.5 +0000 UTC`; Go prints the number twice for zones without a name. */
 function printTime(time: CelTimestamp): string {
   const [, date, clock, zone = ''] = /^(.*)T([^Z+-]*)(.*)$/.exec(formatTimestamp(time)) ?? [];
   const number = zone.replace(':', '');
   return `${date} ${clock} ${zone === 'Z' ? '+0000 UTC' : `${number} ${number}`}`;
 }
 
-/** Types that hold others are known without them. */
+/** Lists and maps are printed without type parameters. */
 function printType(type: CelType): string {
   return type.kind === 'list' || type.kind === 'map' ? `${type.kind}()` : runtimeTypeName(type);
 }
 
-/** Undefined for what has no text: lists, maps, null, values of libraries. Bytes, whose text may be none, neither. */
+/**
+ * Formats a value as `string(x)` does. Undefined for lists, maps, null, bytes (which may not be UTF-8) and opaque
+ * values.
+ */
 export function valueText(value: CelValue): string | undefined {
   if (typeof value === 'number') return formatDouble(value);
   if (typeof value !== 'object') return String(value);

@@ -1,22 +1,23 @@
-/**
- * `quantity`, `isQuantity`, comparison and arithmetic of quantities.
- */
+/** Quantities: `quantity`, `isQuantity`, comparison and arithmetic. */
 import { expressionType } from '../../meta/dialect.js';
 import { Quantity, type QuantityResult } from '../../meta/quantity.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, DOUBLE, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
-import { spend } from '../work-budget.js';
-import { declare, global, instanceOf, intOf, member, noSuchOverload, textOf } from './declare.js';
+import { spendWork } from '../work-budget.js';
+import { asInstance, asInt, asString, declare, global, member, noSuchOverload } from './declare.js';
 
 export const QUANTITY_TYPE = objectType(expressionType('Quantity'));
 
 export class CelQuantity extends CelOpaque {
   readonly type = QUANTITY_TYPE;
-  override readonly referenceClass: string;
-  /** The result of arithmetic: such a value can stand on the left of `==`, but not on the right. */
+  override readonly goTypeName: string;
+  /**
+   * Results of arithmetic are pointers in the reference server: they may be the left operand of `==`, but not the right
+   * one.
+   */
   readonly #computed: boolean;
-  /** About how many digits it has, where they are many. */
+  /** The approximate number of digits if it is large, else 0. */
   readonly weight: number;
   constructor(
     readonly quantity: Quantity,
@@ -25,33 +26,33 @@ export class CelQuantity extends CelOpaque {
     super();
     this.weight = options.weight ?? 0;
     this.#computed = options.computed === true;
-    this.referenceClass = this.#computed ? '*cel.Quantity' : 'cel.Quantity';
+    this.goTypeName = this.#computed ? '*cel.Quantity' : 'cel.Quantity';
   }
   equals(other: CelValue): boolean {
-    const right = instanceOf(CelQuantity, other);
+    const right = asInstance(CelQuantity, other);
     if (right.#computed) throw noSuchOverload();
-    together(this, right);
+    spendCombinedWork(this, right);
     return this.quantity.equals(right.quantity);
   }
 }
 
 type Operand = readonly [suffix: string, type: CelType, read: (value: CelValue | undefined) => CelQuantity];
 
-const OTHER: Operand = ['', QUANTITY_TYPE, (value) => instanceOf(CelQuantity, value)];
-const WHOLE: Operand = ['_int', INT, (value) => new CelQuantity(wholeNumber(intOf(value)))];
+const OTHER: Operand = ['', QUANTITY_TYPE, (value) => asInstance(CelQuantity, value)];
+const WHOLE: Operand = ['_int', INT, (value) => new CelQuantity(wholeNumber(asInt(value)))];
 
 export const QUANTITIES: Library = {
   name: 'quantity',
   functions: [
     declare(
       'quantity',
-      global('string_to_quantity', [STRING], QUANTITY_TYPE, (text) => toQuantity(textOf(text))),
+      global('string_to_quantity', [STRING], QUANTITY_TYPE, (text) => toQuantity(asString(text))),
     ),
     declare(
       'isQuantity',
-      global('is_quantity_string', [STRING], BOOL, (text) => readQuantity(textOf(text)).ok),
+      global('is_quantity_string', [STRING], BOOL, (text) => readQuantity(asString(text)).ok),
     ),
-    // The one property that is asked for without a dot.
+    // `sign` is a global function, unlike the other properties.
     declare(
       'sign',
       global('quantity_sign', [QUANTITY_TYPE], INT, (value) => BigInt(quantityOf(value).sign())),
@@ -68,37 +69,37 @@ export const QUANTITIES: Library = {
 };
 
 function quantityOf(value: CelValue | undefined): Quantity {
-  return instanceOf(CelQuantity, value).quantity;
+  return asInstance(CelQuantity, value).quantity;
 }
 
 function wholeNumber(value: bigint): Quantity {
   return Quantity.of(value, { format: 'DecimalExponent' });
 }
 
-/** What it takes to read a digit of a long number, and to add or compare one. */
+/** Work to parse one digit of a long number, and to add or compare one. */
 const READ = 100;
 const ADD = 10;
 const MANY_DIGITS = 100;
-/** Exponents above make as many digits as they may. */
+/** Exponents with at least three digits produce up to MAX_DIGITS digits. */
 const LARGE_EXPONENT = /[eE][-+]?0*[0-9]{3}/;
-const MOST_DIGITS = 10_000;
+const MAX_DIGITS = 10_000;
 
 function toQuantity(text: string): CelQuantity {
-  const weight = text.length > MANY_DIGITS || LARGE_EXPONENT.test(text) ? text.length + MOST_DIGITS : 0;
+  const weight = text.length > MANY_DIGITS || LARGE_EXPONENT.test(text) ? text.length + MAX_DIGITS : 0;
   const parsed = readQuantity(text);
   if (!parsed.ok) throw new CelError(parsed.message);
   return new CelQuantity(parsed.quantity, { weight });
 }
 
 function readQuantity(text: string): QuantityResult {
-  if (text.length > MANY_DIGITS) spend(READ * text.length);
+  if (text.length > MANY_DIGITS) spendWork(READ * text.length);
   return Quantity.tryParse(text);
 }
 
-/** Long numbers cost no more than short ones, but take longer. The weight of what comes out. */
-function together(left: CelQuantity, right: CelQuantity): number {
+/** Spends the work of combining two numbers, which the cost model does not count. Returns the weight of the result. */
+function spendCombinedWork(left: CelQuantity, right: CelQuantity): number {
   const weight = Math.max(left.weight, right.weight);
-  spend(ADD * weight);
+  spendWork(ADD * weight);
   return weight;
 }
 
@@ -122,12 +123,12 @@ function comparison(
   name: string,
   id: string,
   result: CelType,
-  judge: (order: number) => CelValue,
+  interpret: (order: number) => CelValue,
 ): FunctionDeclaration {
   const call = (left?: CelValue, right?: CelValue) => {
-    const [one, other] = [instanceOf(CelQuantity, left), instanceOf(CelQuantity, right)];
-    together(one, other);
-    return judge(one.quantity.cmp(other.quantity));
+    const [one, other] = [asInstance(CelQuantity, left), asInstance(CelQuantity, right)];
+    spendCombinedWork(one, other);
+    return interpret(one.quantity.cmp(other.quantity));
   };
   return declare(name, member(id, [QUANTITY_TYPE, QUANTITY_TYPE], result, call));
 }
@@ -135,8 +136,8 @@ function comparison(
 function arithmetic(name: string, compute: (left: Quantity, right: Quantity) => Quantity): FunctionDeclaration {
   const overloads = [OTHER, WHOLE].map(([suffix, type, read]) =>
     member(`quantity_${name}${suffix}`, [QUANTITY_TYPE, type], QUANTITY_TYPE, (left, right) => {
-      const [one, other] = [instanceOf(CelQuantity, left), read(right)];
-      const weight = together(one, other);
+      const [one, other] = [asInstance(CelQuantity, left), read(right)];
+      const weight = spendCombinedWork(one, other);
       return new CelQuantity(compute(one.quantity, other.quantity), { computed: true, weight });
     }),
   );

@@ -1,41 +1,41 @@
 /**
- * `semver`, `isSemver`, parts and order of semantic versions. With `true` as second argument texts are taken that are
- * written more freely (`v1.2`).
+ * Semantic versions: `semver`, `isSemver`, parts and comparison. With `true` as second argument, incomplete versions
+ * (`v1.2`) are normalized.
  */
 import { expressionType } from '../../meta/dialect.js';
 import { compareSemver, normalizeSemver, readSemver, type SemanticVersion } from '../../meta/semver.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
-import { spend } from '../work-budget.js';
-import { declare, global, instanceOf, member, textOf } from './declare.js';
+import { spendWork } from '../work-budget.js';
+import { asInstance, asString, declare, global, member } from './declare.js';
 
 export const SEMVER_TYPE = objectType(expressionType('Semver'));
 
-/** Comparing a word of a prerelease. */
+/** Work to compare one prerelease identifier. */
 const WORD = 20;
 
 export class CelSemver extends CelOpaque {
   readonly type = SEMVER_TYPE;
-  override readonly referenceClass = 'cel.Semver';
+  override readonly goTypeName = 'cel.Semver';
   override readonly hashable = false;
   constructor(readonly version: SemanticVersion) {
     super();
   }
-  /** What is built from a version makes no difference. */
+  /** Build metadata is ignored. */
   equals(other: CelValue): boolean {
-    return compare(this.version, instanceOf(CelSemver, other).version) === 0;
+    return compare(this.version, asInstance(CelSemver, other).version) === 0;
   }
 }
 
 const STRICT: readonly FunctionDeclaration[] = [
   declare(
     'semver',
-    global('string_to_semver', [STRING], SEMVER_TYPE, (text) => toSemver(textOf(text), false)),
+    global('string_to_semver', [STRING], SEMVER_TYPE, (text) => toSemver(asString(text), false)),
   ),
   declare(
     'isSemver',
-    global('is_semver_string', [STRING], BOOL, (text) => typeof read(textOf(text), false) !== 'string'),
+    global('is_semver_string', [STRING], BOOL, (text) => typeof read(asString(text), false) !== 'string'),
   ),
   comparison('isGreaterThan', 'semver_is_greater_than', BOOL, (order) => order > 0),
   comparison('isLessThan', 'semver_is_less_than', BOOL, (order) => order < 0),
@@ -45,11 +45,11 @@ const STRICT: readonly FunctionDeclaration[] = [
   part('patch', (version) => version.patch),
 ];
 
-const FREE: readonly FunctionDeclaration[] = [
+const NORMALIZING: readonly FunctionDeclaration[] = [
   declare(
     'semver',
     global('string_bool_to_semver', [STRING, BOOL], SEMVER_TYPE, (text, normalize) =>
-      toSemver(textOf(text), normalize === true),
+      toSemver(asString(text), normalize === true),
     ),
   ),
   declare(
@@ -58,18 +58,18 @@ const FREE: readonly FunctionDeclaration[] = [
       'is_semver_string_bool',
       [STRING, BOOL],
       BOOL,
-      (text, normalize) => typeof read(textOf(text), normalize === true) !== 'string',
+      (text, normalize) => typeof read(asString(text), normalize === true) !== 'string',
     ),
   ),
 ];
 
-/** All of it: what stored expressions may use. */
-export const SEMVERS: Library = { name: 'semver', functions: [...STRICT, ...FREE] };
+/** All functions, for stored expressions. */
+export const SEMVERS: Library = { name: 'semver', functions: [...STRICT, ...NORMALIZING] };
 
-/** Without the second argument: what device selectors have had from the beginning. */
+/** Without the normalizing overloads, for device selectors. */
 export const STRICT_SEMVERS: Library = { name: 'semver', functions: STRICT };
 
-/** Throws a CelError for a text that is no version. */
+/** Parses a version. Throws a CelError if it is invalid. */
 export function toSemver(text: string, normalize: boolean): CelSemver {
   const version = read(text, normalize);
   if (typeof version === 'string') throw new CelError(version);
@@ -82,27 +82,27 @@ function read(text: string, normalize: boolean): SemanticVersion | string {
   return 'problem' in normal ? normal.problem : readSemver(normal.text);
 }
 
-/** A prerelease may have as many words as a text has room for, and costs say nothing of it. */
+/** A prerelease may have many identifiers, which the cost model does not count. */
 function compare(left: SemanticVersion, right: SemanticVersion): -1 | 0 | 1 {
-  spend(WORD * Math.min(left.prerelease.length, right.prerelease.length));
+  spendWork(WORD * Math.min(left.prerelease.length, right.prerelease.length));
   return compareSemver(left, right);
 }
 
 function versionOf(value: CelValue | undefined): SemanticVersion {
-  return instanceOf(CelSemver, value).version;
+  return asInstance(CelSemver, value).version;
 }
 
 function comparison(
   name: string,
   id: string,
   result: CelType,
-  judge: (order: number) => CelValue,
+  interpret: (order: number) => CelValue,
 ): FunctionDeclaration {
-  const call = (left?: CelValue, right?: CelValue) => judge(compare(versionOf(left), versionOf(right)));
+  const call = (left?: CelValue, right?: CelValue) => interpret(compare(versionOf(left), versionOf(right)));
   return declare(name, member(id, [SEMVER_TYPE, SEMVER_TYPE], result, call));
 }
 
-/** Numbers of versions are unsigned; ints are not, so the largest wrap. */
+/** Version numbers are unsigned 64-bit; large ones wrap to negative ints. */
 function part(name: string, read: (version: SemanticVersion) => bigint): FunctionDeclaration {
   const call = (value?: CelValue) => BigInt.asIntN(64, read(versionOf(value)));
   return declare(name, member(`semver_${name}`, [SEMVER_TYPE], INT, call));

@@ -1,4 +1,4 @@
-/** Functions of texts. Indexes count characters. */
+/** String functions and regular expression search (`find`, `findAll`). Indexes count code points. */
 
 import { re2FindAll, re2Problem } from '../../text/re2/index.js';
 import { ArrayList, itemsOf } from '../evaluate/views.js';
@@ -6,30 +6,11 @@ import type { Library } from '../library.js';
 import { onRegexSteps } from '../standard/operators.js';
 import { DYN, INT, listOf, STRING } from '../types.js';
 import { CelError, CelList, type CelValue } from '../values.js';
-import { spend } from '../work-budget.js';
-import { declare, global, instanceOf, intOf, member, textOf } from './declare.js';
+import { spendWork } from '../work-budget.js';
+import { asInstance, asInt, asString, declare, global, member } from './declare.js';
 import { format } from './format.js';
 import { printValue } from './print-value.js';
 import { characterCount, characterIndex, unitIndex } from './text.js';
-
-const MATCHES = listOf(STRING);
-
-export const REGEX: Library = {
-  name: 'regex',
-  functions: [
-    declare(
-      'find',
-      member('string_find_string', [STRING, STRING], STRING, (text, pattern) => matches(text, pattern, 1n)[0] ?? ''),
-    ),
-    declare(
-      'findAll',
-      member('string_find_all_string', [STRING, STRING], MATCHES, (text, pattern) => found(text, pattern, -1n)),
-      member('string_find_all_string_int', [STRING, STRING, INT], MATCHES, (text, pattern, limit) =>
-        found(text, pattern, limit),
-      ),
-    ),
-  ],
-};
 
 const TEXTS = listOf(STRING);
 
@@ -38,42 +19,44 @@ export const STRINGS: Library = {
   functions: [
     declare(
       'charAt',
-      member('string_char_at_int', [STRING, INT], STRING, (text, index) => charAt(textOf(text), intOf(index))),
+      member('string_char_at_int', [STRING, INT], STRING, (text, index) => charAt(asString(text), asInt(index))),
     ),
     declare(
       'indexOf',
-      member('string_index_of_string', [STRING, STRING], INT, (text, part) => indexOf(textOf(text), textOf(part), 0n)),
+      member('string_index_of_string', [STRING, STRING], INT, (text, part) =>
+        indexOf(asString(text), asString(part), 0n),
+      ),
       member('string_index_of_string_int', [STRING, STRING, INT], INT, (text, part, from) =>
-        indexOf(textOf(text), textOf(part), intOf(from)),
+        indexOf(asString(text), asString(part), asInt(from)),
       ),
     ),
     declare(
       'lastIndexOf',
       member('string_last_index_of_string', [STRING, STRING], INT, (text, part) => {
-        const size = BigInt(characterCount(textOf(text)));
-        return lastIndexOf(textOf(text), textOf(part), part === '' ? size : size - 1n);
+        const size = BigInt(characterCount(asString(text)));
+        return lastIndexOf(asString(text), asString(part), part === '' ? size : size - 1n);
       }),
       member('string_last_index_of_string_int', [STRING, STRING, INT], INT, (text, part, upTo) =>
-        lastIndexOf(textOf(text), textOf(part), intOf(upTo)),
+        lastIndexOf(asString(text), asString(part), asInt(upTo)),
       ),
     ),
     declare(
       'lowerAscii',
       member('string_lower_ascii', [STRING], STRING, (text) =>
-        textOf(text).replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
+        asString(text).replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
       ),
     ),
     declare(
       'replace',
       member('string_replace_string_string', [STRING, STRING, STRING], STRING, (text, old, replacement) =>
-        replace(textOf(text), textOf(old), { replacement: textOf(replacement), limit: -1n }),
+        replace(asString(text), asString(old), { replacement: asString(replacement), limit: -1n }),
       ),
       member(
         'string_replace_string_string_int',
         [STRING, STRING, STRING, INT],
         STRING,
         (text, old, replacement, limit) =>
-          replace(textOf(text), textOf(old), { replacement: textOf(replacement), limit: intOf(limit) }),
+          replace(asString(text), asString(old), { replacement: asString(replacement), limit: asInt(limit) }),
       ),
     ),
     declare(
@@ -82,47 +65,47 @@ export const STRINGS: Library = {
         'string_split_string',
         [STRING, STRING],
         TEXTS,
-        (text, by) => new ArrayList(split(textOf(text), textOf(by), -1n)),
+        (text, by) => new ArrayList(split(asString(text), asString(by), -1n)),
       ),
       member(
         'string_split_string_int',
         [STRING, STRING, INT],
         TEXTS,
-        (text, by, limit) => new ArrayList(split(textOf(text), textOf(by), intOf(limit))),
+        (text, by, limit) => new ArrayList(split(asString(text), asString(by), asInt(limit))),
       ),
     ),
     declare(
       'substring',
-      member('string_substring_int', [STRING, INT], STRING, (text, start) => substring(textOf(text), intOf(start))),
+      member('string_substring_int', [STRING, INT], STRING, (text, start) => substring(asString(text), asInt(start))),
       member('string_substring_int_int', [STRING, INT, INT], STRING, (text, start, end) =>
-        substring(textOf(text), intOf(start), intOf(end)),
+        substring(asString(text), asInt(start), asInt(end)),
       ),
     ),
     declare(
       'trim',
-      member('string_trim', [STRING], STRING, (text) => trim(textOf(text))),
+      member('string_trim', [STRING], STRING, (text) => trim(asString(text))),
     ),
     declare(
       'upperAscii',
       member('string_upper_ascii', [STRING], STRING, (text) =>
-        textOf(text).replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
+        asString(text).replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
       ),
     ),
     declare(
       'format',
       member('string_format', [STRING, listOf(DYN)], STRING, (text, list) =>
-        format(textOf(text), instanceOf(CelList, list)),
+        format(asString(text), asInstance(CelList, list)),
       ),
     ),
     declare(
       'strings.quote',
-      global('strings_quote', [STRING], STRING, (text) => quoted(textOf(text))),
+      global('strings_quote', [STRING], STRING, (text) => quoted(asString(text))),
     ),
     declare(
       'join',
-      member('list_join', [TEXTS], STRING, (list) => join(instanceOf(CelList, list), '')),
+      member('list_join', [TEXTS], STRING, (list) => join(asInstance(CelList, list), '')),
       member('list_join_string', [TEXTS, STRING], STRING, (list, separator) =>
-        join(instanceOf(CelList, list), textOf(separator)),
+        join(asInstance(CelList, list), asString(separator)),
       ),
     ),
   ],
@@ -132,16 +115,16 @@ function outOfRange(index: bigint): CelError {
   return new CelError(`index out of range: ${index}`);
 }
 
-/** Where a character begins, or the end of the text. */
-function place(text: string, index: bigint): number {
-  spend(text.length);
+/** The UTF-16 index of a character index, which may be the end of the string. */
+function unitOffset(text: string, index: bigint): number {
+  spendWork(text.length);
   if (index < 0n || index > text.length || index > characterCount(text)) throw outOfRange(index);
   return unitIndex(text, Number(index));
 }
 
-/** Right behind the last character there is nothing. */
+/** Returns the empty string at the end of the text. */
 function charAt(text: string, index: bigint): string {
-  const at = place(text, index);
+  const at = unitOffset(text, index);
   return at === text.length ? '' : String.fromCodePoint(text.codePointAt(at) ?? 0);
 }
 
@@ -149,11 +132,11 @@ function substring(text: string, start: bigint, end?: bigint): string {
   if (end !== undefined && start > end) {
     throw new CelError(`invalid substring range. start: ${start}, end: ${end}`);
   }
-  const from = place(text, start);
-  return text.slice(from, end === undefined ? undefined : place(text, end));
+  const from = unitOffset(text, start);
+  return text.slice(from, end === undefined ? undefined : unitOffset(text, end));
 }
 
-/** Nothing is found where the search begins, wherever that is. */
+/** The empty string is found at the start of the search, even out of range. */
 function indexOf(text: string, part: string, from: bigint): bigint {
   if (part === '') return from;
   if (from < 0n) throw outOfRange(from);
@@ -172,7 +155,7 @@ function foundAt(text: string, unit: number): bigint {
   return BigInt(unit < 0 ? unit : characterIndex(text, unit));
 }
 
-/** Nothing is before every character and at the end. A limit below zero is none. */
+/** An empty `old` matches before every character and at the end. A negative limit means no limit. */
 function replace(
   text: string,
   old: string,
@@ -180,14 +163,17 @@ function replace(
 ): string {
   if (old === replacement || limit === 0n) return text;
   const parts = old === '' ? ['', ...text, ''] : split(text, old, limit < 0n ? limit : limit + 1n);
-  // The cost is of what goes in; what comes out may be far longer.
-  spend(text.length + parts.length * replacement.length);
+  // The cost depends on the input; the output may be much longer.
+  spendWork(text.length + parts.length * replacement.length);
   if (old !== '' || limit < 0n || limit >= parts.length - 1) return parts.join(replacement);
   const replaced = Number(limit);
   return `${parts.slice(0, replaced).join(replacement)}${replacement}${parts.slice(replaced).join('')}`;
 }
 
-/** At most `limit` parts, of which the last is the whole rest; a limit below zero is none. Nothing splits everywhere. */
+/**
+ * Splits into at count `limit` parts, the last one with the rest; a negative limit means no limit. An empty separator
+ * splits into characters.
+ */
 function split(text: string, by: string, limit: bigint): readonly string[] {
   if (limit === 0n) return [];
   const parts = by === '' ? [...text] : text.split(by);
@@ -198,7 +184,7 @@ function split(text: string, by: string, limit: bigint): readonly string[] {
 
 const SPACE = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-/** Spaces of Unicode, which are not quite those of JavaScript. */
+/** Trims Unicode white space as Go defines it, which differs from JavaScript's. */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && SPACE.test(text.charAt(start))) start++;
@@ -219,16 +205,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 function quoted(text: string): string {
-  spend(text.length);
+  spendWork(text.length);
   return `"${Array.from(text, (character) => ESCAPES[character] ?? character).join('')}"`;
 }
 
 function join(list: CelList, separator: string): string {
   const texts = itemsOf(list).map(joinable);
-  // A short list of references to one long text makes a very long one; its price is known only when it is there.
+  // A short list of references to one long string produces a very long one, and its cost is known only afterwards.
   let length = separator.length * texts.length;
   for (const text of texts) length += text.length;
-  spend(length);
+  spendWork(length);
   return texts.join(separator);
 }
 
@@ -237,17 +223,36 @@ function joinable(item: CelValue): string {
   return item;
 }
 
+const MATCHES = listOf(STRING);
+
+export const REGEX: Library = {
+  name: 'regex',
+  functions: [
+    declare(
+      'find',
+      member('string_find_string', [STRING, STRING], STRING, (text, pattern) => matches(text, pattern, 1n)[0] ?? ''),
+    ),
+    declare(
+      'findAll',
+      member('string_find_all_string', [STRING, STRING], MATCHES, (text, pattern) => found(text, pattern, -1n)),
+      member('string_find_all_string_int', [STRING, STRING, INT], MATCHES, (text, pattern, limit) =>
+        found(text, pattern, limit),
+      ),
+    ),
+  ],
+};
+
 function found(text: CelValue, pattern: CelValue, limit: CelValue): ArrayList {
   return new ArrayList(matches(text, pattern, limit));
 }
 
-/** A limit below zero is none. */
+/** A negative limit means no limit. */
 function matches(text: CelValue, pattern: CelValue, limit: CelValue): readonly string[] {
-  const problem = re2Problem(textOf(pattern), { onSteps: onRegexSteps });
+  const problem = re2Problem(asString(pattern), { onSteps: onRegexSteps });
   if (problem !== undefined) throw new CelError(`Illegal regex: ${problem}`);
-  const most = Number(intOf(limit));
-  return re2FindAll(textOf(pattern), textOf(text), {
-    limit: most < 0 ? Number.POSITIVE_INFINITY : most,
+  const count = Number(asInt(limit));
+  return re2FindAll(asString(pattern), asString(text), {
+    limit: count < 0 ? Number.POSITIVE_INFINITY : count,
     onSteps: onRegexSteps,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Texts by characters: indexes and lengths count code points, while JavaScript counts UTF-16 units. Texts without
- * characters beyond U+FFFF, which are nearly all, are handled without a copy either way.
+ * String functions by code point: CEL indexes and lengths count code points, JavaScript counts UTF-16 units. Strings
+ * without characters beyond U+FFFF need no copy.
  */
 
 export function characterCount(text: string): number {
@@ -15,14 +15,14 @@ export function characterCount(text: string): number {
   return count;
 }
 
-/** Where a character begins. `index` is at most the count of characters. */
+/** The UTF-16 index of a character. `index` is at most the number of characters. */
 export function unitIndex(text: string, index: number): number {
   let at = 0;
   for (let left = index; left > 0; left--) at += isPairAt(text, at) ? 2 : 1;
   return at;
 }
 
-/** Which character begins at a place. */
+/** The character index of a UTF-16 index. */
 export function characterIndex(text: string, unit: number): number {
   return characterCount(text.slice(0, unit));
 }
@@ -39,7 +39,7 @@ export function utf8(text: string): Uint8Array {
 
 const textDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Undefined for bytes that are no UTF-8. */
+/** Decodes UTF-8; undefined for invalid bytes. */
 export function fromUtf8(bytes: Uint8Array): string | undefined {
   try {
     return textDecoder.decode(bytes);

@@ -1,28 +1,28 @@
 /**
- * Comprehensions with two variables: index and item of a list, key and value of a map. The maps that two of them make
- * are put together by a function that no expression can name.
+ * Two-variable comprehensions: index and item of a list, or key and value of a map. The map-building macros use an
+ * insert function that expressions cannot call by name.
  */
 import type { Expr } from '../ast.js';
 import type { Library, Macro, MacroContext } from '../library.js';
 import { mapOf, typeParam } from '../types.js';
 import { CelError, CelMap, CelUint, type CelValue } from '../values.js';
-import { declare, global, instanceOf } from './declare.js';
+import { asInstance, declare, global } from './declare.js';
 import { printValue } from './print-value.js';
 
 /**
- * A map that grows entry by entry and stays what it was: all maps made from one another share their entries, and each
- * looks at as many as it has. Example: `a = {x}`, `b = a + y`, `c = b + z` are one store `x y z` seen with sizes 1, 2
- * and 3. Only who adds to one that was already added to makes a copy.
+ * An immutable map that grows cheaply: maps created from one another share their entries, and each reads only its own
+ * size. Example: `a = {x}`, `b = a + y`, `c = b + z` share the entries `x y z` with sizes 1, 2 and 3. A second insert
+ * into `b` copies the entries.
  */
 export class GrowingMap extends CelMap {
   readonly #entries: Entry[];
-  readonly #places: Map<unknown, number>;
+  readonly #indexes: Map<unknown, number>;
   readonly size: number;
 
-  private constructor(entries: Entry[], places: Map<unknown, number>, size: number) {
+  private constructor(entries: Entry[], indexes: Map<unknown, number>, size: number) {
     super();
     this.#entries = entries;
-    this.#places = places;
+    this.#indexes = indexes;
     this.size = size;
   }
 
@@ -33,23 +33,23 @@ export class GrowingMap extends CelMap {
     return made;
   }
 
-  /** The key is not there yet. */
+  /** Adds an entry. The caller checks that the key is new. */
   with(key: CelValue, value: CelValue): GrowingMap {
     const isLatest = this.#entries.length === this.size;
     const entries = isLatest ? this.#entries : this.#entries.slice(0, this.size);
-    const places = isLatest ? this.#places : new Map(entries.map((entry, place) => [identity(entry.key), place]));
-    places.set(identity(key), entries.length);
+    const indexes = isLatest ? this.#indexes : new Map(entries.map((entry, index) => [identity(entry.key), index]));
+    indexes.set(identity(key), entries.length);
     entries.push({ key, value });
-    return new GrowingMap(entries, places, this.size + 1);
+    return new GrowingMap(entries, indexes, this.size + 1);
   }
 
   get(key: CelValue): CelValue | undefined {
-    const place = this.#places.get(identity(key));
-    return place === undefined || place >= this.size ? undefined : this.#entries[place]?.value;
+    const index = this.#indexes.get(identity(key));
+    return index === undefined || index >= this.size ? undefined : this.#entries[index]?.value;
   }
 
   *keys(): Iterable<CelValue> {
-    for (let place = 0; place < this.size; place++) yield this.#entries[place]?.key ?? null;
+    for (let index = 0; index < this.size; index++) yield this.#entries[index]?.key ?? null;
   }
 }
 
@@ -85,7 +85,7 @@ export const TWO_VARIABLE_COMPREHENSIONS: Library = {
         inserted(growing(map), key, value),
       ),
       global('@mapInsert_map_map', [MAP, MAP], MAP, (map, entries) => {
-        const more = instanceOf(CelMap, entries);
+        const more = asInstance(CelMap, entries);
         let made = growing(map);
         for (const key of more.keys()) made = inserted(made, key, more.get(key) ?? null);
         return made;
@@ -95,7 +95,7 @@ export const TWO_VARIABLE_COMPREHENSIONS: Library = {
 };
 
 function growing(map: CelValue): GrowingMap {
-  return GrowingMap.from(instanceOf(CelMap, map));
+  return GrowingMap.from(asInstance(CelMap, map));
 }
 
 function inserted(map: GrowingMap, key: CelValue, value: CelValue): GrowingMap {
@@ -103,7 +103,7 @@ function inserted(map: GrowingMap, key: CelValue, value: CelValue): GrowingMap {
   return map.with(key, value);
 }
 
-/** The parts of a fold that the macros differ in. */
+/** The parts of a comprehension that differ between macros. */
 interface Fold {
   readonly start: Expr;
   readonly condition: Expr;
@@ -161,7 +161,7 @@ interface Transformation {
   readonly step: (context: MacroContext, transform: Expr, firstVariable: string) => Expr;
 }
 
-/** With three arguments all items are taken, with four those that pass the third. */
+/** Three arguments transform all items; with four, the third is a filter. */
 function transformation(name: string, { start, step }: Transformation): readonly Macro[] {
   const expand: Macro['expand'] = (context, target, [first, second, ...rest]) => {
     const names = variables(context, first, second);
@@ -199,10 +199,10 @@ function accumulated(context: MacroContext): Expr {
   return context.ident(context.accumulator);
 }
 
-/** What accumulators may be called, depending on the settings of a parser. Neither name is free. */
+/** The accumulator names of all parser configurations; both are reserved. */
 const ACCUMULATORS: readonly string[] = ['__result__', '@result'];
 
-/** The names of the two variables; reports what is wrong with them. */
+/** The names of the two variables; reports invalid ones. */
 function variables(
   context: MacroContext,
   first: Expr | undefined,
@@ -231,7 +231,7 @@ interface Entry {
   readonly value: CelValue;
 }
 
-/** The same for keys that are equal: whole numbers of all types are one. */
+/** A map key that is equal for equal values: whole numbers of all types are the same. */
 function identity(key: CelValue): unknown {
   if (key instanceof CelUint) return key.value;
   return typeof key === 'number' && Number.isInteger(key) ? BigInt(key) : key;

@@ -1,25 +1,23 @@
-/**
- * `url`, `isURL` and the parts of a URL.
- */
+/** `url`, `isURL` and the parts of a URL. */
 import { expressionType } from '../../meta/dialect.js';
 import { type GoUrl, parseGoUrl, requestUrlProblem } from '../../text/go/go-url.js';
 import { ArrayList, EntryMap } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { BOOL, listOf, mapOf, objectType, STRING } from '../types.js';
 import { CelError, type CelMap, CelOpaque, type CelValue } from '../values.js';
-import { declare, global, instanceOf, member, textOf } from './declare.js';
+import { asInstance, asString, declare, global, member } from './declare.js';
 
 export const URL_TYPE = objectType(expressionType('URL'));
 
 export class CelUrl extends CelOpaque {
   readonly type = URL_TYPE;
-  override readonly referenceClass = 'cel.URL';
+  override readonly goTypeName = 'cel.URL';
   #text: string | undefined;
   #query: CelMap | undefined;
   constructor(readonly url: GoUrl) {
     super();
   }
-  /** Made once: what is asked for at the price of one step may be long. */
+  /** Cached: the text may be long, but reading it costs only one step. */
   get text(): string {
     this.#text ??= this.url.toString();
     return this.#text;
@@ -29,7 +27,7 @@ export class CelUrl extends CelOpaque {
     return this.#query;
   }
   equals(other: CelValue): boolean {
-    return instanceOf(CelUrl, other).text === this.text;
+    return asInstance(CelUrl, other).text === this.text;
   }
 }
 
@@ -38,11 +36,11 @@ export const URLS: Library = {
   functions: [
     declare(
       'url',
-      global('string_to_url', [STRING], URL_TYPE, (text) => toUrl(textOf(text))),
+      global('string_to_url', [STRING], URL_TYPE, (text) => toUrl(asString(text))),
     ),
     declare(
       'isURL',
-      global('is_url_string', [STRING], BOOL, (text) => requestUrlProblem(textOf(text)) === undefined),
+      global('is_url_string', [STRING], BOOL, (text) => requestUrlProblem(asString(text)) === undefined),
     ),
     textPart('getScheme', 'url_get_scheme', (url) => url.scheme),
     textPart('getHost', 'url_get_host', (url) => url.host),
@@ -51,17 +49,20 @@ export const URLS: Library = {
     textPart('getEscapedPath', 'url_get_escaped_path', (url) => url.escapedPath),
     declare(
       'getQuery',
-      member('url_get_query', [URL_TYPE], mapOf(STRING, listOf(STRING)), (url) => instanceOf(CelUrl, url).query),
+      member('url_get_query', [URL_TYPE], mapOf(STRING, listOf(STRING)), (url) => asInstance(CelUrl, url).query),
     ),
   ],
 };
 
 function textPart(name: string, id: string, part: (url: GoUrl) => string) {
-  const call = (url?: CelValue) => part(instanceOf(CelUrl, url).url);
+  const call = (url?: CelValue) => part(asInstance(CelUrl, url).url);
   return declare(name, member(id, [URL_TYPE], STRING, call));
 }
 
-/** Only absolute URLs and paths are taken; read again, because a fragment is part of the path to a request. */
+/**
+ * Accepts only absolute URLs and paths. Parses the text again because Go's ParseRequestURI treats a fragment as part of
+ * the path.
+ */
 function toUrl(text: string): CelUrl {
   const problem = requestUrlProblem(text);
   const parsed = problem === undefined ? parseGoUrl(text) : { problem };

@@ -1,9 +1,9 @@
 /**
- * The grammar of the language, as a table. It is read by `network.ts`; only texts with mistakes need it.
+ * The CEL grammar as a table, for `network.ts`. Only erroneous texts need it.
  *
- * The labels are those by which `tree-reader.ts` asks for parts: a part that is missing because of a mistake is simply
- * not there. Rules that begin with themselves (`relation`, `calc`, `member`) are written as an operand and a loop of
- * what may follow it; `precedence` says how strongly what follows binds.
+ * `tree-reader.ts` reads parts by label; a part that is missing because of an error is absent. Left-recursive rules
+ * (`relation`, `calc`, `member`) are written as an operand and a loop of suffixes; `precedence` is the binding strength
+ * of a suffix.
  */
 import { TokenType as T } from './tokens.js';
 
@@ -30,24 +30,24 @@ export type Element =
   | { readonly type: 'token'; readonly tokens: readonly number[]; readonly label: string | undefined }
   | { readonly type: 'rule'; readonly rule: RuleName; readonly label: string | undefined; readonly precedence: number }
   | { readonly type: 'optional'; readonly body: Sequence }
-  /** None or more, or one or more. */
+  /** Zero or more, or one or more repetitions. */
   | { readonly type: 'star' | 'plus'; readonly body: Sequence; readonly lookahead: Lookahead }
   | { readonly type: 'choice'; readonly alternatives: readonly Alternative[]; readonly lookahead: Lookahead }
-  /** What may follow the operand of a rule that begins with itself. */
+  /** The suffixes of a left-recursive rule. */
   | { readonly type: 'suffixes'; readonly alternatives: readonly (Alternative & { readonly precedence: number })[] };
 
 export type Sequence = readonly Element[];
 
-/** One way to go on. A named one gives its name to the part of the tree. */
+/** One alternative. Its name, if any, becomes the kind of the tree node. */
 export interface Alternative {
   readonly name: string | undefined;
   readonly body: Sequence;
 }
 
-/** `one`: the next token decides. `many`: as many as it takes, see `predict.ts`. */
+/** `one`: the next token decides. `many`: unbounded lookahead, see `predict.ts`. */
 export type Lookahead = 'one' | 'many';
 
-/** A label with `+` gathers all parts in a list. */
+/** A label with `+` collects all parts in a list. */
 const token = (type: number, label?: string): Element => ({ type: 'token', tokens: [type], label });
 const oneOf = (label: string, ...tokens: number[]): Element => ({ type: 'token', tokens, label });
 const rule = (name: RuleName, label?: string, precedence = 0): Element => ({
@@ -68,7 +68,7 @@ const choice = (lookahead: Lookahead, ...alternatives: Alternative[]): Element =
 const suffix = (precedence: number, name: string | undefined, ...body: Sequence) => ({ precedence, name, body });
 const suffixes = (...alternatives: ReturnType<typeof suffix>[]): Element => ({ type: 'suffixes', alternatives });
 
-/** The part before a suffix has the label `left`. */
+/** The label of the operand before a suffix. */
 export const LEFT = 'left';
 
 export const GRAMMAR: Readonly<Record<RuleName, Sequence>> = {

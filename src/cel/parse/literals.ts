@@ -1,13 +1,13 @@
-/** What the tokens of literals stand for. */
+/** Values of literal tokens. */
 import type { LiteralExpr } from '../ast.js';
 import { CelBytes, CelUint } from '../values.js';
 import { TokenType } from './tokens.js';
 
-const GREATEST_INT = 2n ** 63n - 1n;
-const GREATEST_UINT = 2n ** 64n - 1n;
+const MAX_INT = 2n ** 63n - 1n;
+const MAX_UINT = 2n ** 64n - 1n;
 
-/** Longer numbers are beyond all limits; the zeros before them do not count. */
-const MOST_DIGITS = 20;
+/** Numbers with more digits (without leading zeros) exceed all limits. */
+const MAX_DIGITS = 20;
 
 const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['a', '\x07'],
@@ -19,7 +19,7 @@ const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['v', '\v'],
 ]);
 
-/** How many hexadecimal digits follow. */
+/** The number of hexadecimal digits after each escape letter. */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ['x', 2],
   ['X', 2],
@@ -27,18 +27,18 @@ const DIGITS: ReadonlyMap<string, number> = new Map([
   ['U', 8],
 ]);
 
-/** What a literal stands for, or why it stands for nothing. */
-export type Literal<T = LiteralExpr['value']> = { readonly value: T } | { readonly mistake: string };
+/** The value of a literal, or an error message. */
+export type Literal<T = LiteralExpr['value']> = { readonly value: T } | { readonly error: string };
 
-/** `negative`: the token, an int or a float, has a minus before it. Undefined for tokens that are no literals. */
+/** The value of a token; undefined if it is not a literal. `negative`: a minus precedes the number. */
 export function literalOf(type: number, text: string, negative: boolean): Literal | undefined {
   switch (type) {
     case TokenType.INT:
-      return known(intValue(text, negative), 'invalid int literal');
+      return orError(intValue(text, negative), 'invalid int literal');
     case TokenType.UINT:
-      return known(uintValue(text), 'invalid uint literal');
+      return orError(uintValue(text), 'invalid uint literal');
     case TokenType.FLOAT:
-      return known(doubleValue(text, negative), 'invalid double literal');
+      return orError(doubleValue(text, negative), 'invalid double literal');
     case TokenType.STRING:
       return stringValue(text);
     case TokenType.BYTES:
@@ -54,22 +54,22 @@ export function literalOf(type: number, text: string, negative: boolean): Litera
   }
 }
 
-function known<T>(value: T | undefined, mistake: string): Literal<T> {
-  return value === undefined ? { mistake } : { value };
+function orError<T>(value: T | undefined, error: string): Literal<T> {
+  return value === undefined ? { error } : { value };
 }
 
-/** `text` is decimal or begins with `0x`; undefined when it does not fit into 64 bits. */
+/** Parses a decimal or `0x` number; undefined if it does not fit into 64 bits. */
 function intValue(text: string, negative: boolean): bigint | undefined {
   const value = wholeNumber(text);
   if (value === undefined) return undefined;
-  if (negative) return value <= GREATEST_INT + 1n ? -value : undefined;
-  return value <= GREATEST_INT ? value : undefined;
+  if (negative) return value <= MAX_INT + 1n ? -value : undefined;
+  return value <= MAX_INT ? value : undefined;
 }
 
-/** `text` with its suffix `u`. */
+/** Parses a number with suffix `u`. */
 function uintValue(text: string): CelUint | undefined {
   const value = wholeNumber(text.slice(0, -1));
-  return value === undefined || value > GREATEST_UINT ? undefined : new CelUint(value);
+  return value === undefined || value > MAX_UINT ? undefined : new CelUint(value);
 }
 
 function doubleValue(text: string, negative: boolean): number | undefined {
@@ -81,11 +81,11 @@ function doubleValue(text: string, negative: boolean): number | undefined {
 function wholeNumber(text: string): bigint | undefined {
   const hexadecimal = text.startsWith('0x');
   const digits = (hexadecimal ? text.slice(2) : text).replace(/^0+(?=.)/, '');
-  if (digits.length > MOST_DIGITS) return undefined;
+  if (digits.length > MAX_DIGITS) return undefined;
   return BigInt(hexadecimal ? `0x${digits}` : digits);
 }
 
-/** `text` is a token of the scanner, so its escape sequences are whole; they may name characters that do not exist. */
+/** Decodes a string token. The scanner ensures complete escape sequences; they may encode invalid code points. */
 function stringValue(text: string): Literal<string> {
   const { body, escapes } = unquote(text);
   if (!escapes) return { value: body };
@@ -101,14 +101,14 @@ function stringValue(text: string): Literal<string> {
     const sequence = escapeAt(body, index + 1);
     if (sequence.code === undefined) value += sequence.character;
     else if (sequence.code > 0x10ffff || (sequence.code >= 0xd800 && sequence.code < 0xe000)) {
-      return { mistake: 'invalid unicode code point' };
+      return { error: 'invalid unicode code point' };
     } else value += String.fromCodePoint(sequence.code);
     index = sequence.end;
   }
   return { value };
 }
 
-/** `text` is a token of the scanner with its prefix `b`. */
+/** Decodes a bytes token with prefix `b`. */
 function bytesValue(text: string): Literal<CelBytes> {
   const { body, escapes } = unquote(text.slice(1));
   const encoder = new TextEncoder();
@@ -120,14 +120,14 @@ function bytesValue(text: string): Literal<CelBytes> {
     for (const byte of encoder.encode(body.slice(index, end))) bytes.push(byte);
     if (next === -1) break;
     const sequence = escapeAt(body, next + 1);
-    if (sequence.wide) return { mistake: 'unable to unescape string' };
+    if (sequence.wide) return { error: 'unable to unescape string' };
     bytes.push(sequence.code ?? sequence.character.charCodeAt(0));
     index = sequence.end;
   }
   return { value: new CelBytes(Uint8Array.from(bytes)) };
 }
 
-/** Line ends become `\n`, in all texts. */
+/** Removes prefix and quotes; normalizes line breaks to `\n`, even in raw strings. */
 function unquote(text: string): { readonly body: string; readonly escapes: boolean } {
   const raw = text[0] === 'r' || text[0] === 'R';
   const quoted = (raw ? text.slice(1) : text).replace(/\r\n?/g, '\n');
@@ -137,11 +137,11 @@ function unquote(text: string): { readonly body: string; readonly escapes: boole
 }
 
 interface Escape {
-  /** Of those that stand for themselves or for a control character. */
+  /** The character of a simple escape. */
   readonly character: string;
-  /** Of those written with digits. */
+  /** The code point of a numeric escape. */
   readonly code: number | undefined;
-  /** Written with `\u` or `\U`, which bytes do not have. */
+  /** Written with `\u` or `\U`, which bytes literals do not allow. */
   readonly wide: boolean;
   readonly end: number;
 }

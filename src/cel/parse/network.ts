@@ -1,6 +1,6 @@
 /**
- * The grammar as a network of states, one per place in a rule: what a parser that recovers from mistakes needs to know
- * is a question about such a place, namely which tokens may come next.
+ * The grammar as a state network (ATN), one state per position in a rule. It tells the recovering parser which tokens
+ * may come next.
  *
  * `exprList : expr (',' expr)*` becomes
  *
@@ -9,12 +9,268 @@
  */
 import { type Element, GRAMMAR, type Lookahead, type RuleName, type Sequence } from './grammar.js';
 
+export type State =
+  | TokenState
+  | CallState
+  | SuffixState
+  | BranchState
+  | LoopState
+  | LoopBackState
+  | PlusState
+  | PlusBackState
+  | StopState;
+
+interface StateBase {
+  readonly id: number;
+  readonly rule: RuleName;
+}
+
+export interface TokenState extends StateBase {
+  readonly kind: 'token';
+  readonly tokens: ReadonlySet<number>;
+  readonly label: string | undefined;
+  readonly next: State;
+}
+
+/** A call of another rule, which returns to `next`. */
+export interface CallState extends StateBase {
+  readonly kind: 'call';
+  readonly callee: RuleName;
+  readonly label: string | undefined;
+  /** Suffixes in the callee need at least this precedence. */
+  readonly precedence: number;
+  readonly next: State;
+}
+
+/** The start of a suffix: the node read so far becomes its left operand. */
+export interface SuffixState extends StateBase {
+  readonly kind: 'suffix';
+  readonly precedence: number;
+  readonly name: string | undefined;
+  readonly next: State;
+}
+
+/** A choice between branches, numbered from 1. The last branch of an optional part skips it. */
+export interface BranchState extends StateBase {
+  readonly kind: 'choice' | 'optional';
+  readonly branches: readonly State[];
+  readonly names: readonly (string | undefined)[];
+  readonly lookahead: Lookahead;
+}
+
+/** Before every iteration of a loop. The first branch enters it, the second exits. */
+export interface LoopState extends StateBase {
+  readonly kind: 'loop';
+  readonly branches: readonly State[];
+  readonly lookahead: Lookahead;
+  /** Whether this is the suffix loop of a left-recursive rule. */
+  readonly suffixes: boolean;
+  readonly back: LoopBackState;
+}
+
+/** After an iteration. */
+export interface LoopBackState extends StateBase {
+  readonly kind: 'loopBack';
+  readonly next: LoopState;
+}
+
+/** Before the first iteration of a one-or-more loop. */
+export interface PlusState extends StateBase {
+  readonly kind: 'plus';
+  readonly next: State;
+}
+
+export interface PlusBackState extends StateBase {
+  readonly kind: 'plusBack';
+  readonly branches: readonly State[];
+  readonly lookahead: Lookahead;
+}
+
+export interface StopState extends StateBase {
+  readonly kind: 'stop';
+  /** All states the rule may return to. */
+  readonly follows: readonly CallState[];
+}
+
+/** The tokens that may come next. `end`: the rule may end here. */
+export interface NextTokens {
+  readonly tokens: ReadonlySet<number>;
+  readonly end: boolean;
+}
+
+export class Network {
+  readonly #starts = new Map<RuleName, State>();
+  readonly #stops = new Map<RuleName, StopState & { readonly follows: CallState[] }>();
+  readonly #next = new Map<State, NextTokens>();
+  #states = 0;
+
+  constructor() {
+    const rules = Object.entries(GRAMMAR) as [RuleName, Sequence][];
+    for (const [rule] of rules) this.#stops.set(rule, { kind: 'stop', id: this.#states++, rule, follows: [] });
+    for (const [rule, body] of rules) this.#starts.set(rule, this.#sequence(rule, body, this.stop(rule)));
+  }
+
+  start(rule: RuleName): State {
+    const state = this.#starts.get(rule);
+    if (state === undefined) throw new Error(`no rule ${rule}`);
+    return state;
+  }
+
+  stop(rule: RuleName): StopState {
+    const state = this.#stops.get(rule);
+    if (state === undefined) throw new Error(`no rule ${rule}`);
+    return state;
+  }
+
+  /** The tokens that may follow a state within its rule. */
+  nextTokens(state: State): NextTokens {
+    let known = this.#next.get(state);
+    if (known === undefined) {
+      const tokens = new Set<number>();
+      known = { tokens, end: this.#collect(state, tokens, new Set()) };
+      this.#next.set(state, known);
+    }
+    return known;
+  }
+
+  /** Returns true if the end of the rule is reachable. No rule is empty, so a called rule never is. */
+  #collect(state: State, tokens: Set<number>, seen: Set<State>): boolean {
+    if (seen.has(state)) return false;
+    seen.add(state);
+    switch (state.kind) {
+      case 'token':
+        for (const type of state.tokens) tokens.add(type);
+        return false;
+      case 'call':
+        this.#collect(this.start(state.callee), tokens, seen);
+        return false;
+      case 'stop':
+        return true;
+      case 'suffix':
+      case 'loopBack':
+      case 'plus':
+        return this.#collect(state.next, tokens, seen);
+      default: {
+        let end = false;
+        for (const branch of state.branches) if (this.#collect(branch, tokens, seen)) end = true;
+        return end;
+      }
+    }
+  }
+
+  /** Builds a sequence that leads to `end`; returns its first state. */
+  #sequence(rule: RuleName, elements: Sequence, end: State): State {
+    return elements.reduceRight((next, element) => this.#element(rule, element, next), end);
+  }
+
+  #element(rule: RuleName, element: Element, next: State): State {
+    const id = this.#states++;
+    switch (element.type) {
+      case 'token':
+        return { kind: 'token', id, rule, tokens: new Set(element.tokens), label: element.label, next };
+      case 'rule': {
+        const { rule: callee, label, precedence } = element;
+        const call: CallState = { kind: 'call', id, rule, callee, label, precedence, next };
+        this.#stops.get(callee)?.follows.push(call);
+        return call;
+      }
+      case 'optional': {
+        const branches = [this.#sequence(rule, element.body, next), next];
+        return { kind: 'optional', id, rule, branches, names: [], lookahead: 'one' };
+      }
+      case 'choice': {
+        const branches = element.alternatives.map(({ body }) => this.#sequence(rule, body, next));
+        const names = element.alternatives.map(({ name }) => name);
+        return { kind: 'choice', id, rule, branches, names, lookahead: element.lookahead };
+      }
+      case 'plus': {
+        const back: PlusBackState = {
+          kind: 'plusBack',
+          id,
+          rule,
+          lookahead: element.lookahead,
+          get branches() {
+            return branches;
+          },
+        };
+        const first = this.#sequence(rule, element.body, back);
+        const plus: PlusState = { kind: 'plus', id: this.#states++, rule, next: first };
+        const branches = [plus, next];
+        return plus;
+      }
+      case 'star':
+        return this.#loop(rule, element.lookahead, false, next, (back) => this.#sequence(rule, element.body, back));
+      case 'suffixes':
+        return this.#loop(rule, 'many', true, next, (back) => this.#suffixes(rule, element.alternatives, back));
+    }
+  }
+
+  #loop(
+    rule: RuleName,
+    lookahead: Lookahead,
+    suffixes: boolean,
+    next: State,
+    body: (back: LoopBackState) => State,
+  ): LoopState {
+    // The two states refer to each other, so `next` is a getter that is read after both exist.
+    const back: LoopBackState = {
+      kind: 'loopBack',
+      id: this.#states++,
+      rule,
+      get next() {
+        return loop;
+      },
+    };
+    const branches = [body(back), next];
+    const loop: LoopState = { kind: 'loop', id: this.#states++, rule, branches, lookahead, suffixes, back };
+    return loop;
+  }
+
+  #suffixes(
+    rule: RuleName,
+    alternatives: Extract<Element, { type: 'suffixes' }>['alternatives'],
+    back: LoopBackState,
+  ): State {
+    const branches = alternatives.map(
+      ({ precedence, name, body }): SuffixState => ({
+        kind: 'suffix',
+        id: this.#states++,
+        rule,
+        precedence,
+        name,
+        next: this.#sequence(rule, body, back),
+      }),
+    );
+    const [only] = branches;
+    if (branches.length === 1 && only !== undefined) return only;
+    return { kind: 'choice', id: this.#states++, rule, branches, names: [], lookahead: 'many' };
+  }
+}
+
+/**
+ * A set of call stacks as a graph: a node is a set of top states, each with the stacks below it. Nodes are interned by
+ * content, so equal stacks are identical objects.
+ *
+ *     [expr-in-list [start]] + [expr-in-call [start]]  =  { expr-in-list → [start], expr-in-call → [start] }
+ *     [a [b]] + [a [c]]                                =  { a → { b, c } }
+ */
+export interface CallStacks {
+  readonly id: number;
+  /** Ordered by state id. Empty: the callers are unknown, or there are none. */
+  readonly tops: readonly Top[];
+}
+
+interface Top {
+  readonly state: State;
+  readonly below: CallStacks;
+}
+
 export class CallStackPool {
   readonly empty: CallStacks = { id: 0, tops: [] };
   readonly #known = new Map<string, CallStacks>();
   /**
-   * An empty stack stands for any stack, so it swallows what it is merged with. Otherwise it is the bottom, which never
-   * meets anything else: only the first rule has it.
+   * If set, an empty stack stands for any stack and absorbs the stacks it is merged with. Otherwise it is the bottom of
+   * the start rule's stack and is never merged with others.
    */
   readonly #emptyIsAny: boolean;
 
@@ -61,253 +317,4 @@ export class CallStackPool {
     }
     return node;
   }
-}
-
-export type State =
-  | TokenState
-  | CallState
-  | SuffixState
-  | BranchState
-  | LoopState
-  | LoopBackState
-  | PlusState
-  | PlusBackState
-  | StopState;
-
-interface Place {
-  readonly id: number;
-  readonly rule: RuleName;
-}
-
-export interface TokenState extends Place {
-  readonly kind: 'token';
-  readonly tokens: ReadonlySet<number>;
-  readonly label: string | undefined;
-  readonly next: State;
-}
-
-/** Another rule is read here; `next` is where it returns to. */
-export interface CallState extends Place {
-  readonly kind: 'call';
-  readonly callee: RuleName;
-  readonly label: string | undefined;
-  /** Suffixes in the callee must bind at least as strongly. */
-  readonly precedence: number;
-  readonly next: State;
-}
-
-/** The start of a suffix: what was read up to here becomes the left part of something bigger. */
-export interface SuffixState extends Place {
-  readonly kind: 'suffix';
-  readonly precedence: number;
-  readonly name: string | undefined;
-  readonly next: State;
-}
-
-/** Where the ways part, numbered from 1. The last way of an optional part goes past it. */
-export interface BranchState extends Place {
-  readonly kind: 'choice' | 'optional';
-  readonly ways: readonly State[];
-  readonly names: readonly (string | undefined)[];
-  readonly lookahead: Lookahead;
-}
-
-/** Before every round of a loop. The first way goes into it, the second past it. */
-export interface LoopState extends Place {
-  readonly kind: 'loop';
-  readonly ways: readonly State[];
-  readonly lookahead: Lookahead;
-  /** Of the suffixes of a rule. */
-  readonly suffixes: boolean;
-  readonly back: LoopBackState;
-}
-
-/** After a round. */
-export interface LoopBackState extends Place {
-  readonly kind: 'loopBack';
-  readonly next: LoopState;
-}
-
-/** Before the first round of a loop that has at least one. */
-export interface PlusState extends Place {
-  readonly kind: 'plus';
-  readonly next: State;
-}
-
-export interface PlusBackState extends Place {
-  readonly kind: 'plusBack';
-  readonly ways: readonly State[];
-  readonly lookahead: Lookahead;
-}
-
-export interface StopState extends Place {
-  readonly kind: 'stop';
-  /** Everywhere the rule may return to. */
-  readonly follows: readonly CallState[];
-}
-
-/** What may come next. `end`: nothing more in this rule. */
-export interface NextTokens {
-  readonly tokens: ReadonlySet<number>;
-  readonly end: boolean;
-}
-
-export class Network {
-  readonly #starts = new Map<RuleName, State>();
-  readonly #stops = new Map<RuleName, StopState & { readonly follows: CallState[] }>();
-  readonly #next = new Map<State, NextTokens>();
-  #states = 0;
-
-  constructor() {
-    const rules = Object.entries(GRAMMAR) as [RuleName, Sequence][];
-    for (const [rule] of rules) this.#stops.set(rule, { kind: 'stop', id: this.#states++, rule, follows: [] });
-    for (const [rule, body] of rules) this.#starts.set(rule, this.#sequence(rule, body, this.stop(rule)));
-  }
-
-  start(rule: RuleName): State {
-    const state = this.#starts.get(rule);
-    if (state === undefined) throw new Error(`no rule ${rule}`);
-    return state;
-  }
-
-  stop(rule: RuleName): StopState {
-    const state = this.#stops.get(rule);
-    if (state === undefined) throw new Error(`no rule ${rule}`);
-    return state;
-  }
-
-  /** Within the rule of the state. */
-  nextTokens(state: State): NextTokens {
-    let known = this.#next.get(state);
-    if (known === undefined) {
-      const tokens = new Set<number>();
-      known = { tokens, end: this.#collect(state, tokens, new Set()) };
-      this.#next.set(state, known);
-    }
-    return known;
-  }
-
-  /** True when the end of the rule is reached. No rule is empty, so a called one never ends here. */
-  #collect(state: State, tokens: Set<number>, seen: Set<State>): boolean {
-    if (seen.has(state)) return false;
-    seen.add(state);
-    switch (state.kind) {
-      case 'token':
-        for (const type of state.tokens) tokens.add(type);
-        return false;
-      case 'call':
-        this.#collect(this.start(state.callee), tokens, seen);
-        return false;
-      case 'stop':
-        return true;
-      case 'suffix':
-      case 'loopBack':
-      case 'plus':
-        return this.#collect(state.next, tokens, seen);
-      default: {
-        let end = false;
-        for (const way of state.ways) if (this.#collect(way, tokens, seen)) end = true;
-        return end;
-      }
-    }
-  }
-
-  /** The first state of a sequence after which comes `end`. */
-  #sequence(rule: RuleName, elements: Sequence, end: State): State {
-    return elements.reduceRight((next, element) => this.#element(rule, element, next), end);
-  }
-
-  #element(rule: RuleName, element: Element, next: State): State {
-    const id = this.#states++;
-    switch (element.type) {
-      case 'token':
-        return { kind: 'token', id, rule, tokens: new Set(element.tokens), label: element.label, next };
-      case 'rule': {
-        const { rule: callee, label, precedence } = element;
-        const call: CallState = { kind: 'call', id, rule, callee, label, precedence, next };
-        this.#stops.get(callee)?.follows.push(call);
-        return call;
-      }
-      case 'optional': {
-        const ways = [this.#sequence(rule, element.body, next), next];
-        return { kind: 'optional', id, rule, ways, names: [], lookahead: 'one' };
-      }
-      case 'choice': {
-        const ways = element.alternatives.map(({ body }) => this.#sequence(rule, body, next));
-        const names = element.alternatives.map(({ name }) => name);
-        return { kind: 'choice', id, rule, ways, names, lookahead: element.lookahead };
-      }
-      case 'plus': {
-        const back: PlusBackState = {
-          kind: 'plusBack',
-          id,
-          rule,
-          lookahead: element.lookahead,
-          get ways() {
-            return ways;
-          },
-        };
-        const first = this.#sequence(rule, element.body, back);
-        const plus: PlusState = { kind: 'plus', id: this.#states++, rule, next: first };
-        const ways = [plus, next];
-        return plus;
-      }
-      case 'star':
-        return this.#loop(rule, element.lookahead, false, next, (back) => this.#sequence(rule, element.body, back));
-      case 'suffixes':
-        return this.#loop(rule, 'many', true, next, (back) => this.#suffixes(rule, element.alternatives, back));
-    }
-  }
-
-  #loop(
-    rule: RuleName,
-    lookahead: Lookahead,
-    suffixes: boolean,
-    next: State,
-    body: (back: LoopBackState) => State,
-  ): LoopState {
-    // The two know each other: the way back is asked for the loop only after both are there.
-    const back: LoopBackState = {
-      kind: 'loopBack',
-      id: this.#states++,
-      rule,
-      get next() {
-        return loop;
-      },
-    };
-    const ways = [body(back), next];
-    const loop: LoopState = { kind: 'loop', id: this.#states++, rule, ways, lookahead, suffixes, back };
-    return loop;
-  }
-
-  #suffixes(
-    rule: RuleName,
-    alternatives: Extract<Element, { type: 'suffixes' }>['alternatives'],
-    back: LoopBackState,
-  ): State {
-    const ways = alternatives.map(
-      ({ precedence, name, body }): SuffixState => ({
-        kind: 'suffix',
-        id: this.#states++,
-        rule,
-        precedence,
-        name,
-        next: this.#sequence(rule, body, back),
-      }),
-    );
-    const [only] = ways;
-    if (ways.length === 1 && only !== undefined) return only;
-    return { kind: 'choice', id: this.#states++, rule, ways, names: [], lookahead: 'many' };
-  }
-}
-
-export interface CallStacks {
-  readonly id: number;
-  /** In the order of the states' ids. None: nothing is known about callers, or there are none. */
-  readonly tops: readonly Top[];
-}
-
-interface Top {
-  readonly state: State;
-  readonly below: CallStacks;
 }

@@ -1,13 +1,13 @@
 /**
- * Makes the nodes of one expression: numbers them, expands macros, balances chains of `&&` and `||`.
+ * Creates the nodes of one expression: assigns ids, expands macros, balances chains of `&&` and `||`.
  *
- * Ids are given in the order in which the parts of the text are visited. A call has its id before its arguments; when
- * a macro takes the call, that id is given back if nothing was numbered since.
+ * Ids are assigned in visiting order. A call gets its id before its arguments; if a macro replaces the call, the id is
+ * released unless another one was assigned since.
  */
 import type { CallExpr, ComprehensionExpr, Expr, LiteralExpr, MapEntry, StructField } from '../ast.js';
 import type { Macro, MacroContext } from '../library.js';
 
-/** The variable in which the standard macros gather their result. No text can name it. */
+/** The accumulator variable of the standard macros. Expressions cannot refer to it. */
 export const ACCUMULATOR = '@result';
 
 /** The key of a macro in an environment: `map:2:true`, `bind:*:false`. */
@@ -15,16 +15,16 @@ export function macroKey(name: string, args: number | 'any', member: boolean): s
   return `${name}:${args === 'any' ? '*' : args}:${member}`;
 }
 
-/** Told of mistakes that only macros can find. */
-export type ReportMistake = (message: string, offset: number, exprId: number) => void;
+/** Receives the errors that macros report. */
+export type ReportError = (message: string, offset: number, exprId: number) => void;
 
 export class NodeBuilder {
   readonly macroCalls = new Map<number, CallExpr>();
   readonly #macros: ReadonlyMap<string, Macro>;
-  readonly #report: ReportMistake;
+  readonly #report: ReportError;
   #nextId = 1;
 
-  constructor(macros: ReadonlyMap<string, Macro>, report: ReportMistake) {
+  constructor(macros: ReadonlyMap<string, Macro>, report: ReportError) {
     this.#macros = macros;
     this.#report = report;
   }
@@ -37,12 +37,12 @@ export class NodeBuilder {
     return { type: 'literal', id: this.#nextId++, offset, value };
   }
 
-  /** What stands where the text is wrong. It is seen by macros only: they know it as none of the nodes they look for. */
-  unknown(offset: number): Expr {
+  /** A placeholder for erroneous text. Only macros see it, and it matches none of the nodes they accept. */
+  placeholder(offset: number): Expr {
     return this.literal(offset, null);
   }
 
-  /** `id` was given before the arguments were visited. */
+  /** Creates a call with an id that was assigned before the arguments were visited. */
   call(id: number, offset: number, name: string, args: readonly Expr[]): CallExpr {
     return { type: 'call', id, offset, function: name, target: undefined, args };
   }
@@ -55,31 +55,31 @@ export class NodeBuilder {
     return macro === undefined ? call : (this.#expand(macro, call) ?? call);
   }
 
-  /** Undefined when the macro leaves the call alone. */
+  /** Expands a macro; undefined if the macro leaves the call unchanged. */
   #expand(macro: Macro, call: CallExpr): Expr | undefined {
-    let mistake: { readonly message: string; readonly offset: number } | undefined;
+    let error: { readonly message: string; readonly offset: number } | undefined;
     const context = this.#macroContext(call.offset, (message, at) => {
-      mistake ??= { message, offset: at?.offset ?? call.offset };
+      error ??= { message, offset: at?.offset ?? call.offset };
     });
     const expanded = macro.expand(context, call.target, call.args);
-    if (mistake !== undefined) {
-      this.#giveBack(call.id);
-      const stand = this.unknown(mistake.offset);
-      this.#report(mistake.message, mistake.offset, stand.id);
-      return stand;
+    if (error !== undefined) {
+      this.#releaseId(call.id);
+      const placeholder = this.placeholder(error.offset);
+      this.#report(error.message, error.offset, placeholder.id);
+      return placeholder;
     }
     if (expanded === undefined) return undefined;
-    this.macroCalls.set(expanded.id, this.#written(call));
-    this.#giveBack(call.id);
+    this.macroCalls.set(expanded.id, this.#asWritten(call));
+    this.#releaseId(call.id);
     return expanded;
   }
 
-  #giveBack(id: number): void {
+  #releaseId(id: number): void {
     if (id === this.#nextId - 1) this.#nextId--;
   }
 
-  /** The call with the calls that macros took in place of what became of them. */
-  #written(call: CallExpr): CallExpr {
+  /** The call as asWritten: with the original macro calls as arguments. */
+  #asWritten(call: CallExpr): CallExpr {
     const original = (expr: Expr): Expr => this.macroCalls.get(expr.id) ?? expr;
     return {
       ...call,
@@ -108,7 +108,7 @@ export class NodeBuilder {
     };
   }
 
-  /** Nodes keep their places; entries of maps and messages get that of the macro. */
+  /** Copied nodes keep their offsets; entries of maps and messages get the offset of the macro. */
   #copy(expr: Expr, macroOffset: number): Expr {
     const id = this.#nextId++;
     const copy = (part: Expr): Expr => this.#copy(part, macroOffset);
@@ -154,16 +154,16 @@ export class NodeBuilder {
   }
 }
 
-/** An operator in a chain of the same ones. */
+/** An operator in a chain of equal operators. */
 export interface ChainLink {
   readonly id: number;
   readonly offset: number;
 }
 
 /**
- * A chain of `&&` or `||` as a tree of least depth. `links` are the operators between `terms`: the one in the middle
- * (the later of two) becomes the root, so `a && b && c` is `(a && b) && c`, and `a && b && c && d` is
- * `(a && b) && (c && d)`.
+ * Builds a balanced tree from a chain of `&&` or `||`. `links` are the operators between `terms`: the middle one (the
+ * later of two) becomes the root, so `a && b && c` is `(a && b) && c`, and `a && b && c && d` is `(a && b) && (c &&
+ * d)`.
  */
 export function balanced(name: string, terms: readonly Expr[], links: readonly ChainLink[]): Expr {
   const tree = (first: number, last: number): Expr => {

@@ -1,9 +1,9 @@
 /**
- * Which way to go where the next token alone does not tell: all ways are followed at once, token by token, until one is
- * left. This is adaptive LL(*) as the reference parser has it, since where it fails decides about the message.
+ * Chooses a branch if the next token alone does not decide: follows all branches at once, token by token, until one is
+ * left. This is ANTLR's adaptive LL(*) prediction, because the position of a failure determines the error message.
  *
- * A position is a state on one of the ways, with the callers to return to. First the callers of the rule at hand are
- * left open (any of them may be meant); only if that leaves two ways with the same future, the real callers are taken.
+ * A position is a state on one branch with its callers. Prediction first ignores the callers of the current rule (any
+ * caller may apply); only if two branches then have the same continuation, it repeats with the actual callers.
  */
 
 import type { BranchState, LoopState, Network, PlusBackState, State } from './network.js';
@@ -12,33 +12,33 @@ import { TokenType } from './tokens.js';
 
 export type Decision = BranchState | LoopState | PlusBackState;
 
-/** What prediction looks at. The text is read on demand; positions are those of tokens. */
+/** The lookahead of prediction. Tokens are read on demand. */
 export interface TokenWindow {
-  /** The type of the token `count` tokens ahead; beyond the end, the end. */
+  /** The type of the token `count` tokens ahead, or the end. */
   typeAhead(count: number): number;
 }
 
-/** `failedAhead`: the token that no way fits to. */
-export type Prediction = { readonly way: number } | { readonly failedAhead: number };
+/** `failedAhead`: the lookahead index of the token that matches no branch. */
+export type Prediction = { readonly branch: number } | { readonly failedAhead: number };
 
 interface Position {
   readonly state: State;
-  /** From 1. */
-  readonly way: number;
+  /** The branch number, from 1. */
+  readonly branch: number;
   stacks: CallStacks;
-  /** The rule at hand was left, for a caller that was guessed. */
+  /** Whether the position left the current rule for an assumed caller. */
   outside: boolean;
-  /** Left to a caller that did not ask for a precedence: not dropped for being on the first way too. */
+  /** Returned to a caller without a precedence: not removed as a duplicate of the first branch. */
   kept: boolean;
 }
 
-/** A set of positions, one per state and way, and what follows from it. */
+/** A set of positions, one per state and branch, with cached successors. */
 interface Stage {
   readonly positions: readonly Position[];
   readonly next: Map<number, Stage | undefined>;
-  /** Decided, when it is not 0. */
-  readonly way: number;
-  /** Two ways have the same future as far as one can see without knowing the callers. */
+  /** The decided branch, or 0. */
+  readonly branch: number;
+  /** Two branches have the same continuation unless the callers are known. */
   readonly conflict: boolean;
 }
 
@@ -46,25 +46,25 @@ export class Predictor {
   readonly #network: Network;
   readonly #pool = new CallStackPool({ emptyIsAny: true });
   readonly #starts = new Map<string, Stage>();
-  /** By their positions: however long the text, there are only so many. */
+  /** Interned by positions; their number does not depend on the text length. */
   readonly #stages = new Map<string, Stage>();
 
   constructor(network: Network) {
     this.#network = network;
   }
 
-  /** `callers`: the places to return to, the innermost last. `precedence`: of the rule at hand. */
+  /** `callers`: return states, innermost last. `precedence`: that of the current rule. */
   predict(decision: Decision, callers: readonly State[], precedence: number, tokens: TokenWindow): Prediction {
     let stage = this.#start(decision, precedence);
     for (let ahead = 0; ; ahead++) {
       const type = tokens.typeAhead(ahead);
       const next = this.#follow(stage, type);
       if (next === undefined) {
-        const way = wayThatLeft(stage.positions);
-        return way === undefined ? { failedAhead: ahead } : { way };
+        const branch = completedBranch(stage.positions);
+        return branch === undefined ? { failedAhead: ahead } : { branch };
       }
       if (next.conflict) return this.#predictWithCallers(decision, callers, precedence, tokens);
-      if (next.way !== 0) return { way: next.way };
+      if (next.branch !== 0) return { branch: next.branch };
       stage = next;
     }
   }
@@ -76,7 +76,12 @@ export class Predictor {
     if (stage === undefined) {
       const walk = new Walk(this.#network, this.#pool, { decision, precedence, withCallers: false });
       const positions = walk.start(this.#pool.empty);
-      stage = { positions: suffixes ? withoutDoubles(positions) : positions, next: new Map(), way: 0, conflict: false };
+      stage = {
+        positions: suffixes ? withoutDoubles(positions) : positions,
+        next: new Map(),
+        branch: 0,
+        conflict: false,
+      };
       this.#starts.set(key, stage);
     }
     return stage;
@@ -98,8 +103,8 @@ export class Predictor {
       .join(' ');
     let stage = this.#stages.get(key);
     if (stage === undefined) {
-      const way = onlyWay(positions);
-      stage = { positions, next: new Map(), way, conflict: way === 0 && isConflict(positions) };
+      const branch = onlyBranch(positions);
+      stage = { positions, next: new Map(), branch, conflict: branch === 0 && isConflict(positions) };
       this.#stages.set(key, stage);
     }
     return stage;
@@ -118,25 +123,25 @@ export class Predictor {
     for (let ahead = 0; ; ahead++) {
       const reached = walk.step(positions, tokens.typeAhead(ahead));
       if (reached.length === 0) {
-        const way = wayThatLeft(positions);
-        // The reference has gone back to where it started when it takes the token to complain about.
-        return way === undefined ? { failedAhead: 0 } : { way };
+        const branch = completedBranch(positions);
+        // ANTLR has rewound the input when it picks the offending token.
+        return branch === undefined ? { failedAhead: 0 } : { branch };
       }
-      const way = onlyWay(reached) || onlyViableWay(reached);
-      if (way !== 0) return { way };
+      const branch = onlyBranch(reached) || onlyViableBranch(reached);
+      if (branch !== 0) return { branch };
       positions = reached;
     }
   }
 }
 
 interface WalkOptions {
-  /** Whose first positions are asked for; undefined when they are known. */
+  /** The decision whose initial positions are computed; undefined if they are known. */
   readonly decision: Decision | undefined;
   readonly precedence: number;
   readonly withCallers: boolean;
 }
 
-/** Goes from positions to those that the next token, or nothing at all, leads to. */
+/** Computes the positions reachable with the next token or without one. */
 class Walk {
   readonly #network: Network;
   readonly #pool: CallStackPool;
@@ -148,11 +153,11 @@ class Walk {
     this.#options = options;
   }
 
-  /** Before the first token. */
+  /** The positions before the first token. */
   start(stacks: CallStacks): readonly Position[] {
     const found = new Map<number, Position>();
-    this.#options.decision?.ways.forEach((state, index) => {
-      const position = { state, way: index + 1, stacks, outside: false, kept: false };
+    this.#options.decision?.branches.forEach((state, index) => {
+      const position = { state, branch: index + 1, stacks, outside: false, kept: false };
       this.#close(position, found, { seen: new Set(), first: true, endIsFree: false });
     });
     return [...found.values()];
@@ -169,7 +174,7 @@ class Walk {
         this.#add(moved, { ...position, state: state.next });
       }
     }
-    if (finished.length === 0 && type !== TokenType.END && onlyWay([...moved.values()]) !== 0)
+    if (finished.length === 0 && type !== TokenType.END && onlyBranch([...moved.values()]) !== 0)
       return [...moved.values()];
     const reached = new Map<number, Position>();
     const seen = new Set<string>();
@@ -177,7 +182,7 @@ class Walk {
       this.#close(position, reached, { seen, first: false, endIsFree: type === TokenType.END });
     }
     if (type === TokenType.END) {
-      // Nothing comes after the end, so only what is finished counts.
+      // Nothing follows the end, so only finished positions count.
       for (const [key, position] of reached) if (position.state.kind !== 'stop') reached.delete(key);
     }
     if (!this.#options.withCallers || !hasFinished(reached.values())) {
@@ -186,15 +191,15 @@ class Walk {
     return [...reached.values()];
   }
 
-  /** Adds all positions before a token that lead on from here. */
+  /** Adds all positions reachable without consuming a token. */
   #close(
     from: Position,
     into: Map<number, Position>,
     options: { readonly seen: Set<string>; readonly first: boolean; readonly endIsFree: boolean },
   ): void {
-    // `depth`: rules entered since the start; below 0 when the rule at hand was left.
+    // `depth`: rules entered since the start; negative after leaving the current rule.
     const work = [{ position: from, depth: 0 }];
-    const goOn = (position: Position, depth: number, once: boolean) => {
+    const enqueue = (position: Position, depth: number, once: boolean) => {
       if (once) {
         const key = positionKey(position);
         if (options.seen.has(key)) return;
@@ -209,25 +214,25 @@ class Walk {
         case 'token':
           this.#add(into, position);
           if (options.endIsFree && state.tokens.has(TokenType.END))
-            goOn({ ...position, state: state.next }, depth, true);
+            enqueue({ ...position, state: state.next }, depth, true);
           break;
         case 'stop':
           if (stacks.tops.length > 0) {
-            // The depth stays: the reference does not count returns here.
+            // The depth does not change: ANTLR does not count these returns.
             for (const top of stacks.tops) {
-              goOn({ ...position, state: top.state, stacks: top.below, kept: false }, depth, false);
+              enqueue({ ...position, state: top.state, stacks: top.below, kept: false }, depth, false);
             }
           } else if (this.#options.withCallers || state.follows.length === 0) this.#add(into, position);
           else {
             for (const call of state.follows) {
               const kept = position.kept || this.#keeps(call.callee, call.precedence);
-              goOn({ ...position, state: call.next, outside: true, kept }, depth - 1, true);
+              enqueue({ ...position, state: call.next, outside: true, kept }, depth - 1, true);
             }
           }
           break;
         case 'call': {
           const inner = this.#pool.push(stacks, state.next);
-          goOn(
+          enqueue(
             { ...position, state: this.#network.start(state.callee), stacks: inner },
             depth < 0 ? depth : depth + 1,
             false,
@@ -236,24 +241,24 @@ class Walk {
         }
         case 'suffix':
           if (!options.first || depth !== 0 || this.#binds(state.precedence)) {
-            goOn({ ...position, state: state.next }, depth, false);
+            enqueue({ ...position, state: state.next }, depth, false);
           }
           break;
         case 'plus':
         case 'loopBack':
-          goOn({ ...position, state: state.next }, depth, false);
+          enqueue({ ...position, state: state.next }, depth, false);
           break;
         default:
-          state.ways.forEach((way, index) => {
+          state.branches.forEach((branch, index) => {
             if (index === 0 && returnsIntoLoop(state, stacks)) return;
-            goOn({ ...position, state: way }, depth, false);
+            enqueue({ ...position, state: branch }, depth, false);
           });
       }
     }
   }
 
   #add(into: Map<number, Position>, position: Position): void {
-    const key = position.state.id * 16 + position.way;
+    const key = position.state.id * 16 + position.branch;
     const known = into.get(key);
     if (known === undefined) {
       into.set(key, { ...position });
@@ -273,66 +278,66 @@ class Walk {
     return this.#isSuffixLoop() && callee === this.#options.decision?.rule && precedence === 0;
   }
 
-  /** Among the suffixes themselves, the loop around them has decided already. */
+  /** Within suffixes the enclosing loop has already checked the precedence. */
   #binds(precedence: number): boolean {
     if (!this.#options.withCallers && !this.#isSuffixLoop()) return true;
     return precedence >= this.#options.precedence;
   }
 }
 
-/** Going into the loop of suffixes again is what all callers do anyway. */
+/** Re-entering the suffix loop is redundant if all callers return to it anyway. */
 function returnsIntoLoop(state: State, stacks: CallStacks): boolean {
   if (state.kind !== 'loop' || !state.suffixes || stacks.tops.length === 0) return false;
   return stacks.tops.every((top) => top.state === state.back);
 }
 
-/** Past a loop of suffixes lies the same suffix of a caller: the loop comes first. */
+/** Removes positions beyond a suffix loop that duplicate a suffix inside the loop; the loop takes priority. */
 function withoutDoubles(positions: readonly Position[]): readonly Position[] {
   const first = new Map<State, CallStacks>();
-  for (const { state, way, stacks } of positions) if (way === 1) first.set(state, stacks);
-  return positions.filter(({ state, way, stacks, kept }) => way === 1 || kept || first.get(state) !== stacks);
+  for (const { state, branch, stacks } of positions) if (branch === 1) first.set(state, stacks);
+  return positions.filter(({ state, branch, stacks, kept }) => branch === 1 || kept || first.get(state) !== stacks);
 }
 
 function isConflict(positions: readonly Position[]): boolean {
   if (positions.every(({ state }) => state.kind === 'stop')) return true;
-  const futures = new Set(positions.map(futureOf));
-  if (futures.size === positions.length) return false;
-  const ways = new Map<State, number>();
-  for (const { state } of positions) ways.set(state, (ways.get(state) ?? 0) + 1);
-  return [...ways.values()].every((count) => count > 1);
+  const continuations = new Set(positions.map(continuationOf));
+  if (continuations.size === positions.length) return false;
+  const branches = new Map<State, number>();
+  for (const { state } of positions) branches.set(state, (branches.get(state) ?? 0) + 1);
+  return [...branches.values()].every((count) => count > 1);
 }
 
-/** 0 when there are several. */
-function onlyWay(positions: readonly Position[]): number {
-  const way = positions[0]?.way ?? 0;
-  return positions.every((position) => position.way === way) ? way : 0;
+/** The only branch left, or 0. */
+function onlyBranch(positions: readonly Position[]): number {
+  const branch = positions[0]?.branch ?? 0;
+  return positions.every((position) => position.branch === branch) ? branch : 0;
 }
 
-/** Of several ways with the same future the first counts. 0 when several are left even so. */
-function onlyViableWay(positions: readonly Position[]): number {
+/** The only branch left if equal continuations count for their first branch, or 0. */
+function onlyViableBranch(positions: readonly Position[]): number {
   const first = new Map<string, Position>();
   for (const position of positions) {
-    const key = futureOf(position);
+    const key = continuationOf(position);
     const known = first.get(key);
-    if (known === undefined || position.way < known.way) first.set(key, position);
+    if (known === undefined || position.branch < known.branch) first.set(key, position);
   }
-  return onlyWay([...first.values()]);
+  return onlyBranch([...first.values()]);
 }
 
-function positionKey({ state, way, stacks, kept }: Position): string {
-  return `${state.id}/${way}/${stacks.id}/${kept}`;
+function positionKey({ state, branch, stacks, kept }: Position): string {
+  return `${state.id}/${branch}/${stacks.id}/${kept}`;
 }
 
-function futureOf({ state, stacks }: Position): string {
+function continuationOf({ state, stacks }: Position): string {
   return `${state.id}/${stacks.id}`;
 }
 
-/** The first way that went through the rule at hand to its end. */
-function wayThatLeft(positions: readonly Position[]): number | undefined {
-  const ways = positions
+/** The first branch that completed the current rule. */
+function completedBranch(positions: readonly Position[]): number | undefined {
+  const branches = positions
     .filter(({ state, stacks, outside }) => outside || (state.kind === 'stop' && stacks.tops.length === 0))
-    .map(({ way }) => way);
-  return ways.length === 0 ? undefined : Math.min(...ways);
+    .map(({ branch }) => branch);
+  return branches.length === 0 ? undefined : Math.min(...branches);
 }
 
 function hasFinished(positions: Iterable<Position>): boolean {

@@ -1,15 +1,15 @@
 /**
- * The parser for texts without mistakes: one pass, no tree besides the result. It gives up at anything unusual (a
- * mistake, too deep an expression), and the text is then read again by the parser that can say what is wrong.
+ * The parser for valid texts: one pass without an intermediate tree. It gives up at any error or excessive depth, and
+ * the recovering parser then reads the text again to find the errors.
  */
 import type { Expr, ListExpr, MapEntry, StructField } from '../ast.js';
 import { literalOf } from './literals.js';
 import { balanced, type ChainLink, type NodeBuilder } from './node-builder.js';
 import { Scanner } from './scanner.js';
 import type { TextSource } from './source.js';
-import { MOST_DEPTH } from './source.js';
+import { MAX_DEPTH } from './source.js';
 import {
-  CALCULATIONS,
+  ARITHMETIC_FUNCTIONS,
   CONDITIONAL,
   INDEX,
   isHidden,
@@ -19,15 +19,15 @@ import {
   NEGATE,
   OPTIONAL_INDEX,
   OPTIONAL_SELECT,
-  RELATIONS,
+  RELATION_FUNCTIONS,
   RESERVED_NAMES,
   TokenType,
 } from './tokens.js';
 
-/** Thrown and caught here only. */
-const GIVE_UP = new Error('the text is not for the quick parser');
+/** Thrown and caught only in this file. */
+const GIVE_UP = new Error('the quick parser cannot parse the text');
 
-/** Undefined when the text has mistakes. What `builder` made until then is of no use. */
+/** Parses a text; undefined if it has errors. The builder must then be discarded. */
 export function quickParse(source: TextSource, builder: NodeBuilder): Expr | undefined {
   try {
     return new QuickParser(source, builder).parse();
@@ -43,9 +43,9 @@ class QuickParser {
   readonly #ends: number[] = [];
   /** Index of the next token. */
   #at = 0;
-  /** Levels of the part read last that count against the limit on depth. */
+  /** The height of the last parsed node, as the depth limit counts it. */
   #height = 0;
-  /** How often these rules of the grammar are being read at the moment, one inside another. */
+  /** Current recursion depths of these grammar rules. */
   #expressions = 0;
   #relations = 0;
   #calculations = 0;
@@ -57,7 +57,7 @@ class QuickParser {
     const scanner = new Scanner(source.codes);
     for (let start = 0; ; start = scanner.end) {
       scanner.scan(start);
-      if (scanner.type === TokenType.WRONG) throw GIVE_UP;
+      if (scanner.type === TokenType.INVALID) throw GIVE_UP;
       if (isHidden(scanner.type)) continue;
       this.#types.push(scanner.type);
       this.#starts.push(start);
@@ -88,7 +88,7 @@ class QuickParser {
     return this.source.slice(this.#start, this.#ends[this.#at] ?? 0);
   }
 
-  /** The offset of the token, which must be of this type. */
+  /** Consumes a token of this type and returns its offset. */
   #take(type: number): number {
     if (this.#type !== type) throw GIVE_UP;
     const start = this.#start;
@@ -102,14 +102,14 @@ class QuickParser {
     return true;
   }
 
-  /** A level around the part read last and one of this height. */
+  /** Adds a level above the last parsed node and another one of the given height. */
   #grow(other: number): void {
     this.#height = Math.max(this.#height, other) + 1;
-    if (this.#height > MOST_DEPTH) throw GIVE_UP;
+    if (this.#height > MAX_DEPTH) throw GIVE_UP;
   }
 
   #expression(): Expr {
-    if (++this.#expressions > MOST_DEPTH) throw GIVE_UP;
+    if (++this.#expressions > MAX_DEPTH) throw GIVE_UP;
     let expr = this.#chain(LOGICAL_OR, TokenType.OR);
     if (this.#type === TokenType.QUESTION) {
       const offset = this.#take(TokenType.QUESTION);
@@ -126,7 +126,7 @@ class QuickParser {
     return expr;
   }
 
-  /** `a || b || c`, or `a && b && c` in there. */
+  /** Parses a chain `a || b || c`, or the nested `a && b && c`. */
   #chain(name: string, operator: number): Expr {
     const first = operator === TokenType.OR ? this.#chain(LOGICAL_AND, TokenType.AND) : this.#relation();
     if (this.#type !== operator) return first;
@@ -144,13 +144,13 @@ class QuickParser {
   }
 
   #relation(): Expr {
-    if (++this.#relations > MOST_DEPTH) throw GIVE_UP;
+    if (++this.#relations > MAX_DEPTH) throw GIVE_UP;
     let left = this.#calculation(1);
-    for (let name = RELATIONS.get(this.#type); name !== undefined; name = RELATIONS.get(this.#type)) {
+    for (let name = RELATION_FUNCTIONS.get(this.#type); name !== undefined; name = RELATION_FUNCTIONS.get(this.#type)) {
       const offset = this.#take(this.#type);
       const id = this.builder.id();
       const height = this.#height;
-      if (++this.#relations > MOST_DEPTH) throw GIVE_UP;
+      if (++this.#relations > MAX_DEPTH) throw GIVE_UP;
       const right = this.#calculation(1);
       this.#relations--;
       this.#grow(height);
@@ -160,19 +160,19 @@ class QuickParser {
     return left;
   }
 
-  /** Operators that bind at least as strongly: 1 for sums, 2 for products, 3 for none. */
-  #calculation(strength: number): Expr {
-    if (++this.#calculations > MOST_DEPTH) throw GIVE_UP;
+  /** Parses operators of at least this precedence: 1 for sums, 2 for products, 3 for none. */
+  #calculation(minPrecedence: number): Expr {
+    if (++this.#calculations > MAX_DEPTH) throw GIVE_UP;
     let left = this.#unary();
     for (;;) {
-      const name = CALCULATIONS.get(this.#type);
+      const name = ARITHMETIC_FUNCTIONS.get(this.#type);
       if (name === undefined) break;
-      const own = this.#type === TokenType.PLUS || this.#type === TokenType.MINUS ? 1 : 2;
-      if (own < strength) break;
+      const precedence = this.#type === TokenType.PLUS || this.#type === TokenType.MINUS ? 1 : 2;
+      if (precedence < minPrecedence) break;
       const offset = this.#take(this.#type);
       const id = this.builder.id();
       const height = this.#height;
-      const right = this.#calculation(own + 1);
+      const right = this.#calculation(precedence + 1);
       this.#grow(height);
       left = this.builder.call(id, offset, name, [left, right]);
     }
@@ -182,7 +182,7 @@ class QuickParser {
 
   #unary(): Expr {
     const sign = this.#type;
-    // A minus before a number belongs to it, if it is the only one.
+    // A single minus before a number is part of the literal.
     if (sign !== TokenType.NOT && (sign !== TokenType.MINUS || isNumber(this.#typeAhead(1)))) return this.#member();
     const offset = this.#start;
     let count = 0;
@@ -270,7 +270,7 @@ class QuickParser {
     }
   }
 
-  /** A variable, a call, or the name of a message with its fields. */
+  /** Parses a variable, a call, or a message literal. */
   #name(): Expr {
     const dot = this.#skip(TokenType.DOT) ? '.' : '';
     if (this.#isMessage()) return this.#message(dot);
@@ -286,7 +286,7 @@ class QuickParser {
     return this.builder.callOrMacro(this.builder.call(id, open, dot + name, args));
   }
 
-  /** `a.b.c{`. */
+  /** Whether the next tokens are `a.b.c{`. */
   #isMessage(): boolean {
     let ahead = 1;
     while (this.#typeAhead(ahead) === TokenType.DOT && this.#typeAhead(ahead + 1) === TokenType.IDENTIFIER) ahead += 2;
@@ -343,7 +343,7 @@ class QuickParser {
     return { type: 'map', id, offset, entries };
   }
 
-  /** Up to `close`, with commas between and perhaps one after them; a comma alone is allowed too. */
+  /** Parses comma-separated items up to `close`. A trailing comma and a single comma are allowed. */
   #items(close: number, readItem: () => void): void {
     let height = 0;
     if (this.#type !== close && this.#type !== TokenType.COMMA) {
@@ -364,13 +364,13 @@ class QuickParser {
     const negative = this.#type === TokenType.MINUS && isNumber(this.#typeAhead(1));
     if (negative) this.#at++;
     const literal = literalOf(this.#type, this.#text(), negative);
-    if (literal === undefined || 'mistake' in literal) throw GIVE_UP;
+    if (literal === undefined || 'error' in literal) throw GIVE_UP;
     this.#at++;
     return this.builder.literal(offset, literal.value);
   }
 }
 
-/** Of those that have negative literals. */
+/** Whether the token type has negative literals. */
 function isNumber(type: number): boolean {
   return type === TokenType.INT || type === TokenType.FLOAT;
 }

@@ -1,39 +1,39 @@
 /**
- * The parser for texts with mistakes: it walks the network of the grammar, reports what does not fit, mends it where
- * one token too many or too few explains it, and otherwise skips to where the text may go on. It does all this as the
- * reference parser does, since the messages show it.
+ * The parser for erroneous texts: walks the state network, reports mismatches, recovers by deleting or inserting one
+ * token if that explains the error, and otherwise skips to a token where parsing can continue. It follows ANTLR's
+ * default error strategy, because the messages depend on it.
  *
- * What it makes is a tree of what it could read. Parts are missing where the text is wrong.
+ * The result is a tree of everything that could be parsed; parts are missing where the text is wrong.
  */
 import { LEFT, type RuleName } from './grammar.js';
 import { type CallState, Network, type State } from './network.js';
 import { type Decision, Predictor } from './predict.js';
-import { MOST_DEPTH, MOST_RECOVERIES, MOST_SKIPPED_TOKENS } from './source.js';
+import { MAX_DEPTH, MAX_RECOVERIES, MAX_SKIPPED_TOKENS } from './source.js';
 import type { Token, TokenStream } from './token-stream.js';
 import { hasOneSpelling, TokenType, tokenName } from './tokens.js';
 
 export interface Tree {
   readonly rule: RuleName;
-  /** The name of the alternative that was taken; that of the rule where there is none. */
+  /** The name of the chosen alternative, or of the rule if it has none. */
   kind: string;
   readonly start: Token;
-  /** By label. */
+  /** Parts by label. */
   readonly parts: Map<string, Token | Tree | (Token | Tree)[]>;
-  /** The part this one was read for, and the place in it. */
+  /** The parent node and the call state in it. */
   readonly parent: Tree | undefined;
   readonly call: CallState | undefined;
-  /** Of suffixes that may be added. */
+  /** The minimum precedence of suffixes that may be added. */
   readonly precedence: number;
 }
 
-/** Where mistakes go. `syntax` ends the reading, by an exception, when there are too many. */
-export interface MistakeLog {
+/** Receives errors. `syntax` throws if there are too many. */
+export interface ErrorLog {
   syntax(message: string, offset: number): void;
-  /** Reports something without a place and ends the reading. */
+  /** Reports an error without a location and stops. */
   stop(message: string): never;
 }
 
-/** Something does not fit. Caught where the rule that was being read ends. */
+/** A token mismatch. Caught at the end of the current rule. */
 class Mismatch extends Error {
   constructor(readonly describe: () => { readonly message: string; readonly token: Token }) {
     super();
@@ -46,21 +46,21 @@ let predictor: Predictor | undefined;
 export class RecoveringParser {
   readonly #network: Network;
   readonly #predictor: Predictor;
-  readonly #log: MistakeLog;
+  readonly #log: ErrorLog;
   readonly #tokens: TokenStream;
   readonly #depths = new Map<RuleName, number>();
   #tree: Tree | undefined;
   #state: State;
-  /** From a mistake until the next token that fits; nothing is reported meanwhile. */
+  /** Set from an error until the next matching token; suppresses further errors. */
   #recovering = false;
-  /** Where recovery was tried since then: twice in the same place, and a token is skipped. */
+  /** The last recovery position: a second recovery at the same position skips a token. */
   #recoveredAt = -1;
   readonly #recoveredIn = new Set<State>();
   #recoveries = 0;
-  /** Tokens that the present recovery may still skip; not counted outside of one. */
+  /** The tokens that the current recovery may still skip; unlimited outside of a recovery. */
   #skips = Number.POSITIVE_INFINITY;
 
-  constructor(tokens: TokenStream, log: MistakeLog) {
+  constructor(tokens: TokenStream, log: ErrorLog) {
     network ??= new Network();
     predictor ??= new Predictor(network);
     this.#network = network;
@@ -106,42 +106,42 @@ export class RecoveringParser {
         return;
       case 'loopBack':
         this.#sync(tree);
-        this.#goInto(tree, state.next);
+        this.#takeBranch(tree, state.next);
         return;
       default:
         this.#sync(tree);
-        this.#goInto(tree, state);
+        this.#takeBranch(tree, state);
     }
   }
 
-  #goInto(tree: Tree, decision: Decision): void {
-    const way = this.#decide(tree, decision);
-    if ('names' in decision) tree.kind = decision.names[way - 1] ?? tree.kind;
-    // The left part is done once its suffix begins.
-    if (decision.kind === 'loop' && decision.suffixes && way === 1) this.#countDown(tree.rule);
-    const next = decision.ways[way - 1];
-    if (next === undefined) throw new Error(`no way ${way}`);
+  #takeBranch(tree: Tree, decision: Decision): void {
+    const branch = this.#decide(tree, decision);
+    if ('names' in decision) tree.kind = decision.names[branch - 1] ?? tree.kind;
+    // The left operand is complete when its suffix begins.
+    if (decision.kind === 'loop' && decision.suffixes && branch === 1) this.#countDown(tree.rule);
+    const next = decision.branches[branch - 1];
+    if (next === undefined) throw new Error(`no branch ${branch}`);
     this.#state = next;
   }
 
   #decide(tree: Tree, decision: Decision): number {
     if (decision.lookahead === 'many') return this.#predict(tree, decision);
     const { type } = this.#tokens.token();
-    const way = decision.ways.findIndex((state) => this.#network.nextTokens(state).tokens.has(type));
-    if (decision.kind !== 'choice') return way === 0 ? 1 : 2;
-    if (way === -1) throw this.#noWay(this.#tokens.token());
-    return way + 1;
+    const branch = decision.branches.findIndex((state) => this.#network.nextTokens(state).tokens.has(type));
+    if (decision.kind !== 'choice') return branch === 0 ? 1 : 2;
+    if (branch === -1) throw this.#noViableAlternative(this.#tokens.token());
+    return branch + 1;
   }
 
   #predict(tree: Tree, decision: Decision): number {
     const callers: State[] = [];
     for (let part: Tree | undefined = tree; part?.call !== undefined; part = part.parent) callers.push(part.call.next);
     const prediction = this.#predictor.predict(decision, callers.reverse(), tree.precedence, this.#tokens);
-    if ('way' in prediction) return prediction.way;
-    throw this.#noWay(this.#tokens.token(prediction.failedAhead));
+    if ('branch' in prediction) return prediction.branch;
+    throw this.#noViableAlternative(this.#tokens.token(prediction.failedAhead));
   }
 
-  #noWay(token: Token): Mismatch {
+  #noViableAlternative(token: Token): Mismatch {
     const first = this.#tokens.token();
     return new Mismatch(() => {
       const input = first.type === TokenType.END ? '<EOF>' : this.#tokens.textBetween(first, token);
@@ -169,7 +169,7 @@ export class RecoveringParser {
     this.#state = call.next;
   }
 
-  /** The part read so far becomes the left one of a part with a suffix. */
+  /** The node read so far becomes the left operand of a suffix node. */
   #wrap(left: Tree, name: string | undefined): void {
     this.#tree = { ...left, kind: name ?? left.rule, parts: new Map([[LEFT, left]]) };
     this.#countUp(left.rule);
@@ -178,7 +178,7 @@ export class RecoveringParser {
   #countUp(rule: RuleName): void {
     const depth = (this.#depths.get(rule) ?? 0) + 1;
     this.#depths.set(rule, depth);
-    if (depth > MOST_DEPTH) this.#log.stop(`expression recursion limit exceeded: ${MOST_DEPTH}`);
+    if (depth > MAX_DEPTH) this.#log.stop(`expression recursion limit exceeded: ${MAX_DEPTH}`);
   }
 
   #countDown(rule: RuleName): void {
@@ -199,7 +199,7 @@ export class RecoveringParser {
 
   #match(expected: ReadonlySet<number>, next: State): Token {
     const token = this.#tokens.token();
-    if (!expected.has(token.type)) return this.#mend(next);
+    if (!expected.has(token.type)) return this.#recoverInline(next);
     this.#matched();
     this.#tokens.consume();
     return token;
@@ -211,11 +211,11 @@ export class RecoveringParser {
     this.#recoveredIn.clear();
   }
 
-  /** One token too many, or one too few. `next`: after the token that is expected. */
-  #mend(next: State): Token {
+  /** Recovers from one surplus or one missing token. `next`: the state after the expected token. */
+  #recoverInline(next: State): Token {
     this.#beginRecovery();
     const tree = this.#tree;
-    const token = this.#dropToken();
+    const token = this.#deleteToken();
     if (token !== undefined) {
       this.#skip();
       return token;
@@ -223,17 +223,17 @@ export class RecoveringParser {
     const expected = this.#expected(this.#state, tree);
     if (!this.#expected(next, tree).has(this.#tokens.token().type)) throw this.#unexpected();
     this.#reportOnce(() => `missing ${listed(expected)} at ${displayed(this.#tokens.token())}`);
-    return this.#missing(Math.min(...expected));
+    return this.#missingToken(Math.min(...expected));
   }
 
-  /** Before a part that may be left out or repeated: brings the next token in line with what may follow. */
+  /** Before an optional or repeated part: skips tokens that cannot follow. */
   #sync(tree: Tree): void {
     if (this.#recovering) return;
     const state = this.#state;
     const { tokens, end } = this.#network.nextTokens(state);
     if (end || tokens.has(this.#tokens.token().type)) return;
     if (state.kind !== 'loopBack' && state.kind !== 'plusBack') {
-      if (this.#dropToken() === undefined) throw this.#unexpected();
+      if (this.#deleteToken() === undefined) throw this.#unexpected();
       return;
     }
     const expected = this.#expected(state, tree);
@@ -242,8 +242,8 @@ export class RecoveringParser {
     this.#skipUntil(new Set([...expected, ...this.#recoverySet(tree)]));
   }
 
-  /** Leaves out the next token if the one after it fits; gives that one. */
-  #dropToken(): Token | undefined {
+  /** Deletes the next token if the one after it matches; returns that one. */
+  #deleteToken(): Token | undefined {
     const expected = this.#expected(this.#state, this.#tree);
     if (!expected.has(this.#tokens.typeAhead(1))) return undefined;
     this.#reportUnwanted(expected);
@@ -263,17 +263,17 @@ export class RecoveringParser {
   }
 
   #beginRecovery(): void {
-    if (this.#recoveries === MOST_RECOVERIES) {
-      this.#log.syntax(`error recovery attempt limit exceeded: ${MOST_RECOVERIES}`, this.#tokens.token().offset);
+    if (this.#recoveries === MAX_RECOVERIES) {
+      this.#log.syntax(`error recovery attempt limit exceeded: ${MAX_RECOVERIES}`, this.#tokens.token().offset);
       throw STOPPED;
     }
     this.#recoveries++;
-    this.#skips = MOST_SKIPPED_TOKENS;
+    this.#skips = MAX_SKIPPED_TOKENS;
   }
 
   #skip(): void {
     if (this.#skips-- <= 0) {
-      this.#log.stop(`error recovery token lookahead limit exceeded: ${MOST_SKIPPED_TOKENS}`);
+      this.#log.stop(`error recovery token lookahead limit exceeded: ${MAX_SKIPPED_TOKENS}`);
     }
     this.#tokens.consume();
   }
@@ -310,15 +310,15 @@ export class RecoveringParser {
     this.#log.syntax(describe(), this.#tokens.token().offset);
   }
 
-  /** A token for what is not in the text, in the place of the next one or before the end. */
-  #missing(type: number): Token {
+  /** A token that stands for a missing one, at the location of the next token or before the end. */
+  #missingToken(type: number): Token {
     const next = this.#tokens.token();
     const place = next.type === TokenType.END ? (this.#tokens.previous() ?? next) : next;
     const name = type === TokenType.END ? 'EOF' : hasOneSpelling(type) ? tokenName(type) : 'undefined';
     return { type, offset: place.offset, text: `<missing ${name}>`, index: -1 };
   }
 
-  /** All that may come next: in the rule, and after it as far as it may end. */
+  /** All tokens that may come next, in this rule and, if it may end, in its callers. */
   #expected(state: State, tree: Tree | undefined): ReadonlySet<number> {
     let next = this.#network.nextTokens(state);
     if (!next.end) return next.tokens;
@@ -331,7 +331,7 @@ export class RecoveringParser {
     return expected;
   }
 
-  /** What may follow any of the rules that are being read. */
+  /** The tokens that may follow any of the active rules. */
   #recoverySet(tree: Tree | undefined): ReadonlySet<number> {
     const set = new Set<number>();
     for (let part = tree; part?.call !== undefined; part = part.parent) {
@@ -341,8 +341,8 @@ export class RecoveringParser {
   }
 }
 
-/** Thrown when reading ends early and all has been said. */
-export const STOPPED = new Error('the text has too many mistakes');
+/** Thrown to stop parsing after all errors are reported. */
+export const STOPPED = new Error('the text has too many errors');
 
 function listed(types: ReadonlySet<number>): string {
   const names = [...types].sort((a, b) => a - b).map(tokenName);

@@ -1,6 +1,6 @@
 /**
- * Characters into tokens, one at a time. The longest token wins; what begins like a token but does not end like one is
- * skipped up to and including the character that did not fit, and reported as a whole.
+ * Splits characters into tokens. The longest match wins. An incomplete token is skipped up to and including the first
+ * character that does not match, and reported as a whole.
  */
 import { TokenType } from './tokens.js';
 
@@ -8,7 +8,7 @@ const BACKSLASH = 0x5c;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** Tokens of one character that nothing longer begins with. */
+/** Single-character tokens that are not a prefix of a longer one. */
 const SINGLE: ReadonlyMap<number, number> = new Map(
   Object.entries({
     '[': TokenType.OPEN_BRACKET,
@@ -27,7 +27,7 @@ const SINGLE: ReadonlyMap<number, number> = new Map(
   }).map(([text, type]) => [text.charCodeAt(0), type]),
 );
 
-/** How many hexadecimal digits follow `\x`, `\X`, `\u` and `\U`. */
+/** The number of hexadecimal digits after `\x`, `\X`, `\u` and `\U`. */
 const ESCAPE_DIGITS: ReadonlyMap<number, number> = new Map([
   [0x78, 2],
   [0x58, 2],
@@ -35,7 +35,7 @@ const ESCAPE_DIGITS: ReadonlyMap<number, number> = new Map([
   [0x55, 8],
 ]);
 
-/** By their length. */
+/** Keywords by length. */
 const KEYWORDS: readonly (readonly (readonly [readonly number[], number])[])[] = [
   [],
   [],
@@ -51,16 +51,16 @@ const KEYWORDS: readonly (readonly (readonly [readonly number[], number])[])[] =
 const PLAIN_ESCAPES: ReadonlySet<number> = new Set(codesOf('abfnrtv"\'\\?`'));
 
 export class Scanner {
-  /** Of the token found last; WRONG for none. */
+  /** The type of the last token; INVALID if there was none. */
   type: number = TokenType.END;
-  /** Where the token found last ends and the next one may start. */
+  /** The end of the last token, where the next one starts. */
   end = 0;
-  /** The first character that did not fit, when a string or a name in backticks was not found. */
+  /** The first character that did not match in an incomplete string or escaped name. */
   #misfit = 0;
 
   constructor(readonly codes: ArrayLike<number>) {}
 
-  /** Finds the token that starts here; gives its end. */
+  /** Reads the token that starts here and returns its end. */
   scan(start: number): number {
     const code = this.#at(start);
     if (isLetter(code)) return this.#word(start, code);
@@ -71,7 +71,7 @@ export class Scanner {
     return this.#symbol(start, code);
   }
 
-  /** -1 beyond the end. */
+  /** The code point at an index; -1 beyond the end. */
   #at(index: number): number {
     return this.codes[index] ?? -1;
   }
@@ -82,9 +82,9 @@ export class Scanner {
     return end;
   }
 
-  /** Skips up to the character that did not fit. */
+  /** Skips up to and including the character that did not match. */
   #wrong(misfit: number): number {
-    return this.#found(TokenType.WRONG, Math.min(misfit + 1, this.codes.length));
+    return this.#found(TokenType.INVALID, Math.min(misfit + 1, this.codes.length));
   }
 
   #run(type: number, from: number, isPart: (code: number) => boolean): number {
@@ -124,7 +124,7 @@ export class Scanner {
     }
   }
 
-  /** A name, a keyword, or a text with a prefix: `r''`, `b''`, `br''`. */
+  /** An identifier, a keyword, or a string with a prefix: `r''`, `b''`, `br''`. */
   #word(start: number, code: number): number {
     const lower = code | 0x20;
     if (lower === 0x72 && isQuote(this.#at(start + 1))) return this.#text(TokenType.STRING, start, start + 1, true);
@@ -171,7 +171,7 @@ export class Scanner {
     return end;
   }
 
-  /** The end of the exponent that starts here; the same place when there is none. */
+  /** The end of the exponent that starts here, or `from` if there is none. */
   #exponent(from: number): number {
     if ((this.#at(from) | 0x20) !== 0x65) return from;
     const sign = this.#at(from + 1);
@@ -179,7 +179,7 @@ export class Scanner {
     return isDigit(this.#at(digits)) ? this.#digits(digits) : from;
   }
 
-  /** A text whose quotes start at `quote`. A prefix that no text follows is a name. */
+  /** A string whose quotes start at `quote`. A prefix without a string is an identifier. */
   #text(type: number, start: number, quote: number, raw: boolean): number {
     const end = this.#quoted(quote, raw);
     if (end !== undefined) return this.#found(type, end);
@@ -191,7 +191,7 @@ export class Scanner {
     const quote = this.#at(start);
     if (this.#at(start + 1) !== quote) return this.#shortText(start + 1, quote, raw);
     if (this.#at(start + 2) !== quote) return start + 2;
-    // Without its end, a long text is an empty short one and whatever follows it.
+    // An unterminated triple-quoted string is an empty string followed by other tokens.
     return this.#longText(start + 3, quote, raw) ?? start + 2;
   }
 
@@ -228,7 +228,7 @@ export class Scanner {
     }
   }
 
-  /** The end of the escape sequence whose backslash is before `from`. */
+  /** The end of the escape sequence whose backslash precedes `from`. */
   #escape(from: number): number | undefined {
     const code = this.#at(from);
     if (PLAIN_ESCAPES.has(code)) return from + 1;
@@ -275,7 +275,7 @@ function isWordPart(code: number): boolean {
   return isLetter(code) || isDigit(code);
 }
 
-/** `-`, `.`, `/` and the space besides what other names are made of. */
+/** Identifier characters and `-`, `.`, `/` and space. */
 function isEscapedNamePart(code: number): boolean {
   return isWordPart(code) || (code >= 0x2d && code <= 0x2f) || code === 0x20;
 }

@@ -1,41 +1,41 @@
-/** The text of an expression by characters (code points), as lines and columns count them. */
+/** The source text of an expression by code point, with line and column lookup, parser limits and issue formatting. */
 import type { CelIssue, Source } from '../ast.js';
 
-/** How deep the rules of the grammar, and the nodes that are made of them, may be nested. */
-export const MOST_DEPTH = 250;
+/** Maximum nesting of grammar rules and of nodes. The limits below equal those of the API server. */
+export const MAX_DEPTH = 250;
 
-/** Characters of a text. */
-export const MOST_CHARACTERS = 100_000;
+/** Maximum characters of an expression. */
+export const MAX_CHARACTERS = 100_000;
 
-/** Mistakes of syntax after which reading stops. */
-export const MOST_SYNTAX_ERRORS = 100;
+/** Maximum syntax errors before parsing stops. */
+export const MAX_SYNTAX_ERRORS = 100;
 
-/** How often reading goes on after a mistake. */
-export const MOST_RECOVERIES = 30;
+/** Maximum attempts to recover from a syntax error. */
+export const MAX_RECOVERIES = 30;
 
-/** How many tokens one such attempt may skip. */
-export const MOST_SKIPPED_TOKENS = 256;
+/** Maximum tokens that one recovery may skip. */
+export const MAX_SKIPPED_TOKENS = 256;
 
-/** How many are shown; of the others, only the number. */
-const SHOWN = 100;
+/** Maximum issues in the formatted text; of the others only the number is shown. */
+const MAX_REPORTED_ISSUES = 100;
 
-/** Lines with more bytes than this are not shown. */
+/** Maximum bytes of a source line that is included in the formatted text. */
 const LONGEST_LINE = 16_384;
 
-/** Wide characters are marked by wide dots, so that the mark stands below its character. */
+/** Wide characters are marked with wide dots to align the mark with its character. */
 const WIDE_DOT = '\uff0e';
 
 const WIDE_MARK = '\uff3e';
 
-/** The offset of what has no place, such as a text that is too long. */
-export const NO_PLACE = -2;
+/** The offset of issues without a location, such as a text that is too long. */
+export const NO_LOCATION = -2;
 
 export class TextSource implements Source {
-  /** One code point per character. */
+  /** The code points of the text. */
   readonly codes: ArrayLike<number>;
   #characters: readonly string[] | undefined;
   #lineStarts: readonly number[] | undefined;
-  /** Offsets are indexes of the string too: no character takes two of its units. */
+  /** Whether no character needs two UTF-16 units, so that offsets are string indexes. */
   readonly #plain: boolean;
 
   constructor(readonly text: string) {
@@ -83,7 +83,7 @@ export class TextSource implements Source {
     return this.slice(start, next === undefined ? this.codes.length : next - 1);
   }
 
-  /** Where the second line and those after it start. */
+  /** The start offsets of all lines after the first. */
   #lines(): readonly number[] {
     if (this.#lineStarts === undefined) {
       const starts: number[] = [];
@@ -94,12 +94,16 @@ export class TextSource implements Source {
   }
 }
 
-/** `issues` are in the order in which they were found: it decides between those at the same place. */
+/**
+ * Formats issues as API clients see them: location, message, source line and a mark. Issues at the same location keep
+ * their order.
+ */
 export function issuesText(source: Source, issues: readonly CelIssue[]): string {
-  const placed = issues.slice(0, SHOWN).map((issue) => ({ issue, at: source.locate(issue.offset) }));
+  const placed = issues.slice(0, MAX_REPORTED_ISSUES).map((issue) => ({ issue, at: source.locate(issue.offset) }));
   placed.sort((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
   const texts = placed.map(({ issue, at }) => issueText(source, issue.message, at));
-  if (issues.length > SHOWN) texts.push(`${issues.length - SHOWN} more errors were truncated`);
+  if (issues.length > MAX_REPORTED_ISSUES)
+    texts.push(`${issues.length - MAX_REPORTED_ISSUES} more errors were truncated`);
   return texts.join('\n');
 }
 

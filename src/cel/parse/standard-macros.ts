@@ -1,15 +1,12 @@
-/**
- * The macros every expression has. Costs and ids follow from what they expand to, so the parts are made in the order of
- * the reference.
- */
+/** The standard macros. Costs and ids depend on the expansion, so nodes are created in the order of cel-go. */
 import type { Expr } from '../ast.js';
 import type { Macro, MacroContext } from '../library.js';
 import { ADD, CONDITIONAL, EQUALS, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, NOT_STRICTLY_FALSE } from './tokens.js';
 
-/** The accumulator's former name is still refused as the name of a variable. */
+/** The former accumulator name is still rejected as a variable name. */
 const FORMER_ACCUMULATOR = '__result__';
 
-/** How a quantifier comes to its result from one item to the next. */
+/** The parts of a comprehension that differ between quantifiers. */
 interface Fold {
   readonly init: Expr;
   readonly condition: Expr;
@@ -70,18 +67,18 @@ function expandMap(context: MacroContext, target: Expr | undefined, args: readon
   const [variable, second, third] = args;
   const name = variableName(context, variable, 'argument is not an identifier');
   if (name === undefined || target === undefined || second === undefined) return undefined;
-  return gather(context, target, name, third ?? second, third === undefined ? undefined : second);
+  return collect(context, target, name, third ?? second, third === undefined ? undefined : second);
 }
 
 function expandFilter(context: MacroContext, target: Expr | undefined, args: readonly Expr[]): Expr | undefined {
   const [variable, predicate] = args;
   const name = variableName(context, variable, 'argument is not an identifier');
   if (name === undefined || target === undefined || variable === undefined) return undefined;
-  return gather(context, target, name, variable, predicate);
+  return collect(context, target, name, variable, predicate);
 }
 
-/** The list of what `item` is for all items that the predicate holds for. */
-function gather(context: MacroContext, target: Expr, variable: string, item: Expr, predicate: Expr | undefined): Expr {
+/** Collects `item` for all elements that satisfy the predicate. */
+function collect(context: MacroContext, target: Expr, variable: string, item: Expr, predicate: Expr | undefined): Expr {
   const accumulator = () => context.ident(context.accumulator);
   const init = context.list();
   const condition = context.literal(true);

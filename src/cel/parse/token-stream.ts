@@ -1,4 +1,4 @@
-/** The tokens of a text with mistakes, read when they are asked for: what is wrong in them is reported at that time. */
+/** The tokens of an erroneous text, read on demand. Token recognition errors are reported when the token is read. */
 import { Scanner } from './scanner.js';
 import type { TextSource } from './source.js';
 import { isHidden, TokenType } from './tokens.js';
@@ -7,7 +7,7 @@ export interface Token {
   readonly type: number;
   readonly offset: number;
   readonly text: string;
-  /** Among all tokens, hidden ones included; -1 for one that is not in the text. */
+  /** The index among all tokens, including hidden ones; -1 for a token that is not in the text. */
   readonly index: number;
 }
 
@@ -16,7 +16,7 @@ export class TokenStream {
   readonly #scanner: Scanner;
   readonly #report: (message: string, offset: number) => void;
   readonly #all: Token[] = [];
-  /** Those that the parser sees. */
+  /** Tokens visible to the parser. */
   readonly #seen: Token[] = [];
   #position = 0;
 
@@ -26,16 +26,16 @@ export class TokenStream {
     this.#report = report;
   }
 
-  /** Of the next token, among those that the parser sees. */
+  /** The index of the next token among the visible ones. */
   get position(): number {
     return this.#position;
   }
 
-  /** The next token, or one after it. There is nothing after the end but the end. */
+  /** The next token or one further ahead. At the end of input it keeps returning the end token. */
   token(ahead = 0): Token {
     while (this.#seen.length <= this.#position + ahead && this.#seen.at(-1)?.type !== TokenType.END) this.#read();
     const token = this.#seen[this.#position + ahead] ?? this.#seen.at(-1);
-    if (token === undefined) throw new Error('a text has at least its end');
+    if (token === undefined) throw new Error('the token stream has no end token');
     return token;
   }
 
@@ -47,13 +47,13 @@ export class TokenStream {
     return this.token(count).type;
   }
 
-  /** The end stays. The token after it is read at once. */
+  /** Consumes a token other than the end and reads the next one immediately. */
   consume(): void {
     if (this.token().type !== TokenType.END) this.#position++;
     this.token();
   }
 
-  /** The text from one token to another, without what was skipped as wrong. */
+  /** The text from one token to another, without invalid characters. */
   textBetween(first: Token, last: Token): string {
     return this.#all
       .slice(first.index, last.index + 1)
@@ -67,7 +67,7 @@ export class TokenStream {
     const offset = scanner.end;
     scanner.scan(offset);
     const text = this.#source.slice(offset, scanner.end);
-    if (scanner.type === TokenType.WRONG) {
+    if (scanner.type === TokenType.INVALID) {
       this.#report(`token recognition error at: '${text}'`, offset);
       return;
     }

@@ -1,6 +1,11 @@
-/** The kinds of tokens, numbered in the order in which messages list them. */
+/**
+ * Token types, their names in messages, and the functions that operators stand for. Operator function names cannot be
+ * written as calls.
+ */
+
+/** Token types, numbered in the order in which messages list them. */
 export const TokenType = {
-  /** The end of the text. */
+  /** End of input. */
   END: 0,
   EQUALS: 1,
   NOT_EQUALS: 2,
@@ -30,7 +35,7 @@ export const TokenType = {
   TRUE: 26,
   FALSE: 27,
   NULL: 28,
-  /** The parser does not see these two, but they are part of the text that a message quotes. */
+  /** The parser skips these two, but they are part of quoted input in messages. */
   WHITESPACE: 29,
   COMMENT: 30,
   FLOAT: 31,
@@ -40,8 +45,8 @@ export const TokenType = {
   BYTES: 35,
   IDENTIFIER: 36,
   ESCAPED_IDENTIFIER: 37,
-  /** No token: characters that are skipped with an error. */
-  WRONG: 38,
+  /** Characters that are not a token; they are skipped with an error. */
+  INVALID: 38,
 } as const;
 
 const NAMES: readonly string[] = [
@@ -53,12 +58,12 @@ const NAMES: readonly string[] = [
   ...['WHITESPACE', 'COMMENT', 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER', 'ESC_IDENTIFIER'],
 ];
 
-/** As messages write it: `'=='`, `IDENTIFIER`, `<EOF>`. */
+/** The name of a token type in messages: `'=='`, `IDENTIFIER`, `<EOF>`. */
 export function tokenName(type: number): string {
   return NAMES[type] ?? '';
 }
 
-/** True for the kinds that have one spelling. */
+/** Whether all tokens of the type have the same text. */
 export function hasOneSpelling(type: number): boolean {
   return type !== TokenType.END && type <= TokenType.NULL;
 }
@@ -67,7 +72,7 @@ export function isHidden(type: number): boolean {
   return type === TokenType.WHITESPACE || type === TokenType.COMMENT;
 }
 
-/** Words that are no names of variables or functions. They may be names of fields. */
+/** Reserved words. They cannot name variables or functions, but fields. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...['as', 'break', 'const', 'continue', 'else', 'false', 'for', 'function', 'if', 'import', 'in', 'let', 'loop'],
   ...['package', 'namespace', 'null', 'return', 'true', 'var', 'void', 'while'],
@@ -93,10 +98,10 @@ export const OPTIONAL_INDEX = '_[?_]';
 
 export const OPTIONAL_SELECT = '_?._';
 
-/** True for anything but `false`, errors included: the condition under which `all` and `exists` go on. */
+/** True for anything but `false`, including errors: the loop condition of `all` and `exists`. */
 export const NOT_STRICTLY_FALSE = '@not_strictly_false';
 
-export const RELATIONS: ReadonlyMap<number, string> = new Map([
+export const RELATION_FUNCTIONS: ReadonlyMap<number, string> = new Map([
   [TokenType.EQUALS, EQUALS],
   [TokenType.NOT_EQUALS, '_!=_'],
   [TokenType.IN, '@in'],
@@ -106,7 +111,7 @@ export const RELATIONS: ReadonlyMap<number, string> = new Map([
   [TokenType.GREATER, '_>_'],
 ]);
 
-export const CALCULATIONS: ReadonlyMap<number, string> = new Map([
+export const ARITHMETIC_FUNCTIONS: ReadonlyMap<number, string> = new Map([
   [TokenType.STAR, '_*_'],
   [TokenType.SLASH, '_/_'],
   [TokenType.PERCENT, '_%_'],

@@ -1,22 +1,22 @@
 /**
- * What a tree with mistakes stands for, as far as it was read: names that are reserved, literals that have no value and
- * macros with wrong arguments are reported beside the mistakes of syntax. The nodes it makes are thrown away.
+ * Converts the tree of an erroneous text as far as possible, to report errors beyond syntax: reserved names, invalid
+ * literals and macros with wrong arguments. The created nodes are discarded.
  */
 import type { Expr } from '../ast.js';
 import { LEFT } from './grammar.js';
 import { literalOf } from './literals.js';
-import type { NodeBuilder, ReportMistake } from './node-builder.js';
+import type { NodeBuilder, ReportError } from './node-builder.js';
 import type { Tree } from './recovering-parser.js';
-import { MOST_DEPTH, NO_PLACE } from './source.js';
+import { MAX_DEPTH, NO_LOCATION } from './source.js';
 import type { Token } from './token-stream.js';
 import { RESERVED_NAMES } from './tokens.js';
 
-/** Of parts that are missing altogether. */
+/** The offset of missing parts. */
 const BEFORE_TEXT = -1;
 
 export interface TreeReaderOptions {
-  readonly report: ReportMistake;
-  /** Reports something without a place and ends the reading. */
+  readonly report: ReportError;
+  /** Reports an error without a location and stops. */
   readonly stop: (message: string) => never;
 }
 
@@ -32,7 +32,7 @@ export class TreeReader {
 
   read(tree: Tree | undefined): Expr {
     const part = innermost(tree);
-    if (part === undefined) return this.#builder.unknown(BEFORE_TEXT);
+    if (part === undefined) return this.#builder.placeholder(BEFORE_TEXT);
     switch (part.kind) {
       case 'start':
         return this.read(treeAt(part, 'e'));
@@ -75,14 +75,14 @@ export class TreeReader {
   }
 
   #deeper(read: () => Expr): Expr {
-    if (++this.#depth > MOST_DEPTH) this.#options.stop('max recursion depth exceeded');
+    if (++this.#depth > MAX_DEPTH) this.#options.stop('max recursion depth exceeded');
     const expr = read();
     this.#depth--;
     return expr;
   }
 
   #unknown(part: Tree, at: Token | undefined = part.start): Expr {
-    return this.#builder.unknown(at.offset);
+    return this.#builder.placeholder(at.offset);
   }
 
   #wrong(part: Tree, message: string): Expr {
@@ -106,10 +106,10 @@ export class TreeReader {
     const name = treeAt(part, 'id');
     const operator = tokenAt(part, 'op');
     if (name === undefined || operator === undefined) return this.#unknown(part);
-    const mistake = nameMistake(name);
-    if (mistake !== undefined) this.#wrong(name, mistake);
+    const error = nameError(name);
+    if (error !== undefined) this.#wrong(name, error);
     if (part.parts.has('opt')) return this.#unknown(part, operator);
-    const field = mistake === undefined ? (tokenAt(name, 'id')?.text ?? '') : '';
+    const field = error === undefined ? (tokenAt(name, 'id')?.text ?? '') : '';
     return { type: 'select', id: this.#builder.id(), offset: operator.offset, operand, field, testOnly: false };
   }
 
@@ -130,7 +130,7 @@ export class TreeReader {
     const dot = part.parts.has('leadingDot') ? '.' : '';
     const id = this.#builder.id();
     const args = treesAt(treeAt(part, 'args'), 'e').map((arg) => this.read(arg));
-    const offset = open?.offset ?? NO_PLACE;
+    const offset = open?.offset ?? NO_LOCATION;
     return this.#builder.callOrMacro({ type: 'call', id, offset, function: dot + name.text, target, args });
   }
 
@@ -154,22 +154,22 @@ export class TreeReader {
     const colons = partsAt(list, 'cols');
     for (const [index, field] of treesAt(list, 'fields').entries()) {
       if (index >= colons.length || index >= values.length) return;
-      const mistake = nameMistake(treeAt(field, 'ident'));
-      if (mistake !== undefined) this.#wrong(list, mistake);
+      const error = nameError(treeAt(field, 'ident'));
+      if (error !== undefined) this.#wrong(list, error);
       else this.read(values[index]);
     }
   }
 
   #literal(part: Tree): Expr {
     const token = tokenAt(part, 'tok');
-    if (token === undefined) return this.#builder.unknown(BEFORE_TEXT);
+    if (token === undefined) return this.#builder.placeholder(BEFORE_TEXT);
     const literal = literalOf(token.type, token.text, part.parts.has('sign'));
-    if (literal !== undefined && 'mistake' in literal) this.#wrong(part, literal.mistake);
+    if (literal !== undefined && 'error' in literal) this.#wrong(part, literal.error);
     return this.#unknown(part);
   }
 }
 
-/** Past the levels that only pass on what they hold. */
+/** Skips the levels that contain a single part. */
 function innermost(tree: Tree | undefined): Tree | undefined {
   let part = tree;
   for (;;) {
@@ -179,7 +179,7 @@ function innermost(tree: Tree | undefined): Tree | undefined {
   }
 }
 
-/** Levels that hold one part, unless they have an operator. */
+/** Levels that contain a single part unless they have an operator. */
 const PASSED: Readonly<Record<string, { readonly label: string; readonly unless: string }>> = {
   expr: { label: 'e', unless: 'op' },
   conditionalOr: { label: 'e', unless: 'ops' },
@@ -192,8 +192,8 @@ const PASSED: Readonly<Record<string, { readonly label: string; readonly unless:
   constantLiteral: { label: 'literal', unless: '' },
 };
 
-/** Names in backticks are not part of the reference environment. */
-function nameMistake(name: Tree | undefined): string | undefined {
+/** The API server does not enable names in backticks. */
+function nameError(name: Tree | undefined): string | undefined {
   if (name?.kind === 'simpleIdentifier') return undefined;
   return name?.kind === 'escapedIdentifier' ? "unsupported syntax: '`'" : 'unsupported ident kind';
 }
@@ -217,7 +217,7 @@ function tokenAt(tree: Tree, label: string, index = 0): Token | undefined {
   return part === undefined || 'parts' in part ? undefined : part;
 }
 
-/** The root of a balanced chain. */
+/** The operator that becomes the root of a balanced chain. */
 function middleToken(tree: Tree, label: string): Token | undefined {
   return tokenAt(tree, label, Math.floor(partsAt(tree, label).length / 2));
 }

@@ -1,4 +1,4 @@
-/** Conversions between types, by overload. Texts that are no value of a type fail in the same words for all types. */
+/** Type conversions by overload id. All conversions from an invalid string fail with the same message format. */
 import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { readInstant } from '../../text/time/time.js';
 import { Failure, type Result } from '../failure.js';
@@ -6,7 +6,7 @@ import { fromUtf8, utf8 } from '../library/text.js';
 import { formatDouble, formatPlain, intOfDouble, MAX_INT, MAX_UINT, MIN_INT, uintOfDouble } from '../numbers.js';
 import { typeOfValue } from '../runtime-type.js';
 import { CelBytes, CelDuration, type CelTimestamp, CelTypeValue, CelUint, type CelValue } from '../values.js';
-import { spend } from '../work-budget.js';
+import { spendWork } from '../work-budget.js';
 import { formatTimestamp, NANOS_PER_SECOND, timestamp, wholeSeconds } from './time.js';
 
 const INT_OVERFLOW = new Failure('integer overflow');
@@ -23,7 +23,7 @@ const NO_UINT = impossible('string', 'uint');
 const NO_DOUBLE = impossible('string', 'double');
 const NO_DURATION = impossible('string', 'google.protobuf.Duration');
 const NO_TIMESTAMP = impossible('string', 'google.protobuf.Timestamp');
-/** The function is declared, and has never worked. */
+/** cel-go declares this conversion, but it always fails. */
 const NO_INT_DURATION = impossible('int', 'google.protobuf.Duration');
 
 const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
@@ -35,7 +35,7 @@ function boolOfText(text: string): Result {
 
 function intOfText(text: string): Result {
   if (!/^[+-]?[0-9]+$/.test(text)) return NO_INT;
-  spend(text.length * 10);
+  spendWork(text.length * 10);
   const digits = text.replace(/^[+-]?0*/, '');
   if (digits.length > 19) return NO_INT;
   const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
@@ -53,12 +53,12 @@ function uintOfText(text: string): Result {
 function doubleOfText(text: string): Result {
   const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text);
   if (special !== null) {
-    // NaN has no sign.
+    // NaN must not have a sign.
     if (special[2] === undefined) return special[1] === '' ? Number.NaN : NO_DOUBLE;
     return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
-  spend(text.length * 10);
-  // Underscores may stand between digits.
+  spendWork(text.length * 10);
+  // Underscores are allowed between digits.
   if (/^[+-]?0x/i.test(text)) {
     return /[^0-9a-fx]_|_[^0-9a-f]|^_|_$/i.test(text) ? NO_DOUBLE : doubleOfHex(text.replaceAll('_', ''));
   }
@@ -69,7 +69,7 @@ function doubleOfText(text: string): Result {
   return Number.isFinite(value) ? value : NO_DOUBLE;
 }
 
-/** `0x1.8p3`: the exponent is of two, and must be there. */
+/** `0x1.8p3`: a binary exponent, which is required. */
 function doubleOfHex(text: string): Result {
   const match = /^([+-]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?p([+-]?[0-9]+)$/i.exec(text);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match ?? [];
@@ -78,14 +78,14 @@ function doubleOfHex(text: string): Result {
   return Number.isFinite(value) ? (sign === '-' ? -value : value) : NO_DOUBLE;
 }
 
-/** `mantissa * 2^power`, rounded once. */
+/** Computes `mantissa * 2^power` with a single rounding. */
 function scaled(mantissa: bigint, power: number): number {
   if (mantissa === 0n) return 0;
   const bits = mantissa.toString(2).length;
   const top = bits + power;
   if (top > 1024) return Number.POSITIVE_INFINITY;
   if (top < -1080) return 0;
-  // As many bits as a double of this size has, rounded to even.
+  // Keep as many bits as a double of this magnitude has, rounded half to even.
   const keep = Math.min(53, top + 1074);
   const drop = bits - keep;
   if (drop <= 0) return Number(mantissa) * 2 ** power;
@@ -97,11 +97,11 @@ function scaled(mantissa: bigint, power: number): number {
   return shift < -1022 ? Number(kept) * 2 ** (shift + 100) * 2 ** -100 : Number(kept) * 2 ** shift;
 }
 
-/** Looked at first: the reader of durations would build a message about the whole text. */
+/** Tested first, because the duration parser would format the whole text into an error message. */
 const DURATION = /^[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
 function durationOfText(text: string): Result {
-  spend(text.length * 50);
+  spendWork(text.length * 50);
   if (!DURATION.test(text)) return NO_DURATION;
   try {
     return new CelDuration(parseDuration(text));
@@ -114,14 +114,14 @@ function durationOfText(text: string): Result {
 const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
 
 function timestampOfText(text: string): Result {
-  spend(text.length * 50);
+  spendWork(text.length * 50);
   if (!TIMESTAMP.test(text)) return NO_TIMESTAMP;
   const instant = readInstant(text);
   if (instant === undefined) return NO_TIMESTAMP;
   return timestamp(BigInt(instant.seconds) * NANOS_PER_SECOND + BigInt(instant.nanos), instant.offset);
 }
 
-/** Seconds, with as many decimals as a double has. */
+/** Formats a duration in seconds with the precision of a double. */
 export function durationText({ nanos }: CelDuration): string {
   const seconds = Number(nanos / NANOS_PER_SECOND) + Number(nanos % NANOS_PER_SECOND) / 1e9;
   return `${formatPlain(seconds)}s`;
@@ -133,8 +133,8 @@ function textOfBytes({ bytes }: CelBytes): Result {
 
 const same = (value: CelValue): Result => value;
 
-/** Arguments fit the types in the names: the caller has looked. */
-const CONVERSIONS = {
+/** The caller checks that arguments match the types in the names. */
+const CONVERSIONS: Readonly<Record<string, (value: never) => Result>> = {
   bool_to_bool: same,
   string_to_bool: boolOfText,
   bytes_to_bytes: same,
@@ -175,5 +175,5 @@ const CONVERSIONS = {
 };
 
 export const CONVERSION_FUNCTIONS: ReadonlyMap<string, (...args: CelValue[]) => Result> = new Map(
-  Object.entries(CONVERSIONS) as unknown as readonly (readonly [string, (...args: CelValue[]) => Result])[],
+  Object.entries(CONVERSIONS).map(([id, convert]) => [id, (value: CelValue) => convert(value as never)]),
 );

@@ -1,9 +1,8 @@
 /**
- * The functions of the language itself: names, overloads and types, without what they do. `standard/` joins the
- * implementations by overload id; the checker and the estimation of cost need no more than this.
+ * Declarations of the standard functions: names, overloads and types. `library.ts` adds the implementations by overload
+ * id; the checker and cost estimation need only the declarations.
  *
- * The order of overloads matters: it is the order in which the ids of a call are listed whose types are known only when
- * it runs.
+ * The order of overloads matters: calls whose types are known only at run time list their overload ids in this order.
  */
 import type { FunctionDeclaration, Overload } from '../library.js';
 import type { CelType } from '../types.js';
@@ -26,29 +25,15 @@ import {
 } from '../types.js';
 import { CelTypeValue } from '../values.js';
 
-const TIME_DECLARATIONS: readonly FunctionDeclaration[] = [
-  { name: 'getFullYear', overloads: ofTimestamp('year') },
-  { name: 'getMonth', overloads: ofTimestamp('month') },
-  { name: 'getDayOfYear', overloads: ofTimestamp('day_of_year') },
-  { name: 'getDayOfMonth', overloads: ofTimestamp('day_of_month') },
-  { name: 'getDate', overloads: ofTimestamp('day_of_month_1_based') },
-  { name: 'getDayOfWeek', overloads: ofTimestamp('day_of_week') },
-  { name: 'getHours', overloads: [...ofTimestamp('hours'), ofDuration('hours')] },
-  { name: 'getMinutes', overloads: [...ofTimestamp('minutes'), ofDuration('minutes')] },
-  // The id with a time zone breaks the pattern.
-  {
-    name: 'getSeconds',
-    overloads: [...ofTimestamp('seconds', 'timestamp_to_seconds_tz'), ofDuration('seconds')],
-  },
-  { name: 'getMilliseconds', overloads: [...ofTimestamp('milliseconds'), ofDuration('milliseconds')] },
-];
-
 const A = typeParam('A');
+
 const B = typeParam('B');
+
 const LIST = listOf(A);
+
 const MAP = mapOf(A, B);
 
-/** Names of types that are in every environment. */
+/** Type names that every environment declares. */
 export const STANDARD_TYPES: Readonly<Record<string, { readonly type: CelType; readonly value: CelTypeValue }>> =
   Object.fromEntries(
     (
@@ -69,8 +54,25 @@ export const STANDARD_TYPES: Readonly<Record<string, { readonly type: CelType; r
     ).map(([name, type]) => [name, { type: typeOf(type), value: new CelTypeValue(type) }]),
   );
 
+const TIME_DECLARATIONS: readonly FunctionDeclaration[] = [
+  { name: 'getFullYear', overloads: ofTimestamp('year') },
+  { name: 'getMonth', overloads: ofTimestamp('month') },
+  { name: 'getDayOfYear', overloads: ofTimestamp('day_of_year') },
+  { name: 'getDayOfMonth', overloads: ofTimestamp('day_of_month') },
+  { name: 'getDate', overloads: ofTimestamp('day_of_month_1_based') },
+  { name: 'getDayOfWeek', overloads: ofTimestamp('day_of_week') },
+  { name: 'getHours', overloads: [...ofTimestamp('hours'), ofDuration('hours')] },
+  { name: 'getMinutes', overloads: [...ofTimestamp('minutes'), ofDuration('minutes')] },
+  // The id with a time zone is irregular.
+  {
+    name: 'getSeconds',
+    overloads: [...ofTimestamp('seconds', 'timestamp_to_seconds_tz'), ofDuration('seconds')],
+  },
+  { name: 'getMilliseconds', overloads: [...ofTimestamp('milliseconds'), ofDuration('milliseconds')] },
+];
+
 export const STANDARD_DECLARATIONS: readonly FunctionDeclaration[] = [
-  // Logic. The evaluator does these itself, since they do not need the values of all their arguments.
+  // Logic. The evaluator implements these, because they do not evaluate all arguments.
   declare('_?_:_', overload('conditional', [BOOL, A, A], A)),
   declare('_&&_', overload('logical_and', [BOOL, BOOL], BOOL)),
   declare('_||_', overload('logical_or', [BOOL, BOOL], BOOL)),
@@ -152,7 +154,7 @@ export const STANDARD_DECLARATIONS: readonly FunctionDeclaration[] = [
   declare('timestamp', ...conversions('timestamp', TIMESTAMP, ['timestamp', 'int64', 'string'])),
   declare('uint', ...conversions('uint64', UINT, ['uint64', 'double', 'int64', 'string'])),
 
-  // Texts.
+  // Strings.
   declare('contains', member('contains_string', [STRING, STRING], BOOL)),
   declare('endsWith', member('ends_with_string', [STRING, STRING], BOOL)),
   declare('startsWith', member('starts_with_string', [STRING, STRING], BOOL)),
@@ -161,7 +163,7 @@ export const STANDARD_DECLARATIONS: readonly FunctionDeclaration[] = [
   ...TIME_DECLARATIONS,
 ];
 
-/** Comparisons between numbers of different types, which an environment may go without. */
+/** Comparisons of numbers of different types, which an environment may disable. */
 export const CROSS_TYPE_COMPARISONS: ReadonlySet<string> = new Set(
   ['less', 'less_equals', 'greater', 'greater_equals'].flatMap((relation) =>
     comparisons(relation)
@@ -182,7 +184,7 @@ function member(id: string, params: readonly CelType[], result: CelType): Overlo
   return { id, member: true, params, result };
 }
 
-/** Types by the words that ids are made of. */
+/** The type of a type name in overload ids. */
 function typeInId(word: string): CelType {
   const types: Readonly<Record<string, CelType>> = {
     bool: BOOL,

@@ -1,8 +1,8 @@
 /**
- * The standard library: the functions of the language, what they are called (declarations.ts) and what they do.
+ * The standard library: declarations (`declarations.ts`) with their implementations.
  *
- * Overloads of one operator share a function, since it looks at its values anyway. The evaluator calls the functions
- * that return failures; the library's own `call`s are the same ones, which throw, as those of all libraries do.
+ * Overloads of one operator share a function that dispatches on runtime types. The evaluator calls the functions that
+ * return failures; the library's own `call`s wrap them and throw, as all libraries do.
  */
 import { celEquals } from '../equality.js';
 import { orThrow, type Result } from '../failure.js';
@@ -14,7 +14,7 @@ import { STANDARD_DECLARATIONS, STANDARD_TYPES } from './declarations.js';
 import { BINARY_OPERATORS, UNARY_OPERATORS } from './operators.js';
 import { TIME_FUNCTIONS } from './time.js';
 
-/** Functions by overload that get values of the types they are declared for. */
+/** Functions by overload id. Their arguments match the declared types. */
 export const STANDARD_FUNCTIONS: ReadonlyMap<string, (...args: CelValue[]) => Result> = new Map([
   ...CONVERSION_FUNCTIONS,
   ...TIME_FUNCTIONS,
@@ -35,7 +35,10 @@ function withCall(name: FunctionDeclaration['name'], overload: Overload): Overlo
   return run === undefined ? overload : { ...overload, call: (...args) => orThrow(run(...args)) };
 }
 
-/** Undefined for what only the evaluator does: logic and the conditional, which do not need all arguments; `[]`. */
+/**
+ * Undefined for functions that the evaluator implements: logic and the conditional, which do not evaluate all
+ * arguments, and `[]`.
+ */
 function functionOf(name: string, id: string): ((...args: CelValue[]) => Result) | undefined {
   if (id === 'equals') return (left, right) => celEquals(left as CelValue, right as CelValue);
   if (id === 'not_equals') return (left, right) => !celEquals(left as CelValue, right as CelValue);

@@ -1,4 +1,4 @@
-/** Operators and functions that look at the types of their values themselves, by name. */
+/** Operators and standard functions that dispatch on the runtime types of their arguments, by name. */
 
 import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { celEquals } from '../equality.js';
@@ -11,25 +11,14 @@ import { celCompare } from '../ordering.js';
 import { typeNameOf } from '../runtime-type.js';
 import type { CelValue } from '../values.js';
 import { CelBudgetError, CelBytes, CelDuration, CelList, CelMap, CelObject, CelTimestamp, CelUint } from '../values.js';
-import { COST_LIMIT_EXCEEDED, spend } from '../work-budget.js';
+import { COST_LIMIT_EXCEEDED, spendWork } from '../work-budget.js';
 import { addTime, negateDuration, subtractTime } from './time.js';
 
-/** What one step of a regular expression takes. */
-const STEP = 20;
+export type UnaryFunction = (value: CelValue) => Result;
 
-/** Reading an item and comparing it. */
-const ITEM = 30;
+export type BinaryFunction = (left: CelValue, right: CelValue) => Result;
 
-const INT_OVERFLOW = new Failure('integer overflow');
-
-const UINT_OVERFLOW = new Failure('unsigned integer overflow');
-
-const DIVISION_BY_ZERO = new Failure('division by zero');
-
-const MODULUS_BY_ZERO = new Failure('modulus by zero');
-
-/** Nothing that comes in a request is as long; only texts glued to themselves again and again are. */
-const MAX_TEXT = 16 * 1024 * 1024;
+type Relation = (left: CelValue, right: CelValue) => Result;
 
 const below = relation('_<_', (comparison) => comparison < 0);
 
@@ -39,7 +28,7 @@ const above = relation('_>_', (comparison) => comparison > 0);
 
 const atLeast = relation('_>=_', (comparison) => comparison >= 0);
 
-// Ints, which are compared most, do not go the long way.
+// Fast path for ints, the most common operands.
 const less: Relation = (left, right) =>
   typeof left === 'bigint' && typeof right === 'bigint' ? left < right : below(left, right);
 
@@ -52,16 +41,13 @@ const greater: Relation = (left, right) =>
 const greaterEquals: Relation = (left, right) =>
   typeof left === 'bigint' && typeof right === 'bigint' ? left >= right : atLeast(left, right);
 
-export type Unary = (value: CelValue) => Result;
-export type Binary = (left: CelValue, right: CelValue) => Result;
-
-export const UNARY_OPERATORS: ReadonlyMap<string, Unary> = new Map([
+export const UNARY_OPERATORS: ReadonlyMap<string, UnaryFunction> = new Map([
   ['!_', not],
   ['-_', negate],
   ['size', size],
 ]);
 
-export const BINARY_OPERATORS: ReadonlyMap<string, Binary> = new Map([
+export const BINARY_OPERATORS: ReadonlyMap<string, BinaryFunction> = new Map([
   ['_+_', add],
   ['_-_', subtract],
   ['_*_', multiply],
@@ -78,8 +64,6 @@ export const BINARY_OPERATORS: ReadonlyMap<string, Binary> = new Map([
   ['matches', matches],
 ]);
 
-type Relation = (left: CelValue, right: CelValue) => Result;
-
 function relation(name: string, holds: (comparison: number) => boolean): Relation {
   return (left, right) => {
     const comparison = celCompare(left, right);
@@ -87,6 +71,14 @@ function relation(name: string, holds: (comparison: number) => boolean): Relatio
     return comparison ?? missingOperator(name, left);
   };
 }
+
+const INT_OVERFLOW = new Failure('integer overflow');
+
+const UINT_OVERFLOW = new Failure('unsigned integer overflow');
+
+const DIVISION_BY_ZERO = new Failure('division by zero');
+
+const MODULUS_BY_ZERO = new Failure('modulus by zero');
 
 function int(value: bigint): Result {
   return value > MAX_INT || value < MIN_INT ? INT_OVERFLOW : value;
@@ -113,10 +105,13 @@ export function add(left: CelValue, right: CelValue): Result {
   return missingOperator('_+_', left);
 }
 
+/** Longer than any request; only strings that are repeatedly concatenated with themselves get this long. */
+const MAX_TEXT = 16 * 1024 * 1024;
+
 function addText(left: string, right: string): string {
   if (left.length + right.length > MAX_TEXT) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
-  // The engine glues texts when they are read, all at once.
-  spend(right.length);
+  // JavaScript engines concatenate lazily when the string is read.
+  spendWork(right.length);
   return left + right;
 }
 
@@ -129,7 +124,7 @@ function addList(left: CelList, right: CelList): CelList {
 function addBytes(left: CelBytes, right: CelBytes): CelBytes {
   const size = left.bytes.length + right.bytes.length;
   if (size > MAX_TEXT) throw new CelBudgetError(COST_LIMIT_EXCEEDED);
-  spend(size);
+  spendWork(size);
   const bytes = new Uint8Array(size);
   bytes.set(left.bytes);
   bytes.set(right.bytes, left.bytes.length);
@@ -166,7 +161,7 @@ function modulo(left: CelValue, right: CelValue): Result {
   if (typeof left === 'bigint') {
     if (typeof right !== 'bigint') return NO_SUCH_OVERLOAD;
     if (right === 0n) return MODULUS_BY_ZERO;
-    // The quotient would not fit, and the reference says so though the remainder would.
+    // The quotient would overflow, which cel-go reports although the remainder fits.
     return left === MIN_INT && right === -1n ? INT_OVERFLOW : left % right;
   }
   if (!(left instanceof CelUint)) return missingOperator('_%_', left);
@@ -178,7 +173,7 @@ function negate(value: CelValue): Result {
   if (typeof value === 'bigint') return int(-value);
   if (typeof value === 'number') return -value;
   if (value instanceof CelDuration) return negateDuration(value);
-  // A bool can be negated, but not by this operator.
+  // cel-go's bool implements negation for `!`, so the message differs.
   return typeof value === 'boolean' ? NO_SUCH_OVERLOAD : missingOperator('-_', value);
 }
 
@@ -197,13 +192,16 @@ export function isIn(value: CelValue, container: CelValue): Result {
   return NO_SUCH_OVERLOAD;
 }
 
+/** Work to read and compare one item. */
+const ITEM = 30;
+
 /**
- * Items that cannot be compared do not matter once another one is found. Of stored lists the items are asked, and say
- * so if none is; of others the value is asked, and what it cannot be compared with is another one.
+ * Incomparable items do not matter if another one matches. For stored lists the item is the left operand and a failure
+ * is reported if nothing matches; for others the value is the left operand and incomparable items count as unequal.
  */
 function isItem(value: CelValue, list: CelList): Result {
   let failure: Failure | undefined;
-  spend(list.size * ITEM);
+  spendWork(list.size * ITEM);
   for (let index = 0; index < list.size; index++) {
     try {
       const item = list.at(index);
@@ -227,7 +225,7 @@ function size(value: CelValue): Result {
 
 function contains(text: CelValue, part: CelValue): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return NO_SUCH_OVERLOAD;
-  spend(text.length);
+  spendWork(text.length);
   return text.includes(part);
 }
 
@@ -239,9 +237,12 @@ function endsWith(text: CelValue, suffix: CelValue): Result {
   return typeof text === 'string' && typeof suffix === 'string' ? text.endsWith(suffix) : NO_SUCH_OVERLOAD;
 }
 
-/** An expression of few characters may stand for many instructions: it is paid by what is done, not by its length. */
+/** Work per step of a regular expression match. */
+const STEP = 20;
+
+/** A short regular expression may expand to many instructions, so the work is counted in steps, not in characters. */
 export function onRegexSteps(steps: number): void {
-  spend(steps * STEP);
+  spendWork(steps * STEP);
 }
 
 function matches(text: CelValue, pattern: CelValue): Result {
@@ -252,7 +253,10 @@ function matches(text: CelValue, pattern: CelValue): Result {
   return re2Matches(pattern, text, { onSteps: onRegexSteps });
 }
 
-/** Texts, times and durations look for functions of their own before they give up, and then name none. */
+/**
+ * The failure of an operator that a value does not support. cel-go omits the name for strings, timestamps and
+ * durations, because it dispatches to their member functions first.
+ */
 export function missingOperator(name: string, first: CelValue): Failure {
   const receives = typeof first === 'string' || first instanceof CelTimestamp || first instanceof CelDuration;
   return receives ? NO_SUCH_OVERLOAD : new Failure(`no such overload: ${name}`);

@@ -1,28 +1,22 @@
 /**
- * Times and durations: arithmetic within years 1 to 9999 and 64 bits of nanoseconds, and the parts of a time in a time
- * zone (UTC unless said otherwise).
+ * Timestamps and durations: arithmetic limited to years 1 to 9999 and 64-bit nanoseconds, parts of a time in a time
+ * zone (default UTC), and formatting.
  */
 
 import { quote } from '../../text/go/go-text.js';
 import { Failure, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import { intOf, MAX_INT, MIN_INT } from '../numbers.js';
 import { CelDuration, CelTimestamp, type CelValue } from '../values.js';
-import { spend } from '../work-budget.js';
-
-const MAX_NUMBER = 2n ** 63n;
-
-/** Asking for the time in a zone is slow. */
-const LOOKUP = 6000;
-
-const MAX_KEPT = 50;
-
-const zones = new Map<string, Intl.DateTimeFormat | Failure>();
+import { spendWork } from '../work-budget.js';
 
 export const NANOS_PER_SECOND = 1_000_000_000n;
+
 const MIN_SECONDS = -62_135_596_800n;
+
 const MAX_SECONDS = 253_402_300_799n;
 
 const INT_OVERFLOW = new Failure('integer overflow');
+
 export const TIMESTAMP_OVERFLOW = new Failure('timestamp overflow');
 
 export function wholeSeconds(nanos: bigint): bigint {
@@ -53,12 +47,12 @@ export function subtractTime(left: CelTimestamp | CelDuration, right: CelValue):
   }
   if (right instanceof CelTimestamp) return difference(left.nanos, right.nanos);
   if (!(right instanceof CelDuration)) return NO_SUCH_OVERLOAD;
-  // The duration is turned around first, which the smallest one cannot be.
+  // cel-go negates the duration first, which overflows for the smallest one.
   return right.nanos === MIN_INT ? INT_OVERFLOW : timestamp(left.nanos - right.nanos, left.offset);
 }
 
 function difference(left: bigint, right: bigint): Result {
-  // Whole seconds have to fit alone.
+  // The whole seconds must fit on their own.
   const seconds = (wholeSeconds(left) - wholeSeconds(right)) * NANOS_PER_SECOND;
   return seconds > MAX_INT || seconds < MIN_INT ? INT_OVERFLOW : duration(left - right);
 }
@@ -67,7 +61,7 @@ export function negateDuration(value: CelDuration): Result {
   return duration(-value.nanos);
 }
 
-/** A time as clocks and calendars of a zone show it. */
+/** Reads a part of a local date and time. */
 type Part = (date: Date, nanos: number) => number;
 
 const TIME_PARTS: Readonly<Record<string, Part>> = {
@@ -84,7 +78,7 @@ const TIME_PARTS: Readonly<Record<string, Part>> = {
 };
 
 function startOfYear(date: Date): number {
-  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  // Not Date.UTC, which maps years 0 to 99 to 1900 to 1999.
   return new Date(0).setUTCFullYear(date.getUTCFullYear(), 0, 1);
 }
 
@@ -97,7 +91,7 @@ function partOfTime(part: Part, time: CelValue, zone: CelValue | undefined): Res
   return intOf(part(new Date((seconds + offset) * 1000), nanos));
 }
 
-/** In floating point, as the reference counts: a hair below a whole hour may be a whole hour. */
+/** Uses floating point, as Go does: a duration just below a whole hour may round to a whole hour. */
 function inUnits(nanos: bigint, unit: bigint): bigint {
   return BigInt(Math.trunc(Number(nanos / unit) + Number(nanos % unit) / Number(unit)));
 }
@@ -106,7 +100,7 @@ function partOfDuration(unit: bigint): (value: CelValue) => Result {
   return (value) => (value instanceof CelDuration ? inUnits(value.nanos, unit) : NO_SUCH_OVERLOAD);
 }
 
-/** By overload. */
+/** Functions by overload id. */
 export const TIME_FUNCTIONS: ReadonlyMap<string, (...args: CelValue[]) => Result> = new Map([
   ...Object.entries(TIME_PARTS).flatMap(([name, part]) => [
     [`timestamp_to_${name}`, (time: CelValue) => partOfTime(part, time, undefined)] as const,
@@ -124,7 +118,7 @@ export const TIME_FUNCTIONS: ReadonlyMap<string, (...args: CelValue[]) => Result
   ],
 ] as readonly (readonly [string, (...args: CelValue[]) => Result])[]);
 
-/** Seconds east of UTC at a moment (seconds since 1970). */
+/** The UTC offset in seconds of a zone (a name or `-02:30`) at a time (seconds since 1970). */
 function offsetIn(zone: string, seconds: number): number | Failure {
   const colon = zone.indexOf(':');
   if (colon < 0) return offsetOfName(zone, seconds);
@@ -132,9 +126,11 @@ function offsetIn(zone: string, seconds: number): number | Failure {
   if (hours instanceof Failure) return hours;
   const minutes = wholeNumber(zone.slice(colon + 1));
   if (minutes instanceof Failure) return minutes;
-  // The sign stands before the hours and counts for the minutes too.
+  // The sign of the hours applies to the minutes, too.
   return (hours * 60 + (zone.startsWith('-') ? -minutes : minutes)) * 60;
 }
+
+const MAX_NUMBER = 2n ** 63n;
 
 function wholeNumber(text: string): number | Failure {
   const problem = (what: string) => new Failure(`strconv.Atoi: parsing ${quote(text)}: ${what}`);
@@ -144,9 +140,16 @@ function wholeNumber(text: string): number | Failure {
   return Number(value);
 }
 
+/** Work of a time zone lookup, which is slow. */
+const LOOKUP = 6000;
+
+const MAX_KEPT = 50;
+
+const zones = new Map<string, Intl.DateTimeFormat | Failure>();
+
 function offsetOfName(name: string, seconds: number): number | Failure {
   if (name === '' || name === 'UTC' || name === 'Local') return 0;
-  spend(LOOKUP);
+  spendWork(LOOKUP);
   let zone = zones.get(name);
   if (zone === undefined) {
     if (zones.size >= MAX_KEPT) zones.clear();
@@ -161,7 +164,7 @@ function zoneOf(name: string): Intl.DateTimeFormat | Failure {
     return new Failure('time: invalid location name');
   }
   const unknown = new Failure(`unknown time zone ${name}`);
-  // Distances without a colon, and names in lower case, are zones to a browser only.
+  // JavaScript accepts offsets without a colon and lower-case names; Go does not.
   if (!/^[A-Z]/.test(name)) return unknown;
   try {
     const zone = new Intl.DateTimeFormat('en-US', {
@@ -177,7 +180,7 @@ function zoneOf(name: string): Intl.DateTimeFormat | Failure {
       minute: 'numeric',
       second: 'numeric',
     });
-    // Names are files to the reference: upper and lower case matter. Other names of the same zone cannot be compared.
+    // Go reads zones from files, so names are case-sensitive. Aliases of a zone cannot be compared.
     const { timeZone } = zone.resolvedOptions();
     return timeZone !== name && timeZone.toLowerCase() === name.toLowerCase() ? unknown : zone;
   } catch (error) {
@@ -200,13 +203,13 @@ function offsetAt(zone: Intl.DateTimeFormat, seconds: number): number {
   return local.getTime() / 1000 - seconds;
 }
 
-/** `2024-05-01T12:00:00.5+02:00`, in the zone it was written in, with as many decimals as it has. */
+/** Formats a timestamp with its original UTC offset and as many decimals as needed: `2024-05-01T12:00:00.5+02:00`. */
 export function formatTimestamp({ nanos, offset }: CelTimestamp): string {
   const local = nanos + BigInt(offset) * 1_000_000_000n;
   const part = ((local % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
   const fraction = part === 0n ? '' : `.${String(part).padStart(9, '0').replace(/0+$/, '')}`;
   const date = new Date(Number((local - part) / 1_000_000n));
-  // The year by hand: Date prints years beyond 9999, which a zone can bring about, in a form of its own.
+  // Date prints years beyond 9999, which an offset can cause, in an expanded format.
   const year = String(date.getUTCFullYear()).padStart(4, '0');
   return `${year}${date.toISOString().slice(-20, -5)}${fraction}${formatOffset(offset)}`;
 }

@@ -8,7 +8,7 @@ import type { CheckedExpression, Environment } from '../../../src/cel/engine.js'
 import { createEnvironment } from '../../../src/cel/environment.js';
 import { LANGUAGE_LIBRARIES, VALUE_LIBRARIES } from '../../../src/cel/library/environments.js';
 import { OPTIONALS_LIBRARY } from '../../../src/cel/library/optional.js';
-import type { Library, NodeToEstimate, SizeEstimate, Sizes } from '../../../src/cel/library.js';
+import type { Library, NodeToEstimate, SizeEstimate, SizeEstimator } from '../../../src/cel/library.js';
 import { parse } from '../../../src/cel/parse/parse.js';
 import { issuesText, TextSource } from '../../../src/cel/parse/source.js';
 import type { CelType } from '../../../src/cel/types.js';
@@ -151,7 +151,7 @@ export const ENVIRONMENTS: Readonly<Record<string, Environment>> = {
 };
 
 /** Every path starts at the object, whatever variable it names: so does the reference for rules. */
-export const SCHEMA_SIZES: Sizes = {
+export const SCHEMA_SIZES: SizeEstimator = {
   estimateSize({ path }: NodeToEstimate): SizeEstimate | undefined {
     if (path.length === 0) return undefined;
     let shape: Shape | undefined = root;
@@ -165,7 +165,7 @@ export const SCHEMA_SIZES: Sizes = {
 };
 
 /** Numbers that depend on all of a path, and none for a quarter of them. */
-export const HASHED_SIZES: Sizes = {
+export const HASHED_SIZES: SizeEstimator = {
   estimateSize({ path }: NodeToEstimate): SizeEstimate | undefined {
     if (path.length === 0) return undefined;
     let hash = 7n;

@@ -3,7 +3,7 @@ import { estimateCost } from '../../../src/cel/cost/estimate.js';
 import { Path } from '../../../src/cel/cost/path.js';
 import { wrapping } from '../../../src/cel/cost/range.js';
 import { createEnvironment } from '../../../src/cel/environment.js';
-import type { Sizes } from '../../../src/cel/library.js';
+import type { SizeEstimator } from '../../../src/cel/library.js';
 import { compile, ENVIRONMENTS, HASHED_SIZES, readCases, SCHEMA_SIZES } from './check-world.js';
 
 /** Expression, and what it costs (`least-most`, or one number) without sizes, with those of a schema, with others. */
@@ -24,7 +24,7 @@ describe('estimates of the reference', () => {
     expect(estimated).toEqual(cases.map((one) => [one[0], rounded(one[column])]));
   });
 
-  function estimate(expression: string, sizes: Sizes | undefined): readonly number[] {
+  function estimate(expression: string, sizes: SizeEstimator | undefined): readonly number[] {
     const checked = compile(expression, server);
     if (typeof checked === 'string') return expect.fail(checked);
     const { min, max } = estimateCost(checked, server, sizes);
@@ -65,7 +65,7 @@ test('a library says what its calls cost', () => {
     libraries: [
       {
         name: 'priced',
-        estimate: ({ overload, args }) =>
+        estimateCost: ({ overload, args }) =>
           overload === 'add_int64' ? { cost: { min: args.length, max: 100 } } : undefined,
       },
     ],

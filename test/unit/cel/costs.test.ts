@@ -1,6 +1,6 @@
 /** What the functions of libraries cost, before and after. The numbers were taken from the reference implementation. */
 import { describe, expect, test } from 'vitest';
-import { TOP } from '../../../src/cel/cost/range.js';
+import { MAX_UINT64 } from '../../../src/cel/cost/range.js';
 import { COSTS } from '../../../src/cel/library/costs.js';
 import type { NodeToEstimate } from '../../../src/cel/library.js';
 import { STRING } from '../../../src/cel/types.js';
@@ -26,16 +26,16 @@ describe('estimates', () => {
     computedSize: { min, max },
   });
   const estimate = (name: string, target: NodeToEstimate | undefined, ...args: NodeToEstimate[]) =>
-    COSTS.estimate?.({ function: name, overload: '', target, args }, unknown);
+    COSTS.estimateCost?.({ function: name, overload: '', target, args }, unknown);
 
   test('functions that are not known are left to others', () => {
     expect(estimate('size', text(0, 1))).toBeUndefined();
-    expect(COSTS.price?.({ function: 'size', overload: '', args: ['a'], result: 1n })).toBeUndefined();
+    expect(COSTS.actualCost?.({ function: 'size', overload: '', args: ['a'], result: 1n })).toBeUndefined();
   });
 
   test('nothing grows beyond the largest number', () => {
-    expect(estimate('replace', text(0, TOP), text(0, 1), text(0, TOP))?.resultSize).toEqual({ min: 0, max: TOP });
-    expect(estimate('labelSelector', undefined, text(0, TOP))?.cost).toEqual({ min: 10, max: TOP });
+    expect(estimate('replace', text(0, MAX_UINT64), text(0, 1), text(0, MAX_UINT64))?.resultSize).toEqual({ min: 0, max: MAX_UINT64 });
+    expect(estimate('labelSelector', undefined, text(0, MAX_UINT64))?.cost).toEqual({ min: 10, max: MAX_UINT64 });
   });
 
   test.each([

@@ -4,7 +4,7 @@ import { ArrayList, itemsOf, jsonValue } from '../../../src/cel/evaluate/views.j
 import { compile, plan } from '../../../src/cel/index.js';
 import {
   AUTHORIZER_TYPE,
-  type AuthorizationQuestion,
+  type AuthorizationCheck,
   authorizerValue,
   type CelAuthorizer,
   RESOURCE_CHECK_TYPE,
@@ -17,7 +17,7 @@ import { CelFormat } from '../../../src/cel/library/named-format.js';
 import { CelQuantity } from '../../../src/cel/library/quantity.js';
 import { CelSemver } from '../../../src/cel/library/semver.js';
 import { CelUrl } from '../../../src/cel/library/url.js';
-import type { SizeEstimate, Sizes } from '../../../src/cel/library.js';
+import type { SizeEstimate, SizeEstimator } from '../../../src/cel/library.js';
 import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
 import { DYN, INT, listOf, STRING } from '../../../src/cel/types.js';
 import {
@@ -80,7 +80,7 @@ const authorizer: CelAuthorizer = {
   },
 };
 
-function parts(question: AuthorizationQuestion): string[] {
+function parts(question: AuthorizationCheck): string[] {
   if (question.type === 'path') return [question.path, '', '', '', '', ''];
   const { group, resource, subresource, namespace, name } = question;
   return ['', group, resource, subresource, namespace, name];
@@ -122,7 +122,7 @@ const KNOWN: Readonly<Record<string, SizeEstimate>> = {
   'l.@items': { min: 0, max: 10 },
   n: { min: 0, max: 7 },
 };
-const SIZES: Sizes = { estimateSize: ({ path }) => KNOWN[path.join('.')] };
+const SIZES: SizeEstimator = { estimateSize: ({ path }) => KNOWN[path.join('.')] };
 
 /** A text that tells values apart. Maps are shown in the order of their texts. */
 function show(value: CelValue): string {
