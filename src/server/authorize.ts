@@ -3,7 +3,7 @@
  */
 
 import { attributesOf } from '../auth/attributes.js';
-import { accessRefusal, isAuthorized } from '../auth/authorizer.js';
+import { accessDeniedError, isAuthorized } from '../auth/authorizer.js';
 import { ADMINISTRATOR } from '../auth/identity.js';
 import { errors } from '../meta/errors.js';
 import type { ResourceAttributes } from '../protocol/access.js';
@@ -28,5 +28,5 @@ function decide(context: ServerContext, request: ApiRequest, attributes: Resourc
   request.audit?.decision?.(decision);
   if (decision.allowed) return;
   if (decision.error !== undefined && decision.reason === '') throw errors.internal(decision.error);
-  throw accessRefusal(user, attributes, decision);
+  throw accessDeniedError(user, attributes, decision);
 }

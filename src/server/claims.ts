@@ -5,11 +5,11 @@
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { OwnableFields } from '../kinds/subresource.js';
 import {
-  differenceWithBelow,
+  recursiveDifference,
   type FieldSet,
   isMember,
   LEAF,
-  NOTHING,
+  EMPTY_SET,
   SELF,
   setOfFields,
 } from '../merge/apply/field-set.js';
@@ -60,10 +60,10 @@ function claimableAt({ kind }: ServedKind, subresource: string): OwnableFields |
 function filterOf(claimable: OwnableFields): ClaimFilter {
   if ('except' in claimable) {
     const except = setOfFields(claimable.except);
-    return (fields) => differenceWithBelow(fields, except);
+    return (fields) => recursiveDifference(fields, except);
   }
   const pattern = setOfFields(claimable.only);
-  return (fields) => keepMatching(fields, pattern) ?? NOTHING;
+  return (fields) => keepMatching(fields, pattern) ?? EMPTY_SET;
 }
 
 /** How the pattern spells every item of a list. */

@@ -12,7 +12,7 @@ import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Registry } from '../registry/registry.js';
-import type { KnownParts } from '../schema/reuse.js';
+import type { ReusableParts } from '../schema/reuse.js';
 import type { Store } from '../storage/store.js';
 import { formatTime } from '../text/time/time.js';
 import type { Clock } from '../util/clock.js';
@@ -49,7 +49,7 @@ export interface ServerContext {
   /** The moment of the last write; see {@link writeContext}. */
   readonly lastMoment: LastMoment;
   /** What it has stored, and takes as it is when it comes again. */
-  readonly known: KnownParts;
+  readonly known: ReusableParts;
 }
 
 export type AccessListener = (user: User, attributes: AccessAttributes, decision: AccessDecision) => void;

@@ -4,15 +4,14 @@
 
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { isWritten } from '../merge/apply/managers.js';
+import { isWrittenByServer } from '../merge/apply/managers.js';
 import { errors, type StatusError } from '../meta/errors.js';
 import type { GroupVersion, GroupVersionKind } from '../meta/gvk.js';
-import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
-import { internalPackage } from '../meta/internal-package.js';
+import { apiVersionOf, internalPackage, parseApiVersion } from '../meta/gvk.js';
 import type { DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody, type TypeMeta } from '../protocol/body.js';
 import type { Registry } from '../registry/registry.js';
-import { decode, type IsOurs } from '../schema/decode.js';
+import { decode, type IsReusable } from '../schema/decode.js';
 import { DecodeError, jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/structural.js';
 import { quote } from '../text/go/go-text.js';
@@ -43,7 +42,7 @@ export interface DecodeTarget {
   /** Further versions in which the body may be written; they have the same fields. */
   readonly alsoAccepts?: readonly string[];
   /** Which parts of the body are taken as they are, because this server gave them out. */
-  readonly isKnown?: IsOurs | undefined;
+  readonly isKnown?: IsReusable | undefined;
   /** Of the live object, where nothing but its status is written: most writers send it back as it is. */
   readonly metadata?: object | undefined;
   /** Keys that the document repeats, each in a line of its own; absent when there are none. */
@@ -253,8 +252,8 @@ export function decodeAs(
   try {
     if (kind.custom !== undefined) return kind.custom.decode(document);
     // Managers that come back as they were given out are neither judged nor copied.
-    const isOurs: IsOurs =
-      isKnown === undefined ? isWritten : (value, node) => isKnown(value, node) || isWritten(value);
+    const isOurs: IsReusable =
+      isKnown === undefined ? isWrittenByServer : (value, node) => isKnown(value, node) || isWrittenByServer(value);
     return decode(schema, document, isOurs, metadata);
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);

@@ -4,15 +4,14 @@
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, type StatusError } from '../meta/errors.js';
-import { apiVersionOf } from '../meta/gvk.js';
-import { internalPackage } from '../meta/internal-package.js';
+import { apiVersionOf, internalPackage } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
-import { untouchedFields } from '../schema/decode.js';
+import { zeroFields } from '../schema/decode.js';
 import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
-import { append } from '../util/append.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type ParsedBody } from '../util/json.js';
+import { append } from '../util/arrays.js';
 import {
   asDraft,
   claimedType,
@@ -32,7 +31,7 @@ import { toServed, toStored } from './versions.js';
 import type { WriteOperation } from './write-operation.js';
 
 export interface PatchedTarget {
-  readonly job: WriteOperation;
+  readonly write: WriteOperation;
   readonly fieldValidation: FieldValidation;
   /** What the patch itself was found to hold; told together with what is found in the document. */
   readonly findings: readonly string[];
@@ -44,18 +43,18 @@ export interface PatchedTarget {
   readonly refuseUnreadable?: (why: string) => StatusError;
 }
 
-/** Decodes and fills in defaults; warnings go to the job. Throws what `refuse` makes of a failure. */
+/** Decodes and fills in defaults; warnings go to the write. Throws what `refuse` makes of a failure. */
 export function decodePatched(document: ParsedBody, target: PatchedTarget): DraftObject {
-  const { job, fieldValidation, refuse } = target;
+  const { write, fieldValidation, refuse } = target;
   const { draft, findings } = isUnversioned(document.value, target)
     ? decodeUnversioned(document, target)
     : decodeVersioned(document, target);
   // A document that cannot be decoded was refused for that alone; whatever else was found is told only now.
   const all = [...target.findings, ...findings];
-  refuseUnknownFields(all, job.served, refuse);
+  refuseUnknownFields(all, write.served, refuse);
   if (all.length === 0 || fieldValidation === 'Ignore') return draft;
   if (fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
-  append(job.warnings, all);
+  append(write.warnings, all);
   return draft;
 }
 
@@ -65,13 +64,13 @@ interface Found {
 }
 
 /** Users' own kinds are no structs: there is no other form to read them in. */
-function isUnversioned(value: unknown, { job, refuse }: PatchedTarget): boolean {
-  return job.served.kind.representation === 'struct' && claimedType(value, refuse).apiVersion === '';
+function isUnversioned(value: unknown, { write, refuse }: PatchedTarget): boolean {
+  return write.served.kind.representation === 'struct' && claimedType(value, refuse).apiVersion === '';
 }
 
 function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
-  const { job, refuse } = target;
-  const { served, server: context, context: moment } = job;
+  const { write, refuse } = target;
+  const { served, server, context } = write;
   if (served.kind.custom !== undefined) {
     const { kind, apiVersion } = claimedType(document.value, refuse);
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
@@ -83,16 +82,16 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
   const gvk = typeOf(document.value, served.gvk, refusals);
   const isOwn = sameType(gvk, served.gvk);
-  const actual = isOwn ? served : isReadTogether(gvk, served) ? context.registry.byKind(gvk) : undefined;
+  const actual = isOwn ? served : isReadTogether(gvk, served) ? server.registry.byKind(gvk) : undefined;
   if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served));
   // Most of what is patched is what was there.
-  const isKnown = actual === served ? knownParts(context, job.request, served) : undefined;
+  const isKnown = actual === served ? knownParts(server, write.request, served) : undefined;
   const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
   const why = actual.kind.strategy.decode.problem?.(draft);
   if (why !== undefined) throw (target.refuseUnreadable ?? refuse)(why);
-  actual.kind.strategy.decode.defaults?.(draft, moment);
+  actual.kind.strategy.decode.defaults?.(draft, context);
   return { draft: actual === served ? draft : converted(draft, actual, served), findings };
 }
 
@@ -106,12 +105,12 @@ function converted(draft: DraftObject, from: ServedKind, to: ServedKind): DraftO
  * The reference server's own form of a kind, which a document without a version is taken for. It was never meant to be
  * written: the parts of the metadata stand at its top, and no other field goes by the name that clients know.
  */
-function decodeUnversioned(document: ParsedBody, { job, refuse }: PatchedTarget): Found {
-  const { served, server: context } = job;
+function decodeUnversioned(document: ParsedBody, { write, refuse }: PatchedTarget): Found {
+  const { served, server } = write;
   const { group } = served.groupKind;
   const kind = claimedType(document.value, refuse).kind || served.gvk.kind;
   if (kind !== served.gvk.kind) {
-    const isKnown = knowsKind(context.registry, { group, kind });
+    const isKnown = knowsKind(server.registry, { group, kind });
     const from = `${internalPackage(group)}.${kind}`;
     throw refuse(
       isKnown ? unconvertible(from, served) : unregistered(kind, `the internal version of group "${group}"`, served),
@@ -119,7 +118,7 @@ function decodeUnversioned(document: ParsedBody, { job, refuse }: PatchedTarget)
   }
   const { value, findings } = decodeAs({ kind: {}, schema: unversioned(served.schema) }, document, refuse);
   const { kind: _kind, apiVersion: _apiVersion, ...metadata } = value;
-  const fields = { ...untouchedFields(served.schema), metadata };
+  const fields = { ...zeroFields(served.schema), metadata };
   return { draft: asDraft(fields, document.value, served), findings };
 }
 

@@ -6,13 +6,13 @@ import { finalizersAfterDelete } from '../kinds/shared/finalizers.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftMeta } from '../meta/object.js';
-import { untouchedFields } from '../schema/decode.js';
+import { zeroFields } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
 import { formatTime, timeToMs } from '../text/time/time.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { preconditionFailed } from './precondition.js';
 import { admit, runEffects } from './steps/admit.js';
-import { commitDelete, commitDraft, commitMetadata, readLive } from './steps/commit.js';
+import { commitDelete, commitDraft, commitMetadata, readLive, storageFailure } from './steps/commit.js';
 import { seal } from './steps/seal.js';
 import { strategyContext } from './strategy-context.js';
 import type { WriteOperation } from './write-operation.js';
@@ -38,69 +38,69 @@ export function warnOfDeletion(deletion: DeletionRequest, { served, warnings }: 
 export function deleteObject(
   name: string,
   deletion: DeletionRequest,
-  job: WriteOperation,
+  write: WriteOperation,
   attempt = 1,
 ): MaybePromise<Deleted> {
   const again = (error: unknown): MaybePromise<Deleted> => {
     if (!(error instanceof StorageError)) throw error;
-    if (attempt < MAX_ATTEMPTS) return deleteObject(name, deletion, job, attempt + 1);
-    throw errors.serverTimeout(job.served.groupResource, 'delete', 2);
+    if (attempt < MAX_ATTEMPTS) return deleteObject(name, deletion, write, attempt + 1);
+    throw storageFailure(error, { verb: 'delete', draft: { metadata: { name } } }, write);
   };
-  return rescue(() => deleteLive(name, deletion, job), again);
+  return rescue(() => deleteLive(name, deletion, write), again);
 }
 
-function deleteLive(name: string, deletion: DeletionRequest, job: WriteOperation): MaybePromise<Deleted> {
+function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperation): MaybePromise<Deleted> {
   // 1. What is there, and is it what the client meant?
-  const live = readLive(job, name);
-  if (live === undefined) throw errors.notFound(job.served.groupResource, name);
-  const verdict = job.served.kind.strategy.delete.intercept?.(live, deletion, job.context) ?? { type: 'proceed' };
-  if (verdict.type === 'conflict') throw errors.conflict(job.served.groupResource, name, verdict.why);
+  const live = readLive(write, name);
+  if (live === undefined) throw errors.notFound(write.served.groupResource, name);
+  const verdict = write.served.kind.strategy.delete.intercept?.(live, deletion, write.context) ?? { type: 'proceed' };
+  if (verdict.type === 'conflict') throw errors.conflict(write.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
-  if (verdict.type === 'proceed') checkPreconditions(live, deletion, job);
+  if (verdict.type === 'proceed') checkPreconditions(live, deletion, write);
   // 2. May it go?
   const admitted = { operation: 'DELETE', oldObject: live } as const;
   // A collection was asked about as a whole.
-  const mutated = job.isCollectionDelete === true ? undefined : admit('mutate', admitted, job);
-  const allowed = chain(mutated, () => admit('validate', admitted, job));
+  const mutated = write.isCollectionDelete === true ? undefined : admit('mutate', admitted, write);
+  const allowed = chain(mutated, () => admit('validate', admitted, write));
   // 3. Then it goes, or begins to.
   return chain(allowed, (): Deleted => {
-    runEffects(job);
-    if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, job), removed: false };
-    return remove(live, deletion, job);
+    runEffects(write);
+    if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, write), removed: false };
+    return remove(live, deletion, write);
   });
 }
 
 /** Takes the object away, or marks it when something still holds it. */
-function remove(live: ApiObject, deletion: DeletionRequest, job: WriteOperation): Deleted {
-  const { gracePeriod, defaultPropagation } = job.served.kind.strategy.delete;
-  const grace = gracePeriod === undefined ? NO_GRACE : graceFor(live, gracePeriod, { deletion, job });
+function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperation): Deleted {
+  const { gracePeriod, defaultPropagation } = write.served.kind.strategy.delete;
+  const grace = gracePeriod === undefined ? NO_GRACE : graceFor(live, gracePeriod, { deletion, write });
   if (grace.type === 'pending') return { object: live, removed: false };
   const before = live.metadata.finalizers ?? [];
   const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
   if (grace.type === 'none' && finalizers.length === 0) {
-    const stripped = before.length === 0 ? undefined : whenStripped(live, deletion, job);
-    return stripped ?? { object: removeObject(live, job), removed: true };
+    const stripped = before.length === 0 ? undefined : whenStripped(live, deletion, write);
+    return stripped ?? { object: removeObject(live, write), removed: true };
   }
   const draft = { ...live.metadata, finalizers: [...finalizers] } as DraftMeta;
   if (grace.type === 'until') startGrace(draft, live, grace);
-  else markDeleting(draft, live, job);
-  const marked = commitMetadata(draft, live, job);
+  else markDeleting(draft, live, write);
+  const marked = commitMetadata(draft, live, write);
   const stays = grace.type !== 'until' || grace.seconds > 0 || finalizers.length > 0;
   // A dry run has marked nothing that could be taken away.
-  if (stays || job.dryRun) return { object: marked, removed: !stays };
+  if (stays || write.dryRun) return { object: marked, removed: !stays };
   // Without any grace it is marked and taken away in one go; both are told to watchers.
-  return { object: removeObject(marked, job), removed: true };
+  return { object: removeObject(marked, write), removed: true };
 }
 
 /**
  * Two slips of the reference server where a delete takes away the finalizers that held the object: what it then has in
  * its hands is an empty object, which a rehearsal shows, and whose version is compared with the one that was asked for.
  */
-function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, job: WriteOperation): Deleted | undefined {
-  const { served, dryRun } = job;
+function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, write: WriteOperation): Deleted | undefined {
+  const { served, dryRun } = write;
   if (dryRun) {
     const empty = {
-      ...untouchedFields(served.schema),
+      ...zeroFields(served.schema),
       kind: served.gvk.kind,
       apiVersion: served.apiVersion,
       metadata: {},
@@ -110,13 +110,13 @@ function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, job: 
   if (preconditions.resourceVersion === undefined) return undefined;
   const { name, resourceVersion } = live.metadata;
   const why = failedPrecondition({ resourceVersion: '' }, { resourceVersion }) ?? '';
-  throw preconditionFailed(job, name, why);
+  throw preconditionFailed(write, name, why);
 }
 
 /** Removes an object that nothing holds any more, and gives back what was set aside for it. */
-export function removeObject(live: ApiObject, job: WriteOperation): ApiObject {
-  const gone = commitDelete(live, job);
-  if (!job.dryRun) job.served.kind.strategy.write.release?.(live, strategyContext(job, deleteObject));
+export function removeObject(live: ApiObject, write: WriteOperation): ApiObject {
+  const gone = commitDelete(live, write);
+  if (!write.dryRun) write.served.kind.strategy.write.release?.(live, strategyContext(write, deleteObject));
   return gone;
 }
 
@@ -131,10 +131,10 @@ const NO_GRACE: Grace = { type: 'none' };
 function graceFor(
   live: ApiObject,
   gracePeriod: NonNullable<Strategy['delete']['gracePeriod']>,
-  about: { readonly deletion: DeletionRequest; readonly job: WriteOperation },
+  about: { readonly deletion: DeletionRequest; readonly write: WriteOperation },
 ): Grace {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
-  const now = timeToMs(about.job.context.now);
+  const now = timeToMs(about.write.context.now);
   // A period beyond what a number holds exactly arrives as a bigint.
   const wish: unknown = about.deletion.gracePeriodSeconds;
   const asked = wish === undefined ? undefined : withinTime(Number(wish), now);
@@ -174,9 +174,9 @@ function increment(generation: number): number {
   return typeof exact === 'bigint' ? ((exact + 1n) as unknown as number) : generation + 1;
 }
 
-function markDeleting(draft: DraftMeta, live: ApiObject, job: WriteOperation): void {
+function markDeleting(draft: DraftMeta, live: ApiObject, write: WriteOperation): void {
   const { deletionTimestamp, generation } = live.metadata;
-  const { now } = job.context;
+  const { now } = write.context;
   if (deletionTimestamp === undefined) {
     if (generation !== undefined && generation > 0) draft.generation = increment(generation);
     draft.deletionTimestamp = now;
@@ -187,9 +187,9 @@ function markDeleting(draft: DraftMeta, live: ApiObject, job: WriteOperation): v
   draft.deletionGracePeriodSeconds = 0;
 }
 
-function checkPreconditions(live: ApiObject, deletion: DeletionRequest, job: WriteOperation): void {
+function checkPreconditions(live: ApiObject, deletion: DeletionRequest, write: WriteOperation): void {
   const { uid, resourceVersion } = deletion.preconditions;
-  const { groupKind } = job.served;
+  const { groupKind } = write.served;
   const { metadata } = live;
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;

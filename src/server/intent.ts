@@ -4,10 +4,10 @@
 import type { ServedKind } from '../kinds/served-kind.js';
 import { compare } from '../merge/apply/compare.js';
 import { type Conflict, ConflictError } from '../merge/apply/conflict.js';
-import { difference, type FieldSet, isEmptySet, NOTHING } from '../merge/apply/field-set.js';
-import { type ManagerIdentity, type Managers, NOBODY } from '../merge/apply/managers.js';
+import { difference, type FieldSet, isEmptySet, EMPTY_SET } from '../merge/apply/field-set.js';
 import { fieldsOfIntent, IntentError } from '../merge/apply/intent-fields.js';
-import { type Applied, afterUpdate, applyIntent, UnfitVersionError } from '../merge/apply/ownership.js';
+import { type ManagerIdentity, type Managers, NO_MANAGERS } from '../merge/apply/managers.js';
+import { type Applied, managersAfterUpdate, applyIntent, IncompatibleVersionError } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
 import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js';
@@ -15,7 +15,6 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/structural.js';
-import { append } from '../util/append.js';
 import {
   cloneJson,
   copyJson,
@@ -26,6 +25,7 @@ import {
   NotJsonError,
   requireJson,
 } from '../util/json.js';
+import { append } from '../util/arrays.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { FieldValidation, WriteOptions } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/own.js';
@@ -64,22 +64,22 @@ function notAMap(value: unknown): string {
 interface Application {
   readonly intent: Intent;
   readonly options: WriteOptions;
-  readonly job: WriteOperation;
+  readonly write: WriteOperation;
 }
 
 /** The object that the configuration makes of the live one, and who manages it then. */
 export function draftOf(application: Application, live: ApiObject | undefined): DraftObject {
-  const { intent, options, job } = application;
+  const { intent, options, write } = application;
   const { document } = intent;
-  checkType(document, job.served);
+  checkType(document, write.served);
   const applied = applyOver(application, live);
   const draft =
     applied.object === undefined && live !== undefined
       ? (copyJson(live) as unknown as DraftObject)
-      : decodeMerged(applied.object ?? emptyObject(job.served), application, live);
+      : decodeMerged(applied.object ?? emptyObject(write.served), application, live);
   setManagers(draft.metadata, applied.managers, live?.metadata.managedFields);
   if (options.fieldManager === CLIENT_SIDE_APPLIER) syncAnnotation(draft, application);
-  refuseRepeatedKeys(intent.repeatedKeys, options.fieldValidation, job);
+  refuseRepeatedKeys(intent.repeatedKeys, options.fieldValidation, write);
   return draft;
 }
 
@@ -97,18 +97,18 @@ function typeOf({ apiVersion, kind }: Intent['document']): GroupVersionKind {
   return { group: '', version: '', ...gv, kind: typeof kind === 'string' ? kind : '' };
 }
 
-function applyOver({ intent, options, job }: Application, live: ApiObject | undefined): Applied {
-  const { served, context: moment, request } = job;
-  const versions = versionsOf(job);
+function applyOver({ intent, options, write }: Application, live: ApiObject | undefined): Applied {
+  const { served, context, request } = write;
+  const versions = versionsOf(write);
   const { apiVersion } = served;
   const subresource = request.subresource ?? '';
   const by: ManagerIdentity = { manager: options.fieldManager ?? '', operation: 'Apply', apiVersion, subresource };
   const before = asVersioned(served, live === undefined ? emptyObject(served) : withoutManagers(live));
-  const managers = managersOf(live, job);
+  const managers = managersOf(live, write);
   const { document } = intent;
   const apply = (force: boolean): Applied => {
     refuseManagedFields(document);
-    return applyIntent({ live: before, intent: document, managers, by, force, now: moment.now }, versions);
+    return applyIntent({ live: before, intent: document, managers, by, force, now: context.now }, versions);
   };
   try {
     return apply(options.force);
@@ -116,10 +116,10 @@ function applyOver({ intent, options, job }: Application, live: ApiObject | unde
     if (error instanceof IntentError) {
       throw errors.plain(`failed to create typed patch object (${addressOf(document, served)}): ${error.message}`);
     }
-    if (error instanceof UnfitVersionError) throw errors.plain(error.message);
+    if (error instanceof IncompatibleVersionError) throw errors.plain(error.message);
     if (!(error instanceof ConflictError)) throw error;
     if (by.manager !== CLIENT_SIDE_APPLIER) throw conflict(error);
-    const left = conflictsBeside(error, fieldsLastApplied(annotationOf(live?.metadata.annotations, job), before));
+    const left = conflictsBeside(error, fieldsLastApplied(annotationOf(live?.metadata.annotations, write), before));
     if (left !== undefined) throw conflict(left);
     return apply(true);
   }
@@ -132,9 +132,9 @@ function withoutManagers({ metadata, ...object }: ApiObject): unknown {
 }
 
 /** Who manages the object; one that nobody tracks belongs, as it is, to whoever came before. */
-function managersOf(live: ApiObject | undefined, job: WriteOperation): Managers {
-  const { served, context: moment, request } = job;
-  const managers = live === undefined ? NOBODY : managersIn(live);
+function managersOf(live: ApiObject | undefined, write: WriteOperation): Managers {
+  const { served, context, request } = write;
+  const managers = live === undefined ? NO_MANAGERS : managersIn(live);
   if (managers.size > 0 || live === undefined) return managers;
   const { apiVersion } = served;
   const by = {
@@ -144,7 +144,7 @@ function managersOf(live: ApiObject | undefined, job: WriteOperation): Managers 
     subresource: request.subresource ?? '',
   } as const;
   const [before, after] = [asVersioned(served, emptyObject(served)), asVersioned(served, live)];
-  return afterUpdate({ before, after, managers, by, now: moment.now }, versionsOf(job));
+  return managersAfterUpdate({ before, after, managers, by, now: context.now }, versionsOf(write));
 }
 
 function refuseManagedFields({ metadata }: Intent['document']): void {
@@ -167,8 +167,8 @@ function addressOf({ metadata }: Intent['document'], { gvk }: ServedKind): strin
 }
 
 /** The merged document as a draft. Its types fit, but values with a syntax of their own are read here for the first time. */
-function decodeMerged(merged: unknown, { intent, job }: Application, live: ApiObject | undefined): DraftObject {
-  const { server: context, served, context: moment } = job;
+function decodeMerged(merged: unknown, { intent, write }: Application, live: ApiObject | undefined): DraftObject {
+  const { server, served, context } = write;
   const refuse = (why: string): StatusError =>
     errors.plain(
       `failed to convert new object (${addressOf(intent.document, served)}) to proper version: unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`,
@@ -176,9 +176,9 @@ function decodeMerged(merged: unknown, { intent, job }: Application, live: ApiOb
   const unreadable = (why: string): StatusError =>
     errors.plain(`failed to convert to unversioned (${addressOf(intent.document, served)}): ${why}`);
   const refusals: Refusals = { unrecognized: refuse, unfit: refuse, unreadable };
-  const target = { served, registry: context.registry, fieldValidation: 'Ignore' } as const;
+  const target = { served, registry: server.registry, fieldValidation: 'Ignore' } as const;
   const { draft } = decodeDocument({ value: restored(merged, { served, live, refuse }) }, target, refusals);
-  served.kind.strategy.decode.defaults?.(draft, moment);
+  served.kind.strategy.decode.defaults?.(draft, context);
   return draft;
 }
 
@@ -199,22 +199,22 @@ function restored(
   }
 }
 
-function annotationName(job: WriteOperation): string {
-  return job.served.dialect.subkey('kubectl', 'last-applied-configuration');
+function annotationName(write: WriteOperation): string {
+  return write.served.dialect.subkey('kubectl', 'last-applied-configuration');
 }
 
 function annotationOf(
   annotations: Readonly<Record<string, string>> | undefined,
-  job: WriteOperation,
+  write: WriteOperation,
 ): string | undefined {
-  return annotations?.[annotationName(job)];
+  return annotations?.[annotationName(write)];
 }
 
 /** The annotation of the client that has one says from now on what was applied here. */
-function syncAnnotation(draft: DraftObject, { intent, job }: Application): void {
+function syncAnnotation(draft: DraftObject, { intent, write }: Application): void {
   const { annotations } = draft.metadata;
-  if (annotations === undefined || !annotationOf(annotations, job)) return;
-  const name = annotationName(job);
+  if (annotations === undefined || !annotationOf(annotations, write)) return;
+  const name = annotationName(write);
   const text = `${escapeForPages(encodeSorted(withoutAnnotation(intent.document, name)))}\n`;
   const next: Record<string, string> = { ...annotations, [name]: text };
   if (totalSize(next) > MAX_ANNOTATIONS) delete next[name];
@@ -239,7 +239,7 @@ function withoutAnnotation(document: Intent['document'], name: string): unknown 
   return { ...document, metadata: { ...metadata, annotations: others } };
 }
 
-function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldValidation, job: WriteOperation): void {
+function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldValidation, write: WriteOperation): void {
   if (lines.length === 0 || fieldValidation === 'Ignore') return;
   if (fieldValidation === 'Strict') {
     const list = lines.map((line) => `\n  ${line}`).join('');
@@ -247,7 +247,7 @@ function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldVali
       `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${list}`,
     );
   }
-  append(job.warnings, lines);
+  append(write.warnings, lines);
 }
 
 /** Fields of the annotation's configuration that are live as they stand there. */
@@ -256,13 +256,13 @@ function fieldsLastApplied(
   live: { readonly apiVersion: string; readonly schema: ObjectNode; readonly value: unknown },
 ): FieldSet {
   const configuration = text === undefined ? undefined : parse(text);
-  if (!isRecord(configuration) || configuration['apiVersion'] !== live.apiVersion) return NOTHING;
+  if (!isRecord(configuration) || configuration['apiVersion'] !== live.apiVersion) return EMPTY_SET;
   try {
     const fields = fieldsOfIntent(live.schema, configuration);
     const { modified, added, removed } = compare(live.schema, configuration, live.value);
     return difference(difference(difference(fields, modified), added), removed);
   } catch (error) {
-    if (error instanceof IntentError) return NOTHING;
+    if (error instanceof IntentError) return EMPTY_SET;
     throw error;
   }
 }

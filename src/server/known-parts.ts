@@ -4,12 +4,12 @@
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiRequest } from '../protocol/request.js';
-import type { IsOurs } from '../schema/decode.js';
+import type { IsReusable } from '../schema/decode.js';
 import { hasReusableParts } from '../schema/reuse.js';
 import type { ServerContext } from './context.js';
-import { needsRedecoding } from './redecoding.js';
+import { needsRedecoding } from './steps/redecode.js';
 
-export function knownParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsOurs | undefined {
+export function knownParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsReusable | undefined {
   const { schema } = served;
   // Plugins of users may change all that they get to see.
   if (!hasReusableParts(schema) || context.pluginsMayWait(served) || needsRedecoding(context)) return undefined;

@@ -2,11 +2,11 @@
  * Puts together what every part of the server is given.
  */
 import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
-import { type AuthorizerFactory, accessOf } from '../auth/authorizer.js';
+import { type AuthorizerFactory, createAccessReader } from '../auth/authorizer.js';
 import {
   type AccountTokensFactory,
   type AuthenticationOptions,
-  authenticationOf,
+  createAuthentication,
 } from '../auth/cluster-authentication.js';
 import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -34,7 +34,7 @@ export function makeContext(parts: ContextParts): ServerContext {
   const { store, registry, features, dialect, clock, ids, release } = parts;
   const objects = objectReader(store, registry);
   const setting = { dialect, objects, changes: changesOf(store, dialect) };
-  const access = accessOf(parts.authorizer, setting);
+  const access = createAccessReader(parts.authorizer, setting);
   const listeners = new Set<AccessListener>();
   const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
     const decision = access.decide(user, attributes);
@@ -58,7 +58,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     view: clusterView(base, parts.outside, () => context),
     pluginsMayWait: raceTest(admission, () => context.view),
     accessListeners: listeners,
-    authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
+    authentication: createAuthentication(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock, store),

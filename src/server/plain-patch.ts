@@ -5,10 +5,10 @@
  * Everything that is not as plain as that is left to those who can tell what to make of it, and how to complain.
  */
 import { mayMutateKind } from '../admission/chain.js';
-import { isWritten } from '../merge/apply/managers.js';
+import { isWrittenByServer } from '../merge/apply/managers.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { plainScalar } from '../schema/decode-scalar.js';
-import { type IsShared, thawed } from '../schema/reuse.js';
+import { type IsShared, thawValue } from '../schema/reuse.js';
 import type { ObjectNode, Structural } from '../schema/structural.js';
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import { knownParts } from './known-parts.js';
@@ -17,27 +17,27 @@ import type { WriteOperation } from './write-operation.js';
 type Members = Readonly<Record<string, unknown>>;
 
 /** The patched object as a draft, or undefined when the patch is not as plain as that. */
-export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteOperation): DraftObject | undefined {
-  const { served, server: context } = job;
+export function plainlyPatched(live: ApiObject, patch: unknown, write: WriteOperation): DraftObject | undefined {
+  const { served, server } = write;
   const { kind, schema } = served;
   if (kind.representation !== 'struct' || served.storageKind !== undefined || !isRecord(patch)) return undefined;
   // What the object is does not change by a patch; and what came from outside may be anything.
-  if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || context.store.holdsStrangers)
+  if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || server.store.holdsStrangers)
     return undefined;
-  if (isLeftAlone(job)) return patchedInPlace(schema, live, patch);
-  const isKnown = knownParts(context, job.request, served);
-  const isShared: IsShared = (part, node) => isWritten(part) || isKnown?.(part, node) === true;
+  if (isLeftAlone(write)) return patchedInPlace(schema, live, patch);
+  const isKnown = knownParts(server, write.request, served);
+  const isShared: IsShared = (part, node) => isWrittenByServer(part) || isKnown?.(part, node) === true;
   const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
-  if (draft !== undefined) kind.strategy.decode.defaults?.(draft, job.context);
+  if (draft !== undefined) kind.strategy.decode.defaults?.(draft, write.context);
   return draft;
 }
 
 /** Whether nobody will change what is inside the draft: not the kind, and not a plugin. */
-function isLeftAlone({ served, server: context, request }: WriteOperation): boolean {
+function isLeftAlone({ served, server, request }: WriteOperation): boolean {
   const { decode, update, write } = served.kind.strategy;
   const changesDraft = decode.defaults ?? update.prepare ?? write.canonicalize ?? write.allocate;
   if (request.subresource !== undefined || changesDraft !== undefined) return false;
-  return !context.pluginsMayWait(served) && !mayMutateKind(context.admission.awake(), served);
+  return !server.pluginsMayWait(served) && !mayMutateKind(server.admission.awake(), served);
 }
 
 /** The live object with other values; what is inside it stays the very same. */
@@ -73,7 +73,7 @@ function patchedStruct(
     for (const name in live) {
       const value = live[name];
       if (typeof value !== 'object' || Object.hasOwn(values, name)) continue;
-      out[name] = thawed(node.fields.get(name)?.node, value, isShared);
+      out[name] = thawValue(node.fields.get(name)?.node, value, isShared);
     }
   }
   // The names of structs are ours.

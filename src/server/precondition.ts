@@ -7,11 +7,15 @@ import { errors, type StatusError } from '../meta/errors.js';
 import type { WriteOperation } from './write-operation.js';
 
 /** `why` is the precondition that failed. */
-export function preconditionFailed(job: WriteOperation, name: string, why: string): StatusError {
-  const { served, namespace, dryRun } = job;
+export function preconditionFailed(write: WriteOperation, name: string, why: string): StatusError {
+  const { served, namespace, dryRun } = write;
   const resource = served.groupResource;
   const isBelowGroup = served.kind.representation === 'document' || EXTENSION_GROUPS.includes(served.kind.group);
-  return errors.conflict(resource, name, storageConflictMessage({ resource, isBelowGroup, namespace, name, dryRun }, why));
+  return errors.conflict(
+    resource,
+    name,
+    storageConflictMessage({ resource, isBelowGroup, namespace, name, dryRun }, why),
+  );
 }
 
 /** Whose kinds are served by servers of their own. */

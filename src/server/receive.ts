@@ -3,7 +3,7 @@
  * seen to, and durable, before anybody is answered.
  */
 import type { AuditLog } from '../audit/log.js';
-import { impersonated } from '../auth/identity.js';
+import { completeImpersonatedUser } from '../auth/identity.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { Journal } from '../storage/journal/types.js';
@@ -40,7 +40,7 @@ export function receiver(parts: ReceiverParts): Receiver {
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
     if (isClosed) throw closing.reason;
     if (request.user !== undefined) {
-      const user = impersonated(request.user);
+      const user = completeImpersonatedUser(request.user);
       if (user !== request.user) return send({ ...request, user });
     }
     return middlewares.isEmpty ? handle(request) : middlewares.run(request, handleIfOpen);

@@ -106,7 +106,7 @@ export class ServerReconcilers {
     if (kinds === this.#kinds) return;
     this.#kinds = kinds;
     // Through the stored form where that is served, through another version where the release has no more than that.
-    const attended = [...kinds.filter(({ storageKind: storedAs }) => storedAs === undefined), ...kinds];
+    const attended = [...kinds.filter(({ storageKind }) => storageKind === undefined), ...kinds];
     for (const served of attended) {
       const { kind } = served.storageKind ?? served;
       if (this.#attendants.has(kind)) continue;

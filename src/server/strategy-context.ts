@@ -13,7 +13,7 @@ import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
-import { pinHiddenClass } from '../util/pin-hidden-class.js';
+import { pinHiddenClass } from '../util/hidden-class.js';
 import { NO_PLUGINS } from './plugins.js';
 import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
 import { ownUpdated } from './steps/own.js';
@@ -21,12 +21,12 @@ import { seal } from './steps/seal.js';
 import { startWrite, type WriteOperation } from './write-operation.js';
 
 /** A client's delete, handed in by who has it: it may itself need what stands here. */
-export type DeleteObject = (name: string, deletion: DeletionRequest, job: WriteOperation) => MaybePromise<unknown>;
+export type DeleteObject = (name: string, deletion: DeletionRequest, write: WriteOperation) => MaybePromise<unknown>;
 
-export function strategyContext(job: WriteOperation, deleteObject: DeleteObject): StrategyContext {
-  const { dialect, now, features } = job.context;
-  const { request, user, namespace, dryRun, warnings, server: context } = job;
-  const random = () => context.ids.random();
+export function strategyContext(write: WriteOperation, deleteObject: DeleteObject): StrategyContext {
+  const { dialect, now, features } = write.context;
+  const { request, user, namespace, dryRun, warnings, server } = write;
+  const random = () => server.ids.random();
   return {
     dialect,
     now,
@@ -37,9 +37,9 @@ export function strategyContext(job: WriteOperation, deleteObject: DeleteObject)
     dryRun,
     warnings,
     random,
-    access: context.access,
-    tokens: context.authentication.tokens,
-    objects: objectsFor(job, deleteObject),
+    access: server.access,
+    tokens: server.authentication.tokens,
+    objects: objectsFor(write, deleteObject),
   };
 }
 
@@ -71,48 +71,48 @@ function readAll(
 /** Of kinds that are not served. */
 const NO_KEYS = { has: () => false };
 
-export function objectsFor(job: WriteOperation, deleteObject: DeleteObject): Objects {
-  return new ObjectsOfJob(job, deleteObject);
+export function objectsFor(write: WriteOperation, deleteObject: DeleteObject): Objects {
+  return new ObjectsOfJob(write, deleteObject);
 }
 
 /** A class, because one is made for every write of some kinds. */
 class ObjectsOfJob implements Objects {
-  readonly #job: WriteOperation;
+  readonly #write: WriteOperation;
   readonly #deleteObject: DeleteObject;
 
-  constructor(job: WriteOperation, deleteObject: DeleteObject) {
-    this.#job = job;
+  constructor(write: WriteOperation, deleteObject: DeleteObject) {
+    this.#write = write;
     this.#deleteObject = deleteObject;
   }
 
   get(address: ObjectAddress): ApiObject | undefined {
-    const { store, registry } = this.#job.server;
+    const { store, registry } = this.#write.server;
     return readAt(address, store, registry);
   }
 
   list(resource: GroupResource, namespace?: string): readonly ApiObject[] {
-    const { store, registry } = this.#job.server;
+    const { store, registry } = this.#write.server;
     return readAll(resource, namespace, { store, registry });
   }
 
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key> {
-    const { store, registry } = this.#job.server;
+    const { store, registry } = this.#write.server;
     const stored = registry.storedForm(resource);
     return stored === undefined ? NO_KEYS : store.index(stored.storage, keysOf);
   }
 
   serves(resource: GroupResource): boolean {
-    return this.#job.server.registry.storedForm(resource) !== undefined;
+    return this.#write.server.registry.storedForm(resource) !== undefined;
   }
 
   resourceOf(gvk: GroupVersionKind): string | undefined {
-    return this.#job.server.registry.byKind(gvk)?.gvr.resource;
+    return this.#write.server.registry.byKind(gvk)?.gvr.resource;
   }
 
   create(address: ObjectAddress, draft: DraftObject): ApiObject {
     const of = this.#jobFor(address);
-    draft.metadata.creationTimestamp = this.#job.context.now;
-    draft.metadata.uid = this.#job.server.ids.uid();
+    draft.metadata.creationTimestamp = this.#write.context.now;
+    draft.metadata.uid = this.#write.server.ids.uid();
     draft.metadata.name = address.name;
     if (of.served.namespaced) draft.metadata.namespace = address.namespace;
     const typed: DraftObject = { ...draft, kind: of.served.gvk.kind, apiVersion: of.served.apiVersion };
@@ -158,26 +158,26 @@ class ObjectsOfJob implements Objects {
   }
 
   delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void> {
-    const unasked = { ...this.#jobFor(address), server: { ...this.#job.server, admission: NO_PLUGINS } };
+    const unasked = { ...this.#jobFor(address), server: { ...this.#write.server, admission: NO_PLUGINS } };
     return chain(this.#deleteObject(address.name, deletion, unasked), () => undefined);
   }
 
   #jobFor(address: ObjectAddress): WriteOperation {
-    const { server: context, request, dryRun } = this.#job;
-    const served = context.registry.storedForm(address);
+    const { server, request, dryRun } = this.#write;
+    const served = server.registry.storedForm(address);
     invariant(served !== undefined, `${address.resource} are served`);
-    return startWrite(context, { ...request, namespace: address.namespace }, { served, dryRun });
+    return startWrite(server, { ...request, namespace: address.namespace }, { served, dryRun });
   }
 }
 
 function commitChange(
   { name }: ObjectAddress,
-  job: WriteOperation,
+  write: WriteOperation,
   changed: (before: ApiObject) => DraftObject,
 ): ApiObject {
-  const before = readLive(job, name);
+  const before = readLive(write, name);
   if (before === undefined) throw new StorageError('missing');
-  return commitDraft(changed(before), before, job);
+  return commitDraft(changed(before), before, write);
 }
 
 /** The object and its parts (metadata, spec, status) are copies; what stands deeper is the stored object's own. */

@@ -9,7 +9,7 @@
  * {@link ConversionPending}: whoever handles the request waits and begins again (`dispatch.ts`). Nothing of a write has
  * happened then; what a write itself has to convert is done by {@link planConversion} before it is stored.
  */
-import type { CustomForm } from '../kinds/custom-resource-handler.js';
+import type { CustomResourceHandler } from '../kinds/custom-resource-handler.js';
 import type { StorageVersion } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
@@ -36,8 +36,8 @@ const shown = new WeakMap<ServedKind, WeakMap<ApiObject, ApiObject>>();
 const storedForms = new WeakMap<ApiObject, ApiObject>();
 
 /** Whether what is stored may differ from what is shown. */
-export function differsFromStored({ storageKind: storedAs, kind }: ServedKind): boolean {
-  return storedAs !== undefined || kind.custom !== undefined;
+export function differsFromStored({ storageKind, kind }: ServedKind): boolean {
+  return storageKind !== undefined || kind.custom !== undefined;
 }
 
 /** A stored object in the version of `served`. */
@@ -68,8 +68,12 @@ export function presentAll(served: ServedKind, stored: readonly ApiObject[]): re
   return stored.map((object) => toServed(served, object));
 }
 
-function showNow(served: ServedKind, custom: CustomForm, stored: readonly ApiObject[]): readonly ApiObject[] {
-  const objects = custom.show(stored);
+function showNow(
+  served: ServedKind,
+  custom: CustomResourceHandler,
+  stored: readonly ApiObject[],
+): readonly ApiObject[] {
+  const objects = custom.convertFromStorage(stored);
   if (!isPromise(objects)) return objects;
   throw new ConversionPending(
     objects.then((converted) => {
@@ -107,8 +111,8 @@ const planned = new WeakMap<ApiObject, { readonly form: ApiObject; readonly show
 export function planConversion(served: ServedKind, sealed: ApiObject): MaybePromise<void> {
   const { custom } = served.kind;
   if (custom?.mayWait !== true) return undefined;
-  return chain(custom.store(sealed), (form) =>
-    chain(custom.show([form]), ([object]) => {
+  return chain(custom.convertToStorage(sealed), (form) =>
+    chain(custom.convertFromStorage([form]), ([object]) => {
       planned.set(sealed, { form, shown: object as ApiObject });
     }),
   );
@@ -117,13 +121,13 @@ export function planConversion(served: ServedKind, sealed: ApiObject): MaybeProm
 /** A finished object of the version of `served` in the form it is stored in, at its revision. */
 export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?: string): ApiObject {
   const object = resourceVersion === undefined ? sealed : withRevision(sealed, resourceVersion);
-  const { storageKind: storedAs, kind } = served;
+  const { storageKind, kind } = served;
   if (kind.custom === undefined) {
-    return storedAs === undefined ? object : convert(object, storedAs, kind.storageVersion?.toStored);
+    return storageKind === undefined ? object : convert(object, storageKind, kind.storageVersion?.toStored);
   }
   const plan = planned.get(sealed);
   if (plan === undefined) {
-    const form = kind.custom.store(object);
+    const form = kind.custom.convertToStorage(object);
     invariant(!isPromise(form), 'a conversion that is waited for is planned');
     return form;
   }

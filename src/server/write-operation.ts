@@ -31,8 +31,8 @@ export interface WriteOperation {
 }
 
 /** Whether another write may come in between: a plugin, or a conversion, may make this one wait. */
-export function mayRace({ server: context, served }: WriteOperation): boolean {
-  return context.pluginsMayWait(served) || served.kind.custom?.mayWait === true;
+export function mayRace({ server, served }: WriteOperation): boolean {
+  return server.pluginsMayWait(served) || served.kind.custom?.mayWait === true;
 }
 
 export function startWrite(

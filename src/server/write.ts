@@ -1,16 +1,15 @@
 /**
- * A write from top to bottom. Each function reads like the list of its steps; what a step does stands in `steps/`.
+ * The write pipeline: create and update from the decoded body to the committed object. The steps are in `steps/`.
  * spec: Operations (all kinds)
  *
- * Everything up to the commit works on a draft of its own, so a write that fails has changed nothing. The path is
- * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
- * the write starts again from the new one.
+ * All steps before the commit work on a draft of their own, so a write that fails has changed nothing. The pipeline is
+ * synchronous unless an admission plugin or a conversion returns a promise. Then another write may change the live
+ * object in the meantime; the commit fails with a StorageError, and the write starts again from the new live object.
  */
-
 import type { ServedKind } from '../kinds/served-kind.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import type { SubresourceStrategy } from '../kinds/subresource.js';
-import { errors, StatusError } from '../meta/errors.js';
+import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
 import { copyJson } from '../util/json.js';
@@ -19,20 +18,19 @@ import { messageOf } from '../util/message-of.js';
 import { authorizeCreation } from './authorize.js';
 import { deleteObject, removeObject } from './deletion.js';
 import { preconditionFailed } from './precondition.js';
-import { needsRedecoding } from './redecoding.js';
 import { parseRevision } from './revision.js';
 import { type AdmissionInput, admit, runEffects } from './steps/admit.js';
-import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
+import { commitCreate, commitUpdate, readLive, rejectRevision, storageFailure } from './steps/commit.js';
 import { dropRepeatedOwners, ensureNameMatches, ensureNamespaceMatches } from './steps/match-address.js';
-import { normalized } from './steps/normalize.js';
 import { detachManagedFields, ownNew, ownUpdated } from './steps/own.js';
-import { assignIdentity, prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
+import { clearSystemFields, prepare } from './steps/prepare.js';
+import { redecodeMutated } from './steps/redecode.js';
 import { liveIfSame } from './steps/same-as-live.js';
 import { seal, sealExceptMetadata } from './steps/seal.js';
-import { validateCreate, validateUpdate } from './steps/validate.js';
+import { validate } from './steps/validate.js';
 import { strategyContext } from './strategy-context.js';
 import { planConversion } from './versions.js';
-import { mayRace, type WriteOperation } from './write-operation.js';
+import type { WriteOperation } from './write-operation.js';
 
 export interface WriteResult {
   readonly object: ApiObject;
@@ -40,300 +38,249 @@ export interface WriteResult {
 }
 
 export interface CreatePlan {
-  /** The draft says already who manages it. */
+  /** The draft already contains its managedFields. */
   readonly hasManagedFields?: boolean | undefined;
-  /** It was asked for by an update or a patch: who may do that may not create yet. */
+  /** An update or a patch creates the object: the user needs the permission to create as well. */
   readonly fromUpdate?: boolean;
 }
 
-/** Creates an object from a decoded body, which it takes over. */
-export function createObject(
-  draft: DraftObject,
-  job: WriteOperation,
-  about: CreatePlan = {},
-): MaybePromise<WriteResult> {
-  const { hasManagedFields: isOwned = false } = about;
-  wipeSystemFields(draft.metadata);
-  ensureNamespaceMatches(draft.metadata, job);
-  dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
-  if (!isOwned) ownNew(draft, job);
-  const takeBack = detachManagedFields(draft, job);
-  return chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
-    const mutated = checkMutated(draft, job);
-    takeBack(mutated);
-    dropRepeatedOwners(mutated.metadata, 'after admission', job.warnings);
-    return chain(storeNew(mutated, job, about), (object) => ({ object, created: true }));
-  });
-}
-
-const MAX_ATTEMPTS_TO_CREATE = 8;
-
-/** Prepares, validates and stores a new object; with a generated name, until one is free. */
-function storeNew(draft: DraftObject, job: WriteOperation, about: CreatePlan, attempt = 1): MaybePromise<ApiObject> {
-  const { strategy } = job.served.kind;
-  const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
-  // Another attempt begins with what was sent: this one fills the draft in, and freezes parts of it.
-  const mayLose = (nameIsGenerated && mayRace(job)) || strategy.write.allocate !== undefined;
-  let untouched = mayLose ? copyJson(draft) : undefined;
-  strategy.write.authorize?.(copyJson(draft) as unknown as ApiObject, undefined, strategyContext(job, deleteObject));
-  const allocation = strategy.write.allocate?.(draft, undefined, strategyContext(job, deleteObject));
-  assignIdentity(draft, job);
-  // Where nobody comes in between, a name that is free now will be free then.
-  if (nameIsGenerated && !mayLose && readLive(job, draft.metadata.name ?? '') !== undefined)
-    untouched = nameless(draft);
-  prepareForCreate(draft, job);
-  job.warnings.push(...(strategy.create.warnings?.(draft as unknown as ApiObject) ?? []));
-  validateCreate(draft, job);
-  job.warnings.push(...(strategy.write.warnings?.(draft as unknown as ApiObject, undefined, job.context) ?? []));
-  strategy.write.canonicalize?.(draft, job.context);
-  // From here on nobody can change it, not even who kept the draft.
-  const { resourceVersion } = draft.metadata;
-  const sealed = sealerOf(job)(job.served.schema, draft, job.dryRun ? undefined : '');
-  job.server.known.note(job.served.schema, sealed);
-  strategy.write.authorizeValidated?.(sealed, undefined, strategyContext(job, deleteObject));
-  if (about.fromUpdate === true) authorizeCreation(job.server, job.request);
-  const admitted = chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () =>
-    planConversion(job.served, sealed),
-  );
-  return chain(admitted, () => {
-    try {
-      if (!job.dryRun) refuseRevision(resourceVersion);
-      if (job.effects.length > 0) {
-        // What is tried again is done with the last try. A name that the client chose is found taken afterwards.
-        const triesAgain = nameIsGenerated || about.fromUpdate === true;
-        if (triesAgain && readLive(job, sealed.metadata.name) !== undefined) throw new StorageError('exists');
-        runEffects(job);
-      }
-      if (allocation !== undefined && !job.dryRun) {
-        // Nothing may fail after what was set aside is taken.
-        if (readLive(job, sealed.metadata.name) !== undefined) throw new StorageError('exists');
-        allocation.commit(sealed);
-      }
-      return commitCreate(sealed, job);
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
-      // `stale`: what was set aside is gone when it was to be taken. A name that the client chose stays taken.
-      const lostRace = error.failure === 'stale';
-      if (untouched === undefined || !(nameIsGenerated || lostRace)) throw alreadyExists(draft, job);
-      if (attempt >= MAX_ATTEMPTS_TO_CREATE) {
-        throw lostRace ? errors.serverTimeout(job.served.groupResource, 'create', 2) : alreadyExists(draft, job);
-      }
-      return storeNew(untouched, job, about, attempt + 1);
-    }
-  });
-}
-
-/** As it was before it was given a name. */
-function nameless(draft: DraftObject): DraftObject {
-  const copy = copyJson(draft);
-  copy.metadata.name = undefined;
-  return copy;
-}
-
-/** How an update comes by its draft, and what it may do. */
+/** How an update obtains its draft, and what it may do. */
 export interface UpdatePlan {
   readonly name: string;
   readonly subresource: SubresourceStrategy | undefined;
-  /** PUT to an absent name creates it, where the kind allows. */
+  /** An update of an absent name creates the object, if the kind allows that. */
   readonly mayCreate: boolean;
-  /** The identity the client saw; another one in its place is a conflict. */
+  /** A live object with another uid is a conflict. */
   readonly expectedUid?: string;
-  /** How often this has been tried, this time included. */
-  readonly attempt?: number;
-  /** The draft says already who manages its fields. */
+  /** The draft already contains its managedFields. */
   readonly hasManagedFields?: boolean;
-  /** Makes a fresh draft from the live object; called again after a lost race. */
+  /** Makes a new draft from the live object; called again after a lost race. */
   readonly draft: (live: ApiObject | undefined) => DraftObject;
-  /** Present when plugins see something else than the object: then `draft` makes that. */
+  /** Present when the client updates a view (`scale`): `draft` returns the view, and plugins see the view. */
   readonly view?: ViewUpdate;
 }
 
-/** An update that is under way. */
-interface Update {
-  readonly update: UpdatePlan;
-  readonly job: WriteOperation;
-}
-
-/** An update by way of another object that stands for a part of this one. */
+/** Converts between an object and the view that a client updates in its place. */
 export interface ViewUpdate {
   readonly kind: ServedKind;
-  /** What stands for an object. */
   toView(object: ApiObject): ApiObject;
-  /** What the object becomes by what was made of that. */
-  fromView(shown: DraftObject, live: ApiObject): DraftObject;
+  /** The object after the update of its view. */
+  fromView(view: DraftObject, live: ApiObject): DraftObject;
 }
 
-/** Updates, patches or (PUT) creates an object. */
-export function updateObject(update: UpdatePlan, job: WriteOperation): MaybePromise<WriteResult> {
-  const live = readLive(job, update.name);
-  checkIdentity(update, live, job);
-  if (live === undefined && !update.mayCreate) throw errors.notFound(job.served.groupResource, update.name);
-  if (update.view !== undefined && live !== undefined) return updateThrough(update.view, live, { update, job });
-  const draft = update.draft(live);
-  ensureNamespaceMatches(draft.metadata, job);
-  ensureNameMatches(draft.metadata, update.name);
-  if (live === undefined) {
-    // A version in the body means nothing where there is none to compare with, but it must be one.
-    checkRevisionSyntax(draft);
-    draft.metadata.resourceVersion = undefined;
-    return retryLostRace(
-      () => orLostRace(() => createObject(draft, job, { hasManagedFields: update.hasManagedFields, fromUpdate: true })),
-      { update, job },
-    );
-  }
-  if (update.hasManagedFields !== true) ownUpdated(draft, live, job);
-  const takeBack = detachManagedFields(draft, job);
-  const oldObject = live;
-  const about = { update, job };
-  return retryLostRace(() => {
-    const mutated = admit('mutate', { operation: 'UPDATE', object: draft, oldObject }, job);
-    return chain(mutated, () => {
-      const checked = checkMutated(draft, job);
-      takeBack(checked);
-      return replace(checked, oldObject, about);
-    });
-  }, about);
+/** What a draft is written to. */
+export interface WriteTarget {
+  /** Undefined for a create. */
+  readonly live: ApiObject | undefined;
+  readonly subresource?: SubresourceStrategy | undefined;
+  readonly view?: ViewUpdate | undefined;
+  readonly fromUpdate?: boolean;
+  /** A create starts again when its name is taken. */
+  readonly retriesTakenName?: boolean;
 }
 
-/** Plugins see, and may change, what stands for the object. */
-function updateThrough(through: ViewUpdate, live: ApiObject, about: Update): MaybePromise<WriteResult> {
-  const { update, job } = about;
-  const shown = update.draft(live);
-  ensureNamespaceMatches(shown.metadata, job);
-  ensureNameMatches(shown.metadata, update.name);
-  const admitted: AdmissionInput = {
-    operation: 'UPDATE',
-    object: shown,
-    oldObject: through.toView(live),
-    as: through.kind,
-  };
-  return retryLostRace(
-    () =>
-      chain(admit('mutate', admitted, job), () => {
-        const draft = through.fromView(checkMutated(shown, { ...job, served: through.kind }), live);
-        ensureNamespaceMatches(draft.metadata, job);
-        ensureNameMatches(draft.metadata, update.name);
-        return replace(draft, live, about);
-      }),
-    about,
-  );
-}
-
-function replace(draft: DraftObject, live: ApiObject, about: Update): MaybePromise<WriteResult> {
-  const { job } = about;
-  const { subresource } = about.update;
-  const { strategy } = job.served.kind;
-  dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
-  strategy.write.authorize?.(copyJson(draft) as unknown as ApiObject, live, strategyContext(job, deleteObject));
-  checkRevision(draft, live, about);
-  const allocation =
-    subresource === undefined ? strategy.write.allocate?.(draft, live, strategyContext(job, deleteObject)) : undefined;
-  prepareForUpdate(draft, live, { job, subresource });
-  validateUpdate(draft, live, { job, subresource });
-  const { warnings } = subresource ?? strategy.write;
-  job.warnings.push(...(warnings?.(draft as unknown as ApiObject, live, job.context) ?? []));
-  strategy.write.canonicalize?.(draft, job.context);
-  // From here on nobody can change it, not even who kept the draft.
-  const sealed = liveIfSame(live, sealerOf(job)(job.served.schema, draft, live.metadata.resourceVersion));
-  job.server.known.note(job.served.schema, sealed, live);
-  strategy.write.authorizeValidated?.(sealed, live, strategyContext(job, deleteObject));
-  const admitted = chain(admit('validate', judged(sealed, live, about.update), job), () =>
-    planConversion(job.served, sealed),
-  );
-  return chain(admitted, () => {
-    if (job.effects.length > 0) {
-      // What is tried again is done with the last try.
-      if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
-      runEffects(job);
-    }
-    if (isReadyForRemoval(sealed, live, job)) return { object: finalize(asSealed(sealed), live, job), created: false };
-    if (allocation !== undefined && !job.dryRun) {
-      // Nothing may fail after what was set aside is taken, least of all because somebody else was faster.
-      if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
-      allocation.commit(sealed);
-    }
-    return { object: commitUpdate(sealed, live, job), created: false };
+/** Creates an object from a decoded body; the draft belongs to this function from now on. */
+export function createObject(
+  draft: DraftObject,
+  write: WriteOperation,
+  plan: CreatePlan = {},
+): MaybePromise<WriteResult> {
+  clearSystemFields(draft.metadata);
+  ensureNamespaceMatches(draft.metadata, write);
+  dropRepeatedOwners(draft.metadata, 'as sent', write.warnings);
+  if (plan.hasManagedFields !== true) ownNew(draft, write);
+  const restoreManagedFields = detachManagedFields(draft, write);
+  return chain(admit('mutate', { operation: 'CREATE', object: draft }, write), () => {
+    const mutated = redecodeMutated(draft, write);
+    restoreManagedFields(mutated);
+    return chain(storeNew(mutated, write, plan), (object) => ({ object, created: true }));
   });
 }
 
-/** Where nobody but ourselves gets to see an object before it is stored, it is frozen when it has its version. */
-function sealerOf(job: WriteOperation): typeof seal {
-  const { served, dryRun, server: context } = job;
-  const isStoredAsIs = served.storageKind === undefined && served.kind.custom === undefined;
-  return isStoredAsIs && !dryRun && !context.pluginsMayWait(served) ? sealExceptMetadata : seal;
-}
+const MAX_CREATE_ATTEMPTS = 8;
 
-function asSealed(object: ApiObject): ApiObject {
-  Object.freeze(object.metadata);
-  return Object.freeze(object);
-}
-
-/** What plugins judge of an update. */
-function judged(object: ApiObject, oldObject: ApiObject, { view: through }: UpdatePlan): AdmissionInput {
-  if (through === undefined) return { operation: 'UPDATE', object, oldObject };
-  return {
-    operation: 'UPDATE',
-    object: through.toView(object),
-    oldObject: through.toView(oldObject),
-    as: through.kind,
+/** Stores a new object; tries again when its generated name is taken or its allocation was lost. */
+function storeNew(draft: DraftObject, write: WriteOperation, plan: CreatePlan, attempt = 1): MaybePromise<ApiObject> {
+  const { fromUpdate = false } = plan;
+  const hasGeneratedName = !draft.metadata.name && Boolean(draft.metadata.generateName);
+  const mayRetry = hasGeneratedName || write.served.kind.strategy.write.allocate !== undefined;
+  // Each attempt starts from the same draft, because `store` fills it in and freezes parts of it.
+  const original = mayRetry ? copyJson(draft) : undefined;
+  const target: WriteTarget = { live: undefined, fromUpdate, retriesTakenName: hasGeneratedName || fromUpdate };
+  const recover = (error: unknown): MaybePromise<ApiObject> => {
+    if (!(error instanceof StorageError)) throw error;
+    // `updateObject` starts again, as an update.
+    if (fromUpdate && error.failure === 'exists') throw error;
+    const isRetried = hasGeneratedName || error.failure === 'stale';
+    if (original === undefined || !isRetried || attempt >= MAX_CREATE_ATTEMPTS) {
+      throw storageFailure(error, { verb: 'create', draft }, write);
+    }
+    return storeNew(original, write, plan, attempt + 1);
   };
+  return rescue(() => store(draft, target, write), recover);
 }
 
-/** The last finalizer of a terminating object is gone: nothing keeps it any more. */
-function isReadyForRemoval(next: ApiObject, live: ApiObject, job: WriteOperation): boolean {
+/** Updates, patches or (for PUT) creates an object. */
+export function updateObject(plan: UpdatePlan, write: WriteOperation, attempt = 1): MaybePromise<WriteResult> {
+  const live = readLive(write, plan.name);
+  checkIdentity(plan, live, write);
+  if (live === undefined && !plan.mayCreate) throw errors.notFound(write.served.groupResource, plan.name);
+  const draft = plan.draft(live);
+  ensureNamespaceMatches(draft.metadata, write);
+  ensureNameMatches(draft.metadata, plan.name);
+  const recover = (error: unknown): MaybePromise<WriteResult> => {
+    if (!(error instanceof StorageError)) throw error;
+    if (attempt < MAX_UPDATE_ATTEMPTS) return updateObject(plan, write, attempt + 1);
+    throw storageFailure(error, { verb: 'update', draft }, write);
+  };
+  return rescue(() => {
+    if (live === undefined) return createAbsent(draft, plan, write);
+    const stored =
+      plan.view === undefined
+        ? updateLive(draft, live, plan, write)
+        : updateView(draft, live, { view: plan.view, plan }, write);
+    return chain(stored, (object) => ({ object, created: false }));
+  }, recover);
+}
+
+/** More lost races than real contention causes. A plugin that writes the same object would loop forever. */
+const MAX_UPDATE_ATTEMPTS = 100;
+
+function createAbsent(draft: DraftObject, plan: UpdatePlan, write: WriteOperation): MaybePromise<WriteResult> {
+  // There is no live version to compare with, but the syntax of a given version is checked.
+  checkRevisionSyntax(draft);
+  draft.metadata.resourceVersion = undefined;
+  return createObject(draft, write, { hasManagedFields: plan.hasManagedFields, fromUpdate: true });
+}
+
+function updateLive(
+  draft: DraftObject,
+  live: ApiObject,
+  plan: UpdatePlan,
+  write: WriteOperation,
+): MaybePromise<ApiObject> {
+  if (plan.hasManagedFields !== true) ownUpdated(draft, live, write);
+  const restoreManagedFields = detachManagedFields(draft, write);
+  return chain(admit('mutate', { operation: 'UPDATE', object: draft, oldObject: live }, write), () => {
+    const mutated = redecodeMutated(draft, write);
+    restoreManagedFields(mutated);
+    return store(mutated, { live, subresource: plan.subresource }, write);
+  });
+}
+
+/** Mutating plugins see and may change the view; the object is derived from the result. */
+function updateView(
+  draft: DraftObject,
+  live: ApiObject,
+  { view, plan }: { readonly view: ViewUpdate; readonly plan: UpdatePlan },
+  write: WriteOperation,
+): MaybePromise<ApiObject> {
+  const input: AdmissionInput = { operation: 'UPDATE', object: draft, oldObject: view.toView(live), as: view.kind };
+  return chain(admit('mutate', input, write), () => {
+    const next = view.fromView(redecodeMutated(draft, { ...write, served: view.kind }), live);
+    ensureNamespaceMatches(next.metadata, write);
+    ensureNameMatches(next.metadata, plan.name);
+    return store(next, { live, subresource: plan.subresource, view }, write);
+  });
+}
+
+/** The steps after mutating admission, for create and update: prepare, validate, seal, admit, commit. */
+function store(draft: DraftObject, target: WriteTarget, write: WriteOperation): MaybePromise<ApiObject> {
+  const { live, subresource } = target;
+  const { served, server } = write;
+  const { strategy } = served.kind;
+  dropRepeatedOwners(draft.metadata, 'after admission', write.warnings);
+  strategy.write.authorize?.(copyJson(draft) as unknown as ApiObject, live, strategyContext(write, deleteObject));
+  if (live !== undefined) checkRevision(draft, live, write);
+  const allocation =
+    subresource === undefined
+      ? strategy.write.allocate?.(draft, live, strategyContext(write, deleteObject))
+      : undefined;
+  prepare(draft, target, write);
+  validate(draft, target, write);
+  addWarnings(draft, target, write);
+  strategy.write.canonicalize?.(draft, write.context);
+  const { resourceVersion } = draft.metadata;
+  // From here on the object cannot change, even if a plugin kept the draft.
+  const sealed = sealDraft(draft, live, write);
+  server.known.note(served.schema, sealed, live);
+  strategy.write.authorizeValidated?.(sealed, live, strategyContext(write, deleteObject));
+  if (target.fromUpdate === true) authorizeCreation(server, write.request);
+  const admitted = chain(admit('validate', validationInput(sealed, target), write), () =>
+    planConversion(served, sealed),
+  );
+  return chain(admitted, () => {
+    if (live === undefined && !write.dryRun) rejectRevision(resourceVersion);
+    if (write.effects.length > 0) {
+      // The effects of a write that starts again run with its last attempt.
+      if (live !== undefined || target.retriesTakenName === true) requireUnchanged(sealed, live, write);
+      runEffects(write);
+    }
+    if (live !== undefined && isReadyForRemoval(sealed, live, write)) return finalize(sealed, live, write);
+    if (allocation !== undefined && !write.dryRun) {
+      // Nothing may fail after the allocation is committed.
+      requireUnchanged(sealed, live, write);
+      allocation.commit(sealed);
+    }
+    return live === undefined ? commitCreate(sealed, write) : commitUpdate(sealed, live, write);
+  });
+}
+
+function addWarnings(draft: DraftObject, { live, subresource }: WriteTarget, write: WriteOperation): void {
+  const object = draft as unknown as ApiObject;
+  const warnings =
+    subresource === undefined || live === undefined
+      ? write.served.kind.strategy.write.warnings?.(object, live, write.context)
+      : subresource.warnings?.(object, live, write.context);
+  if (warnings !== undefined) write.warnings.push(...warnings);
+}
+
+/** The object to store: frozen and in wire order. An update without a change returns the live object itself. */
+function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: WriteOperation): ApiObject {
+  const { served, dryRun, server } = write;
+  const isStoredAsIs = served.storageKind === undefined && served.kind.custom === undefined;
+  // If no plugin sees the object before it is stored, the commit sets the version in place and freezes it then.
+  const sealer = isStoredAsIs && !dryRun && !server.pluginsMayWait(served) ? sealExceptMetadata : seal;
+  if (live !== undefined) return liveIfSame(live, sealer(served.schema, draft, live.metadata.resourceVersion));
+  return sealer(served.schema, draft, dryRun ? undefined : '');
+}
+
+/** What validating plugins see. */
+function validationInput(object: ApiObject, { live, view }: WriteTarget): AdmissionInput {
+  if (live === undefined) return { operation: 'CREATE', object };
+  if (view === undefined) return { operation: 'UPDATE', object, oldObject: live };
+  return { operation: 'UPDATE', object: view.toView(object), oldObject: view.toView(live), as: view.kind };
+}
+
+/** Throws a StorageError when another write has created or changed the object since it was read. */
+function requireUnchanged({ metadata }: ApiObject, live: ApiObject | undefined, write: WriteOperation): void {
+  if (readLive(write, metadata.name) !== live) throw new StorageError(live === undefined ? 'exists' : 'stale');
+}
+
+/** Whether the update removed the last finalizer of a terminating object. */
+function isReadyForRemoval(next: ApiObject, live: ApiObject, write: WriteOperation): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) > 0) return false;
   if ((next.metadata.finalizers?.length ?? 0) > 0) return false;
-  return job.served.kind.strategy.delete.canBeRemoved?.(next) ?? true;
+  return write.served.kind.strategy.delete.canBeRemoved?.(next) ?? true;
 }
 
-/** Removes the object, and answers with what the client had asked to store. */
-function finalize(next: ApiObject, live: ApiObject, job: WriteOperation): ApiObject {
+/** Removes the object, and returns the object that the client asked to store. */
+function finalize(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
+  Object.freeze(next.metadata);
+  Object.freeze(next);
   try {
-    removeObject(live, job);
+    removeObject(live, write);
   } catch (error) {
-    // Somebody else took the last finalizer away while a plugin was waited for: it is gone, as was wished.
+    // Another client removed the last finalizer while a plugin ran: the object is gone, as requested.
     if (!(error instanceof StorageError && error.failure === 'missing')) throw error;
   }
   return next;
 }
 
-/** A PUT that finds its name taken after all was an update from the beginning. */
-function orLostRace(create: () => MaybePromise<WriteResult>): MaybePromise<WriteResult> {
-  const lost = (error: unknown): never => {
-    throw StatusError.is(error, 'AlreadyExists') ? new StorageError('exists') : error;
-  };
-  return rescue(create, lost);
-}
-
-/** More lost races than any honest contention brings; a plugin that writes the same object would never end. */
-const MAX_ATTEMPTS = 100;
-
-/**
- * Another write came first, while a plugin was waited for or by its hand: start over with what is there now. A client
- * that pinned a version gets its conflict from that second look.
- */
-function retryLostRace(write: () => MaybePromise<WriteResult>, about: Update): MaybePromise<WriteResult> {
-  const { update, job } = about;
-  const attempt = update.attempt ?? 1;
-  const again = (error: unknown): MaybePromise<WriteResult> => {
-    if (!(error instanceof StorageError)) throw error;
-    if (attempt < MAX_ATTEMPTS) return updateObject({ ...update, attempt: attempt + 1 }, job);
-    throw errors.conflict(job.served.groupResource, update.name, MODIFIED);
-  };
-  return rescue(write, again);
-}
-
-const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
-
-/** What plugins made of a draft, well formed again. A cluster whose plugins change nothing skips the look. */
-export function checkMutated(draft: DraftObject, job: WriteOperation): DraftObject {
-  return needsRedecoding(job.server) ? normalized(draft, job.served, job) : draft;
-}
-
-function checkIdentity({ expectedUid, name }: UpdatePlan, live: ApiObject | undefined, job: WriteOperation): void {
+function checkIdentity({ expectedUid, name }: UpdatePlan, live: ApiObject | undefined, write: WriteOperation): void {
   const why = failedPrecondition({ uid: expectedUid || undefined }, live?.metadata);
-  if (why !== undefined) throw preconditionFailed(job, name, why);
+  if (why !== undefined) throw preconditionFailed(write, name, why);
 }
 
 function checkRevisionSyntax(draft: DraftObject): number {
@@ -344,15 +291,14 @@ function checkRevisionSyntax(draft: DraftObject): number {
   }
 }
 
-/** Optimistic locking: the version the client read must still be the live one. */
-function checkRevision(draft: DraftObject, live: ApiObject, about: Update): void {
-  const { served } = about.job;
-  // Nearly always; the live one is well formed.
+/** Optimistic locking: the resourceVersion in the draft must be that of the live object. */
+function checkRevision(draft: DraftObject, live: ApiObject, { served }: WriteOperation): void {
+  // The usual case needs no parsing: the live version is well formed.
   if (draft.metadata.resourceVersion === live.metadata.resourceVersion) return;
   const wanted = checkRevisionSyntax(draft);
   if (wanted === 0) {
     if (served.kind.strategy.update.unconditional) return;
-    throw errors.invalid({ group: served.gvr.group, kind: served.gvr.resource }, about.update.name, [
+    throw errors.invalid({ group: served.gvr.group, kind: served.gvr.resource }, live.metadata.name, [
       {
         type: 'invalid',
         field: 'metadata.resourceVersion',
@@ -361,5 +307,5 @@ function checkRevision(draft: DraftObject, live: ApiObject, about: Update): void
     ]);
   }
   if (wanted === Number(live.metadata.resourceVersion)) return;
-  throw errors.conflict(served.groupResource, about.update.name, MODIFIED);
+  throw storageFailure(new StorageError('stale'), { verb: 'update', draft }, { served });
 }

@@ -9,10 +9,10 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { pinHiddenClass } from '../../util/pin-hidden-class.js';
+import { pinHiddenClass } from '../../util/hidden-class.js';
 import { metaGroup } from '../context.js';
 import type { WriteOperation } from '../write-operation.js';
-import { normalizeDraft } from './normalize.js';
+import { redecodeInPlace } from './redecode.js';
 
 const KINDS: Readonly<Record<Operation, string>> = {
   CREATE: 'CreateOptions',
@@ -36,20 +36,24 @@ export interface AdmissionInput {
 }
 
 /** `mutate` is run once more where a plugin changed what others have looked at already. */
-export function admit(phase: 'mutate' | 'validate', admitted: AdmissionInput, job: WriteOperation): MaybePromise<void> {
-  const { admission, view } = job.server;
-  const plugins = pluginsFor(job);
+export function admit(
+  phase: 'mutate' | 'validate',
+  admitted: AdmissionInput,
+  write: WriteOperation,
+): MaybePromise<void> {
+  const { admission, view } = write.server;
+  const plugins = pluginsFor(write);
   if (plugins.length === 0) return undefined;
-  const request = new WriteAdmissionRequest(admitted, job);
+  const request = new WriteAdmissionRequest(admitted, write);
   if (phase === 'validate') {
     // What an earlier try wanted to be done is not done.
-    if (job.effects.length > 0) job.effects.length = 0;
+    if (write.effects.length > 0) write.effects.length = 0;
     return runAdmission(plugins, phase, { request, view, chain: admission.all });
   }
   return chain(runAdmission(plugins, phase, { request, view, chain: admission.all }), () => {
     if (!request.hasRounds || !request.rounds.isWanted) return undefined;
     request.rounds.round = 1;
-    return runAdmission(pluginsFor(job), phase, { request, view, chain: admission.all });
+    return runAdmission(pluginsFor(write), phase, { request, view, chain: admission.all });
   });
 }
 
@@ -59,14 +63,14 @@ function pluginsFor({ served, server: { admission } }: WriteOperation): readonly
 }
 
 /** Does what plugins asked for with {@link AdmissionRequest.whenStored}. Nothing may be waited for between this and the commit. */
-export function runEffects(job: WriteOperation): void {
-  if (job.effects.length === 0 || job.dryRun) return;
-  for (const effect of job.effects.splice(0)) effect();
+export function runEffects(write: WriteOperation): void {
+  if (write.effects.length === 0 || write.dryRun) return;
+  for (const effect of write.effects.splice(0)) effect();
 }
 
 /** Most requests are looked at by a plugin or two, which read a field or two: the rest is worked out when it is read. */
 class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
-  readonly #job: WriteOperation;
+  readonly #write: WriteOperation;
   readonly #as: ServedKind | undefined;
   #options: Readonly<Record<string, unknown>> | undefined;
   #rounds: RoundsOfRequest | undefined;
@@ -75,24 +79,24 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   readonly object: DraftObject | undefined;
   readonly oldObject: ApiObject | undefined;
 
-  constructor({ operation, object, oldObject, as }: AdmissionInput, job: WriteOperation) {
-    this.#job = job;
+  constructor({ operation, object, oldObject, as }: AdmissionInput, write: WriteOperation) {
+    this.#write = write;
     this.#as = as;
     this.operation = operation;
-    this.served = job.served;
+    this.served = write.served;
     // The chain hands it to validating plugins under the type of a finished object.
     this.object = object as DraftObject | undefined;
     this.oldObject = oldObject;
   }
 
   get subresource(): string {
-    return this.#job.request.subresource ?? '';
+    return this.#write.request.subresource ?? '';
   }
 
   get namespace(): string {
     // A namespace is in itself.
     const { kind } = this.served;
-    return kind.kind === 'Namespace' && kind.group === '' ? this.sentName : this.#job.namespace;
+    return kind.kind === 'Namespace' && kind.group === '' ? this.sentName : this.#write.namespace;
   }
 
   get name(): string {
@@ -100,17 +104,17 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   }
 
   get sentName(): string {
-    const { request, isCollectionDelete: isCollective } = this.#job;
+    const { request, isCollectionDelete: isCollective } = this.#write;
     if (isCollective === true) return '';
     return request.name || (this.object ?? this.oldObject)?.metadata.name || '';
   }
 
   get dryRun(): boolean {
-    return this.#job.dryRun;
+    return this.#write.dryRun;
   }
 
   get user(): User {
-    return this.#job.user;
+    return this.#write.user;
   }
 
   get objectKind(): GroupVersionKind {
@@ -118,12 +122,12 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   }
 
   get options(): Readonly<Record<string, unknown>> {
-    this.#options ??= admissionOptions(this.operation, this.#job);
+    this.#options ??= admissionOptions(this.operation, this.#write);
     return this.#options;
   }
 
   get warnings(): string[] {
-    return this.#job.warnings;
+    return this.#write.warnings;
   }
 
   /** Whether anybody has asked for them. */
@@ -137,15 +141,15 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   }
 
   annotate(key: string, value: string, shows?: 'body'): void {
-    this.#job.request.audit?.annotate(key, value, shows);
+    this.#write.request.audit?.annotate(key, value, shows);
   }
 
   whenStored(effect: () => void): void {
-    this.#job.effects.push(effect);
+    this.#write.effects.push(effect);
   }
 
   normalize(): void {
-    if (this.object !== undefined) normalizeDraft(this.object, this.#as ?? this.served, this.#job);
+    if (this.object !== undefined) redecodeInPlace(this.object, this.#as ?? this.served, this.#write);
   }
 }
 
@@ -162,12 +166,12 @@ class RoundsOfRequest implements Rounds {
 pinHiddenClass(new WriteAdmissionRequest({ operation: 'CREATE' }, { served: undefined } as unknown as WriteOperation));
 pinHiddenClass(new RoundsOfRequest());
 
-function admissionOptions(operation: Operation, job: WriteOperation): Readonly<Record<string, unknown>> {
+function admissionOptions(operation: Operation, write: WriteOperation): Readonly<Record<string, unknown>> {
   const kind = KINDS[operation];
   if (kind === '') return NONE;
-  const { server: context, request } = job;
-  const typed = { kind, apiVersion: apiVersionOf({ group: metaGroup(context.dialect), version: 'v1' }) };
-  if (operation === 'DELETE') return { ...typed, ...deletion(job.deletion ?? {}) };
+  const { server, request } = write;
+  const typed = { kind, apiVersion: apiVersionOf({ group: metaGroup(server.dialect), version: 'v1' }) };
+  if (operation === 'DELETE') return { ...typed, ...deletion(write.deletion ?? {}) };
   const { dryRun, fieldManager, fieldValidation } = request.options;
   return {
     ...typed,

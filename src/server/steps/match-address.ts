@@ -6,15 +6,15 @@ import type { DraftMeta, OwnerReference } from '../../meta/object.js';
 import type { WriteOperation } from '../write-operation.js';
 
 /** Fills in the namespace of the address, or refuses another one. A cluster-scoped object just loses its namespace. */
-export function ensureNamespaceMatches(metadata: DraftMeta, job: WriteOperation): void {
-  if (!job.served.namespaced) {
+export function ensureNamespaceMatches(metadata: DraftMeta, write: WriteOperation): void {
+  if (!write.served.namespaced) {
     if (metadata.namespace !== undefined) metadata.namespace = undefined;
     return;
   }
-  if (metadata.namespace && metadata.namespace !== job.namespace) {
+  if (metadata.namespace && metadata.namespace !== write.namespace) {
     throw errors.badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
-  if (metadata.namespace !== job.namespace) metadata.namespace = job.namespace;
+  if (metadata.namespace !== write.namespace) metadata.namespace = write.namespace;
 }
 
 /** An update speaks of the object in its address, by name. */

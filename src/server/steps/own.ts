@@ -3,9 +3,10 @@
  * asked for, before plugins and the kind have their say: what they add belongs to nobody. spec: Server-side apply
  */
 
-import type { CustomForm } from '../../kinds/custom-resource-handler.js';
+import type { CustomResourceHandler } from '../../kinds/custom-resource-handler.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { FieldSet } from '../../merge/apply/field-set.js';
+import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js';
 import {
   capUpdaters,
   type Entries,
@@ -14,26 +15,25 @@ import {
   type Managers,
   managerKey,
   managerWith,
-  NOBODY,
+  NO_MANAGERS,
   readManagers,
   storedManagers,
   writeManagers,
 } from '../../merge/apply/managers.js';
-import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js';
 import {
-  afterAnyUpdate,
-  afterUpdate,
-  entriesAfterChangeOfOwn,
-  reconciled,
-  UnfitVersionError,
+  managersAfterAnyUpdate,
+  managersAfterUpdate,
+  entriesAfterOwnChange,
+  reconcileFieldSets,
+  IncompatibleVersionError,
   type Versioned,
   type Versions,
 } from '../../merge/apply/ownership.js';
-import { isAllThatIsNew } from '../../merge/apply/same-owners.js';
+import { isExactAddition } from '../../merge/apply/same-owners.js';
 import { trackedSchema } from '../../merge/apply/schema-sets.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
-import { untouchedFields, zeroValue } from '../../schema/decode.js';
+import { zeroFields, zeroValue } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { claimFilter, unclaimableParts } from '../claims.js';
@@ -43,15 +43,15 @@ import type { WriteOperation } from '../write-operation.js';
 import { sameButTime } from './same-as-live.js';
 
 /** A new object belongs to who creates it. Says that it had owners before only if the client says so. */
-export function ownNew(draft: DraftObject, job: WriteOperation): void {
-  const { served } = job;
+export function ownNew(draft: DraftObject, write: WriteOperation): void {
+  const { served } = write;
   const before = emptyObject(served);
-  const managers = startingManagers(draft, undefined, job);
+  const managers = startingManagers(draft, undefined, write);
   // A plugin may get hold of the entries and change them, until they are stored.
-  const mayWait = job.server.pluginsMayWait(served);
+  const mayWait = write.server.pluginsMayWait(served);
   const last = mayWait ? undefined : lastManagers.get(served);
-  const like = likeLast(draft, { before, managers, last }, job);
-  const next = like ?? updatedOrLost(draft, before, { managers, after: afterUpdate }, job);
+  const like = likeLast(draft, { before, managers, last }, write);
+  const next = like ?? updatedOrLost(draft, before, { managers, after: managersAfterUpdate }, write);
   setManagers(draft.metadata, capUpdaters(next), last);
   if (mayWait) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
@@ -67,20 +67,20 @@ const lastManagers = new WeakMap<ServedKind, ManagedFieldsEntry[]>();
 function likeLast(
   draft: DraftObject,
   about: { readonly before: object; readonly managers: Managers; readonly last: Entries | undefined },
-  job: WriteOperation,
+  write: WriteOperation,
 ): Managers | undefined {
   const { before, managers, last } = about;
-  const { served, context: moment } = job;
+  const { served, context } = write;
   const [entry] = last ?? [];
   if (entry === undefined || last?.length !== 1 || managers.size > 0 || served.kind.custom !== undefined)
     return undefined;
-  const by = writerOf(job);
+  const by = writerOf(write);
   const { manager = '', operation, apiVersion, subresource = '', fieldsV1 } = entry;
   if (manager !== by.manager || operation !== 'Update' || apiVersion !== by.apiVersion) return undefined;
   if (subresource !== by.subresource || fieldsV1 === undefined) return undefined;
   const fields = fieldsV1 as FieldSet;
-  if (!isAllThatIsNew(trackedSchema(served.schema), before, claimed(draft, before, job), fields)) return undefined;
-  return new Map([[managerKey(by), managerWith(by, fields, moment.now)]]);
+  if (!isExactAddition(trackedSchema(served.schema), before, claimed(draft, before, write), fields)) return undefined;
+  return new Map([[managerKey(by), managerWith(by, fields, context.now)]]);
 }
 
 function writerOf({ served, request }: WriteOperation): ManagerIdentity {
@@ -89,42 +89,42 @@ function writerOf({ served, request }: WriteOperation): ManagerIdentity {
 }
 
 /** What an update changes belongs to who updates. */
-export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteOperation): void {
-  const again = ownedAgain(draft, live, job);
+export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
+  const again = ownedAgain(draft, live, write);
   if (again !== undefined && again !== 'further') {
     draft.metadata.managedFields = again as ManagedFieldsEntry[];
     return;
   }
-  const managers = startingManagers(draft, live, job);
-  const after = again === 'further' ? afterAnyUpdate : afterUpdate;
+  const managers = startingManagers(draft, live, write);
+  const after = again === 'further' ? managersAfterAnyUpdate : managersAfterUpdate;
   // Nobody tracks this object: it was written before anybody did, or a client has put an end to it.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
   else {
-    const next = capUpdaters(updatedOrLost(draft, live, { managers, after }, job));
+    const next = capUpdaters(updatedOrLost(draft, live, { managers, after }, write));
     setManagers(draft.metadata, next, live.metadata.managedFields);
   }
 }
 
 /** `further`: somebody else is concerned. Undefined: that is to be found out, or the client has something to say about it. */
-function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteOperation): Entries | 'further' | undefined {
-  const { served, request, context: moment } = job;
+function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation): Entries | 'further' | undefined {
+  const { served, request, context } = write;
   const entries = live.metadata.managedFields;
   const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (entries === undefined || (given !== undefined && given !== entries)) return undefined;
   if (served.kind.custom !== undefined) return undefined;
   const before = asVersioned(served, live);
-  const after = asVersioned(served, claimed(draft, live, job));
-  return entriesAfterChangeOfOwn({ before, after, by: writerOf(job), now: moment.now }, entries);
+  const after = asVersioned(served, claimed(draft, live, write));
+  return entriesAfterOwnChange({ before, after, by: writerOf(write), now: context.now }, entries);
 }
 
 /** An update goes on even when nobody can say any more who owns what. */
-function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore, job: WriteOperation): Managers {
-  const { kind, schema } = job.served;
+function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore, write: WriteOperation): Managers {
+  const { kind, schema } = write.served;
   try {
     if (kind.custom !== undefined && hasUnnamedItems(schema)) requireDeclared(schema, draft as unknown as ApiObject);
-    return updated(draft, before, owners, job);
+    return updated(draft, before, owners, write);
   } catch (error) {
-    if (error instanceof UnfitVersionError) return NOBODY;
+    if (error instanceof IncompatibleVersionError) return NO_MANAGERS;
     throw error;
   }
 }
@@ -132,19 +132,19 @@ function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore
 /** Who managed the object, and how to find out who does after an update. */
 interface OwnersBefore {
   readonly managers: Managers;
-  readonly after: typeof afterUpdate;
+  readonly after: typeof managersAfterUpdate;
 }
 
 function updated(
   draft: DraftObject,
   before: unknown,
   { managers, after }: OwnersBefore,
-  job: WriteOperation,
+  write: WriteOperation,
 ): Managers {
-  const { served, context: moment } = job;
+  const { served, context } = write;
   const was = asVersioned(served, before);
-  const is = asVersioned(served, claimed(draft, before, job));
-  return after({ before: was, after: is, managers, by: writerOf(job), now: moment.now }, versionsOf(job));
+  const is = asVersioned(served, claimed(draft, before, write));
+  return after({ before: was, after: is, managers, by: writerOf(write), now: context.now }, versionsOf(write));
 }
 
 /** The draft with all that cannot be owned here as it was before: what is the same is not compared. */
@@ -168,23 +168,23 @@ export function asVersioned({ apiVersion, schema }: ServedKind, value: unknown):
  * Who the client says the managers are; who they were, unless it says something that can be read. Below the object
  * nobody can say.
  */
-function startingManagers(draft: DraftObject, live: ApiObject | undefined, job: WriteOperation): Managers {
-  const given = job.request.subresource === undefined ? draft.metadata.managedFields : undefined;
+function startingManagers(draft: DraftObject, live: ApiObject | undefined, write: WriteOperation): Managers {
+  const given = write.request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (given !== undefined && given !== live?.metadata.managedFields) {
-    if (isReset(given)) return NOBODY;
+    if (isReset(given)) return NO_MANAGERS;
     const said = readable(given);
-    const state = asVersioned(job.served, live ?? draft);
-    if (said.size > 0) return reconciledOrAsSaid(said, state, job);
+    const state = asVersioned(write.served, live ?? draft);
+    if (said.size > 0) return reconciledOrAsSaid(said, state, write);
   }
-  return live === undefined ? NOBODY : managersIn(live);
+  return live === undefined ? NO_MANAGERS : managersIn(live);
 }
 
 /** Managers of a version that the object does not fit into are left as they say they are. */
-function reconciledOrAsSaid(said: Managers, state: Versioned, job: WriteOperation): Managers {
+function reconciledOrAsSaid(said: Managers, state: Versioned, write: WriteOperation): Managers {
   try {
-    return reconciled(said, state, versionsOf(job));
+    return reconcileFieldSets(said, state, versionsOf(write));
   } catch (error) {
-    if (error instanceof UnfitVersionError) return said;
+    if (error instanceof IncompatibleVersionError) return said;
     throw error;
   }
 }
@@ -204,7 +204,7 @@ function readable(entries: readonly ManagedFieldsEntry[]): Managers {
   try {
     return readManagers(entries);
   } catch (error) {
-    if (error instanceof ManagedFieldsError) return NOBODY;
+    if (error instanceof ManagedFieldsError) return NO_MANAGERS;
     throw error;
   }
 }
@@ -241,10 +241,10 @@ function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedF
  * the managers counts if it can be read; otherwise it is as it was before them, and the client is told. What they had in
  * hand is never stored.
  */
-export function detachManagedFields(draft: DraftObject, job: WriteOperation): (returned: DraftObject) => void {
+export function detachManagedFields(draft: DraftObject, write: WriteOperation): (returned: DraftObject) => void {
   const own = draft.metadata.managedFields;
   // The default plugins do not look there.
-  if (!job.server.pluginsMayWait(job.served)) return () => undefined;
+  if (!write.server.pluginsMayWait(write.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
     try {
@@ -252,7 +252,7 @@ export function detachManagedFields(draft: DraftObject, job: WriteOperation): (r
     } catch (error) {
       if (!(error instanceof ManagedFieldsError)) throw error;
       metadata.managedFields = own;
-      job.warnings.push(
+      write.warnings.push(
         `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${error.message}`,
       );
     }
@@ -265,20 +265,20 @@ const emptyObjects = new WeakMap<ObjectNode, object>();
 export function emptyObject({ schema }: ServedKind): object {
   let empty = emptyObjects.get(schema);
   if (empty === undefined) {
-    empty = schema.representation === 'struct' ? untouchedFields(schema) : {};
+    empty = schema.representation === 'struct' ? zeroFields(schema) : {};
     emptyObjects.set(schema, empty);
   }
   return empty;
 }
 
-export function versionsOf(job: WriteOperation): Versions {
-  const { served, request } = job;
+export function versionsOf(write: WriteOperation): Versions {
+  const { served, request } = write;
   return {
     filter: claimFilter(served, request.subresource ?? ''),
     convert(object, apiVersion) {
       if (object.apiVersion === apiVersion) return object;
-      const from = servedIn(job, object.apiVersion);
-      const to = servedIn(job, apiVersion);
+      const from = servedIn(write, object.apiVersion);
+      const to = servedIn(write, apiVersion);
       if (from === undefined || to === undefined) return undefined;
       if (to.kind.custom !== undefined) return inCustomVersion(to, to.kind.custom, object.value as ApiObject);
       return asVersioned(to, toServed(to, inStore(from, object.value as ApiObject)));
@@ -290,16 +290,16 @@ export function versionsOf(job: WriteOperation): Versions {
  * Versions of a custom kind are taken for the same but for their schemas: what one knows and the other does not makes the
  * object unfit for it, where a conversion for readers would have dropped it.
  */
-function inCustomVersion(to: ServedKind, custom: CustomForm, object: ApiObject): Versioned {
+function inCustomVersion(to: ServedKind, custom: CustomResourceHandler, object: ApiObject): Versioned {
   requireDeclared(to.schema, object);
-  return asVersioned(to, custom.relabel(object));
+  return asVersioned(to, custom.withApiVersion(object));
 }
 
 function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: ApiObject): void {
   try {
     fieldsOfIntent(schema, body);
   } catch (error) {
-    if (error instanceof IntentError) throw new UnfitVersionError(error.message);
+    if (error instanceof IntentError) throw new IncompatibleVersionError(error.message);
     throw error;
   }
 }
@@ -336,11 +336,11 @@ function inStore(from: ServedKind, object: ApiObject): ApiObject {
 }
 
 /** Another version of the kind that is written; undefined when it is not served. */
-export function servedIn({ served, server: context }: WriteOperation, apiVersion: string): ServedKind | undefined {
+export function servedIn({ served, server }: WriteOperation, apiVersion: string): ServedKind | undefined {
   if (apiVersion === served.apiVersion) return served;
   const gv = parseApiVersion(apiVersion);
   if (gv === undefined) return undefined;
-  const other = context.registry.byKind({ ...gv, kind: served.gvk.kind });
+  const other = server.registry.byKind({ ...gv, kind: served.gvk.kind });
   return other?.storage === served.storage ? other : undefined;
 }
 
@@ -360,7 +360,7 @@ function complete(node: Structural, value: unknown): unknown {
 }
 
 function completeStruct(node: ObjectNode, record: Readonly<Record<string, unknown>>): MutableRecord {
-  const out = untouchedFields(node);
+  const out = zeroFields(node);
   for (const { name, node: child } of node.fields.values()) {
     const value = Object.hasOwn(record, name) ? record[name] : undefined;
     if (value !== undefined && value !== null) setOwn(out, name, complete(child, value));

@@ -1,16 +1,15 @@
 /**
- * The fields that are the server's own: who the object is, since when, which generation, and what a client may not
- * touch. Runs after mutating admission. spec: ObjectMeta
+ * Fields that the server owns: identity, timestamps, generation, and fields that a client may not set. Runs after
+ * mutating admission. spec: ObjectMeta
  */
-
 import { keepLive } from '../../kinds/shared/strategies.js';
-import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
+import type { WriteTarget } from '../write.js';
 import type { WriteOperation } from '../write-operation.js';
 
-/** What a client may not choose is taken away before anybody looks at the object. */
-export function wipeSystemFields(metadata: DraftMeta): void {
+/** Removes metadata that a client may not choose, before any plugin sees the object. */
+export function clearSystemFields(metadata: DraftMeta): void {
   // Assigned, not deleted: a deletion would make the object slow for everything that follows.
   metadata.creationTimestamp = undefined;
   metadata.uid = undefined;
@@ -22,42 +21,45 @@ export function wipeSystemFields(metadata: DraftMeta): void {
 const MAX_GENERATED_PREFIX = 58;
 const SUFFIX_LENGTH = 5;
 
-/** `prefix` cut so that the whole name is at most a label long, and five characters. */
-function generateName(prefix: string, job: WriteOperation): string {
-  const { generate } = job.served.kind.strategy.name;
-  if (generate !== undefined) return generate(prefix);
-  return prefix.slice(0, MAX_GENERATED_PREFIX) + job.server.ids.suffix(SUFFIX_LENGTH);
+/** Sets the server's fields of a new object, or keeps those of the live one, and runs the kind's own preparation. */
+export function prepare(draft: DraftObject, target: WriteTarget, write: WriteOperation): void {
+  if (target.live === undefined) prepareForCreate(draft, write);
+  else prepareForUpdate(draft, target.live, target, write);
 }
 
-/** Who a new object is, and since when. */
-export function assignIdentity({ metadata }: DraftObject, job: WriteOperation): void {
-  metadata.creationTimestamp = job.context.now;
-  metadata.uid = job.server.ids.uid();
-  if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, job);
-}
-
-/** The rest, of an object that is somebody already. */
-export function prepareForCreate(draft: DraftObject, job: WriteOperation): void {
+function prepareForCreate(draft: DraftObject, write: WriteOperation): void {
   const { metadata } = draft;
-  const { strategy } = job.served.kind;
+  const { strategy } = write.served.kind;
+  metadata.creationTimestamp = write.context.now;
+  metadata.uid = write.server.ids.uid();
+  if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, write);
   if (strategy.write.generation !== undefined) metadata.generation = 1;
-  if (strategy.write.separateStatus) resetStatus(draft, job);
-  strategy.create.prepare?.(draft, job.context);
+  if (strategy.write.separateStatus) resetStatus(draft, write);
+  strategy.create.prepare?.(draft, write.context);
+  const warnings = strategy.create.warnings?.(draft as unknown as ApiObject);
+  if (warnings !== undefined) write.warnings.push(...warnings);
 }
 
-export function prepareForUpdate(
+/** Cuts the prefix so that the name is at most as long as a DNS label, and appends five random characters. */
+function generateName(prefix: string, write: WriteOperation): string {
+  const { generate } = write.served.kind.strategy.name;
+  if (generate !== undefined) return generate(prefix);
+  return prefix.slice(0, MAX_GENERATED_PREFIX) + write.server.ids.suffix(SUFFIX_LENGTH);
+}
+
+function prepareForUpdate(
   draft: DraftObject,
   live: ApiObject,
-  about: { readonly job: WriteOperation; readonly subresource: SubresourceStrategy | undefined },
+  { subresource }: WriteTarget,
+  write: WriteOperation,
 ): void {
   const { metadata } = draft;
   const before = live.metadata;
-  const { job, subresource } = about;
-  const { strategy } = job.served.kind;
+  const { strategy } = write.served.kind;
   if (metadata.generation !== before.generation) metadata.generation = before.generation;
   if (subresource === undefined && strategy.write.separateStatus) keepLive(draft, live, ['status']);
-  if (subresource === undefined) strategy.update.prepare?.(draft, live, job.context);
-  else subresource.prepare(draft, live, job.context);
+  if (subresource === undefined) strategy.update.prepare?.(draft, live, write.context);
+  else subresource.prepare(draft, live, write.context);
   if (strategy.write.generation?.(draft as unknown as ApiObject, live) === true) {
     metadata.generation = (before.generation ?? 0) + 1;
   }
@@ -67,12 +69,12 @@ export function prepareForUpdate(
   if (before.deletionGracePeriodSeconds !== undefined) {
     metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
-  // It goes when the object is stored, which a trial never is.
-  if (metadata.selfLink !== undefined && !job.dryRun) metadata.selfLink = undefined;
+  // The reference server drops selfLink when it stores the object, which a dry run does not do.
+  if (metadata.selfLink !== undefined && !write.dryRun) metadata.selfLink = undefined;
 }
 
-function resetStatus(draft: DraftObject, job: WriteOperation): void {
-  const field = job.served.schema.fields.get('status');
+function resetStatus(draft: DraftObject, write: WriteOperation): void {
+  const field = write.served.schema.fields.get('status');
   const empty = field?.presence === 'always' ? zeroValue(field.node) : undefined;
   if (empty === undefined) delete draft['status'];
   else draft['status'] = empty;

@@ -1,7 +1,7 @@
 /**
  * Whether a write changes anything. One that does not is answered with what is there, and nothing is stored.
  */
-import { type FieldSet, NOTHING, sameSet } from '../../merge/apply/field-set.js';
+import { type FieldSet, EMPTY_SET, sameSet } from '../../merge/apply/field-set.js';
 import type { Entries } from '../../merge/apply/managers.js';
 import type { ApiObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
@@ -31,7 +31,7 @@ export function sameButTime(left: Entries[number], right: Entries[number]): bool
     left.operation === right.operation &&
     left.apiVersion === right.apiVersion &&
     left.subresource === right.subresource &&
-    sameSet((left.fieldsV1 ?? NOTHING) as FieldSet, (right.fieldsV1 ?? NOTHING) as FieldSet)
+    sameSet((left.fieldsV1 ?? EMPTY_SET) as FieldSet, (right.fieldsV1 ?? EMPTY_SET) as FieldSet)
   );
 }
 

@@ -5,7 +5,7 @@
  * same error may stand several times among the causes; `validate.ts` decides how often.
  */
 import type { Kind, NameRule } from '../../kinds/kind.js';
-import { unqualifiedFinalizerProblems, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, unqualifiedFinalizerProblems } from '../../kinds/shared/finalizers.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
 import { labelErrors } from '../../meta/labels.js';
@@ -13,7 +13,7 @@ import { byteLength, dnsLabelProblems, pathSegmentProblems, qualifiedNameProblem
 import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
 import { stringSlice, verbatim } from '../../text/go/go-text.js';
 import { goTimeString } from '../../text/time/time.js';
-import { append } from '../../util/append.js';
+import { append } from '../../util/arrays.js';
 import { isGoodManager, managerNameProblems } from '../manager-name.js';
 
 type Meta = DeepReadonly<ObjectMeta>;

@@ -2,7 +2,7 @@
  * Every rule an object must meet, all at once: metadata, the schema's value rules, the kind's own. Throws one 422
  * with every field error, in the order and the number in which the reference server reports them.
  */
-import type { CustomForm, JudgementOptions } from '../../kinds/custom-resource-handler.js';
+import type { CustomResourceHandler, CustomValidationOptions } from '../../kinds/custom-resource-handler.js';
 import type { Kind, MetadataErrors, MetadataStrictness } from '../../kinds/kind.js';
 import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
@@ -13,8 +13,9 @@ import { bodyProblems } from '../../schema/rules.js';
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
-import { append } from '../../util/append.js';
 import { encodeSorted, isRecord } from '../../util/json.js';
+import { append } from '../../util/arrays.js';
+import type { WriteTarget } from '../write.js';
 import type { WriteOperation } from '../write-operation.js';
 import {
   bareFinalizers,
@@ -28,21 +29,15 @@ import {
 
 const NONE: readonly FieldError[] = Object.freeze([]);
 
-export function validateCreate(draft: DraftObject, job: WriteOperation): void {
+export function validate(draft: DraftObject, target: WriteTarget, write: WriteOperation): void {
   const object = draft as unknown as ApiObject;
-  requireType(object, job);
-  refuse(object, job, wholeProblems(object, job));
+  requireType(object, write);
+  if (target.live === undefined) reject(object, write, wholeProblems(object, write));
+  else validateUpdate(object, target.live, target, write);
 }
 
-export function validateUpdate(
-  draft: DraftObject,
-  live: ApiObject,
-  about: { readonly job: WriteOperation; readonly subresource: SubresourceStrategy | undefined },
-): void {
-  const { job, subresource } = about;
-  const next = draft as unknown as ApiObject;
-  const { kind } = job.served;
-  requireType(next, job);
+function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: WriteTarget, write: WriteOperation): void {
+  const { kind } = write.served;
   const shared = sharedProblems(next.metadata);
   const updateProblems = metadataUpdateProblems(next, live, shared);
   const problems = metadataProblems(next, kind, OF_ANY_OBJECT, shared);
@@ -52,10 +47,10 @@ export function validateUpdate(
   if (subresource === undefined && kind.strategy.update.steps !== undefined) {
     for (const step of kind.strategy.update.steps) {
       if (step === 'metadata') append(problems, metadata.forUpdate());
-      else if (step === 'change') append(problems, rules?.(next, live, job.context, metadata) ?? NONE);
-      else append(problems, wholeProblems(next, job, live));
+      else if (step === 'change') append(problems, rules?.(next, live, write.context, metadata) ?? NONE);
+      else append(problems, wholeProblems(next, write, live));
     }
-    refuse(next, job, problems);
+    reject(next, write, problems);
     return;
   }
   // Once more for the kind.
@@ -63,15 +58,18 @@ export function validateUpdate(
   if (care === 'plain' || care === 'strict') append(problems, updateProblems);
   if (care === 'strict') append(problems, bareFinalizers(next.metadata));
   if (kind.custom !== undefined) {
-    const part = job.request.subresource === 'status' ? 'status' : 'object';
-    append(problems, judged(kind.custom, next, live, { part, sofar: [...problems], job }));
+    const part = write.request.subresource === 'status' ? 'status' : 'object';
+    append(problems, judged(kind.custom, next, live, { part, metadataErrors: [...problems], write }));
   } else if (kind.representation === 'document') {
-    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.context, metadata) }));
+    append(
+      problems,
+      documentProblems(next, live, { write, rules: () => rules?.(next, live, write.context, metadata) }),
+    );
   } else {
-    append(problems, rules?.(next, live, job.context, metadata) ?? NONE);
+    append(problems, rules?.(next, live, write.context, metadata) ?? NONE);
     if (subresource === undefined) append(problems, bodyProblems(kind.body, kind.schema, next));
   }
-  refuse(next, job, problems);
+  reject(next, write, problems);
 }
 
 function careOnUpdate(kind: Kind, subresource: SubresourceStrategy | undefined): MetadataStrictness | 'placed' {
@@ -100,16 +98,16 @@ function isBuiltIn({ representation: manner, custom }: Kind): boolean {
   return manner === 'struct' && custom === undefined;
 }
 
-function wholeProblems(object: ApiObject, job: WriteOperation, live?: ApiObject): FieldError[] {
-  const { kind } = job.served;
+function wholeProblems(object: ApiObject, write: WriteOperation, live?: ApiObject): FieldError[] {
+  const { kind } = write.served;
   if (kind.custom !== undefined) {
     const sofar = metadataProblems(object, kind, OF_A_DOCUMENT);
-    return [...sofar, ...judged(kind.custom, object, undefined, { part: 'object', sofar, job })];
+    return [...sofar, ...judged(kind.custom, object, undefined, { part: 'object', metadataErrors: sofar, write })];
   }
-  const rules = () => kind.strategy.create.validate?.(object, job.context, live);
+  const rules = () => kind.strategy.create.validate?.(object, write.context, live);
   const ofBody =
     kind.representation === 'document'
-      ? documentProblems(object, undefined, { job, rules })
+      ? documentProblems(object, undefined, { write, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
   const care = careOnCreate(kind);
   // Who does not look at metadata is asked first, and it only counts where nothing else is wrong.
@@ -127,11 +125,11 @@ function wholeProblems(object: ApiObject, job: WriteOperation, live?: ApiObject)
 function documentProblems(
   object: ApiObject,
   live: ApiObject | undefined,
-  { job, rules }: { readonly job: WriteOperation; readonly rules: () => readonly FieldError[] | undefined },
+  { write, rules }: { readonly write: WriteOperation; readonly rules: () => readonly FieldError[] | undefined },
 ): readonly FieldError[] {
-  const { kind } = job.served;
+  const { kind } = write.served;
   const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
-  if (problems.length === 0) return [...expressionProblems(object, live, job), ...ownRules(rules, job)];
+  if (problems.length === 0) return [...expressionProblems(object, live, write), ...ownRules(rules, write)];
   try {
     return [...problems, ...(rules() ?? [])];
   } catch {
@@ -143,23 +141,23 @@ function documentProblems(
 function expressionProblems(
   object: ApiObject,
   live: ApiObject | undefined,
-  job: WriteOperation,
+  write: WriteOperation,
 ): readonly FieldError[] {
-  const judgement = job.served.kind.strategy.write.rules?.(object, live);
+  const judgement = write.served.kind.strategy.write.rules?.(object, live);
   if (judgement === undefined) return [];
-  append(job.warnings, judgement.warnings);
+  append(write.warnings, judgement.warnings);
   return judgement.problems;
 }
 
 /** What the definition of a custom kind has to say. */
 function judged(
-  custom: CustomForm,
+  custom: CustomResourceHandler,
   next: ApiObject,
   live: ApiObject | undefined,
-  { part, sofar, job }: JudgementOptions & { readonly job: WriteOperation },
+  { part, metadataErrors: sofar, write }: CustomValidationOptions & { readonly write: WriteOperation },
 ): readonly FieldError[] {
-  const { problems, warnings } = custom.judge(next, live, { part, sofar });
-  append(job.warnings, warnings);
+  const { problems, warnings } = custom.validate(next, live, { part, metadataErrors: sofar });
+  append(write.warnings, warnings);
   return problems;
 }
 
@@ -177,18 +175,18 @@ function requireType(object: ApiObject, { served }: WriteOperation): void {
 }
 
 /** Rules report what they find; one that throws has failed itself, and the client gets a 500. */
-function ownRules(rules: () => readonly FieldError[] | undefined, job: WriteOperation): readonly FieldError[] {
+function ownRules(rules: () => readonly FieldError[] | undefined, write: WriteOperation): readonly FieldError[] {
   try {
     return rules() ?? [];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw errors.internal(`validate of ${job.served.kind.kind} failed: ${why}`, error);
+    throw errors.internal(`validate of ${write.served.kind.kind} failed: ${why}`, error);
   }
 }
 
-function refuse(object: ApiObject, job: WriteOperation, problems: readonly FieldError[]): void {
+function reject(object: ApiObject, write: WriteOperation, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
-  throw errors.invalid(job.served.groupKind, object.metadata.name ?? '', problems);
+  throw errors.invalid(write.served.groupKind, object.metadata.name ?? '', problems);
 }
 
 function repeatedItems(node: Structural, value: unknown, path = ''): readonly FieldError[] {

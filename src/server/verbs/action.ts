@@ -17,8 +17,8 @@ import { checkWriteOptions } from '../options.js';
 import { admit } from '../steps/admit.js';
 import { ensureNamespaceMatches } from '../steps/match-address.js';
 import { ownNew } from '../steps/own.js';
+import { redecodeMutated } from '../steps/redecode.js';
 import { strategyContext } from '../strategy-context.js';
-import { checkMutated } from '../write.js';
 import { startWrite } from '../write-operation.js';
 import { servedView } from './view.js';
 
@@ -37,20 +37,20 @@ export function onAction(
     fieldValidation,
     ...(action.alsoAccepts === undefined ? {} : { alsoAccepts: action.alsoAccepts }),
   });
-  const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  asked.kind.strategy.decode.defaults?.(draft, job.context);
+  const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  asked.kind.strategy.decode.defaults?.(draft, write.context);
   request.audit?.sent?.(draft);
-  ensureNamespaceMatches(draft.metadata, job);
-  ownNew(draft, { ...job, served: asked });
-  const done = warned(job.warnings, () =>
-    chain(admit('mutate', { operation: 'CREATE', object: draft, as: asked }, job), () => {
-      const body = checkMutated(draft, { ...job, served: asked });
+  ensureNamespaceMatches(draft.metadata, write);
+  ownNew(draft, { ...write, served: asked });
+  const done = warned(write.warnings, () =>
+    chain(admit('mutate', { operation: 'CREATE', object: draft, as: asked }, write), () => {
+      const body = redecodeMutated(draft, { ...write, served: asked });
       // Those who only judge see a copy that they cannot change.
       const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(admit('validate', { operation: 'CREATE', object: judged, as: asked }, job), () =>
-        action.run(body, strategyContext(job, deleteObject)),
+      return chain(admit('validate', { operation: 'CREATE', object: judged, as: asked }, write), () =>
+        action.run(body, strategyContext(write, deleteObject)),
       );
     }),
   );
-  return chain(done, (object) => answer(201, deepFreeze(object) as ObjectResponse['object'], job.warnings));
+  return chain(done, (object) => answer(201, deepFreeze(object) as ObjectResponse['object'], write.warnings));
 }

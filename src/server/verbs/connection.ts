@@ -20,7 +20,7 @@ export function onConnection(
   { served, connection }: { readonly served: ServedKind; readonly connection: ConnectSubresource },
 ): MaybePromise<ApiResponse> {
   const { store, registry, features } = context;
-  const job = startWrite(context, request, { served, dryRun: false });
+  const write = startWrite(context, request, { served, dryRun: false });
   const query = request.options.line ?? {};
   // What is only read (a log) is no line.
   const isLine = connection.verbs.length > 1;
@@ -28,8 +28,8 @@ export function onConnection(
   const options = connection.options(query);
   const answer = (): ApiResponse => {
     const objects = objectReader(store, registry);
-    connection.open({ name: request.name ?? '', namespace: job.namespace, query, objects, features });
-    return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings: job.warnings };
+    connection.open({ name: request.name ?? '', namespace: write.namespace, query, objects, features });
+    return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings: write.warnings };
   };
   if (!isLine) return answer();
   const admitted: AdmissionInput = {
@@ -37,7 +37,7 @@ export function onConnection(
     object: asObject({ kind: connection.optionsKind, apiVersion: 'v1', ...options }),
     as: { ...served, gvk: { group: '', version: 'v1', kind: connection.optionsKind } },
   };
-  return chain(admit('mutate', admitted, job), () => chain(admit('validate', admitted, job), answer));
+  return chain(admit('mutate', admitted, write), () => chain(admit('validate', admitted, write), answer));
 }
 
 /** Options have no metadata, which plugins need not know. */

@@ -24,9 +24,9 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
     fieldValidation,
     isKnown: knownParts(context, request, served),
   });
-  const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  served.kind.strategy.decode.defaults?.(draft, job.context);
+  const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  served.kind.strategy.decode.defaults?.(draft, write.context);
   request.audit?.sent?.(draft);
-  const written = warned(job.warnings, () => createObject(draft, job));
-  return chain(written, ({ object }) => answer(201, object, job.warnings));
+  const written = warned(write.warnings, () => createObject(draft, write));
+  return chain(written, ({ object }) => answer(201, object, write.warnings));
 }

@@ -44,8 +44,8 @@ export function deleteCollection(
         // Each item is deleted where it is, which the request for all of them does not say.
         const namespace = item.metadata.namespace;
         const itemRequest = namespace === undefined ? request : { ...request, namespace };
-        const job: WriteOperation = { ...startWrite(context, itemRequest, about), warnings };
-        return deleteObject(item.metadata.name, deletion, job);
+        const write: WriteOperation = { ...startWrite(context, itemRequest, about), warnings };
+        return deleteObject(item.metadata.name, deletion, write);
       };
       let done: MaybePromise<unknown>;
       for (const item of list.items) {

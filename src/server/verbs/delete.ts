@@ -23,17 +23,17 @@ export function deleteOne(
   const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  const job: WriteOperation = startWrite(context, request, {
+  const write: WriteOperation = startWrite(context, request, {
     served,
     dryRun,
     deletion: options as Readonly<Record<string, unknown>>,
   });
-  warnOfDeletion(deletion, job);
-  const deleted = warned(job.warnings, () => deleteObject(request.name ?? '', deletion, job));
+  warnOfDeletion(deletion, write);
+  const deleted = warned(write.warnings, () => deleteObject(request.name ?? '', deletion, write));
   return chain(deleted, ({ object, removed, isShown }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
     if (!removed || isShown === true || served.kind.strategy.delete.returnsObject)
-      return answer(code, object, job.warnings);
+      return answer(code, object, write.warnings);
     // As it was addressed, also where messages of failure speak of the group it is stored in.
     const { group, resource } = served.gvr;
     const status = successStatus({
@@ -42,6 +42,6 @@ export function deleteOne(
       kind: resource,
       uid: object.metadata.uid,
     });
-    return answer(code, status, job.warnings);
+    return answer(code, status, write.warnings);
   });
 }

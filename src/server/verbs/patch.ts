@@ -19,10 +19,10 @@ import type { ApiRequest, PatchType } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { duplicateFindings } from '../../schema/findings.js';
 import { printGoValue } from '../../text/go/go-value.js';
-import { append } from '../../util/append.js';
 import { invariant, unreachable } from '../../util/invariant.js';
 import { NotJsonError, type ParsedBody, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { append } from '../../util/arrays.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
@@ -39,19 +39,19 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
   invariant(patchType !== undefined, 'a patch request says which patch it is');
   requirePatchType(patchType, served);
   const options = checkPatchOptions(request.options, patchType, context.dialect);
-  const job: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun });
-  const written = warned(job.warnings, () =>
-    patchType === 'apply' ? applyConfiguration(options, job) : applyPatch(patchType, options, job),
+  const write: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun });
+  const written = warned(write.warnings, () =>
+    patchType === 'apply' ? applyConfiguration(options, write) : applyPatch(patchType, options, write),
   );
-  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));
+  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, write.warnings));
 }
 
 /** An apply is no patch of what is there: the object need not exist. */
-function applyConfiguration(options: WriteOptions, job: WriteOperation): MaybePromise<WriteResult> {
-  const { request, served } = job;
+function applyConfiguration(options: WriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
+  const { request, served } = write;
   const name = request.name ?? '';
   const subresource = partOf(served, request.subresource);
-  const draft = applicationOf(request, { options, job });
+  const draft = applicationOf(request, { options, write });
   return updateObject(
     {
       name,
@@ -69,7 +69,7 @@ function applyConfiguration(options: WriteOptions, job: WriteOperation): MaybePr
         );
       },
     },
-    job,
+    write,
   );
 }
 
@@ -77,19 +77,19 @@ function applyConfiguration(options: WriteOptions, job: WriteOperation): MaybePr
 export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
   let intent: Intent | undefined;
   return (live) => {
-    intent ??= readIntent(request.body, mayRace(about.job));
+    intent ??= readIntent(request.body, mayRace(about.write));
     request.audit?.sent?.(intent.document);
     return draftOf({ intent, ...about }, live);
   };
 }
 
-function applyPatch(patchType: DocumentPatch, options: WriteOptions, job: WriteOperation): MaybePromise<WriteResult> {
-  const { request, served } = job;
+function applyPatch(patchType: DocumentPatch, options: WriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
+  const { request, served } = write;
   const name = request.name ?? '';
   const subresource = partOf(served, request.subresource);
   // An absent object is reported before a patch that could not be read.
-  requireLive(job);
-  const change = readPatch(request, patchType, { options, job });
+  requireLive(write);
+  const change = readPatch(request, patchType, { options, write });
   return updateObject(
     {
       name,
@@ -100,7 +100,7 @@ function applyPatch(patchType: DocumentPatch, options: WriteOptions, job: WriteO
         return change(live);
       },
     },
-    job,
+    write,
   );
 }
 
@@ -123,12 +123,12 @@ type Change = (live: ApiObject) => DraftObject;
 
 interface About {
   readonly options: WriteOptions;
-  readonly job: WriteOperation;
+  readonly write: WriteOperation;
 }
 
 /** The patch as a function of the live object. Throws when it cannot be one. */
 export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: About): Change {
-  const { options, job } = about;
+  const { options, write } = about;
   switch (patchType) {
     case 'json': {
       const document = readDocument(request, about);
@@ -141,7 +141,7 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
       const document = readDocument(request, about);
       const findings = duplicateFindings(document);
       return (live) => {
-        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
+        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, write) : undefined;
         if (draft !== undefined) return draft;
         const apply = (to: ApiObject) => ({
           ...document,
@@ -153,9 +153,9 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
     case 'strategic': {
       const document = readDocument(request, about);
       return (live) => {
-        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
+        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, write) : undefined;
         if (draft !== undefined) return draft;
-        const merged = applyStrategicMerge(job.served.schema, asRecord(live), document.value);
+        const merged = applyStrategicMerge(write.served.schema, asRecord(live), document.value);
         return strategicallyPatched({ merged, live }, duplicateFindings(document), about);
       };
     }
@@ -171,9 +171,9 @@ function asRecord(object: ApiObject): Readonly<Record<string, unknown>> {
 /** What unreadable patches begin with, unless the client asked not to be told, or the patch is a strategic one. */
 const DECODING = 'error decoding patch: ';
 
-function readDocument(request: ApiRequest, { options, job }: About): ParsedBody {
+function readDocument(request: ApiRequest, { options, write }: About): ParsedBody {
   // The patch may be applied again after a wait; what its sender does with it meanwhile is no part of it.
-  const isKept = mayRace(job) || request.audit !== undefined;
+  const isKept = mayRace(write) || request.audit !== undefined;
   const body = (isKept ? request.body?.detach?.() : undefined) ?? request.body;
   try {
     if (body === undefined) throw new BodyError('unexpected end of JSON input');
@@ -198,14 +198,14 @@ function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions
  * The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. What no
  * operation opened still has the keys that the patch repeats. `findings` are those of the patch itself.
  */
-function patched({ live, apply }: Patching, findings: readonly string[], { options, job }: About): DraftObject {
+function patched({ live, apply }: Patching, findings: readonly string[], { options, write }: About): DraftObject {
   const { fieldValidation } = options;
   const document = apply(live);
   // The reference server has custom objects as documents whose keys are sorted, and patches their text.
-  const shown = () => (job.served.kind.custom === undefined ? document : apply(inWireOrder(live)));
+  const shown = () => (write.served.kind.custom === undefined ? document : apply(inWireOrder(live)));
   const print = () => printPatched(shown());
   const refuse = (why: string) => invalidPatch(print(), why);
-  return decodePatched(document, { job, fieldValidation, findings, print, refuse });
+  return decodePatched(document, { write, fieldValidation, findings, print, refuse });
 }
 
 interface Patching {
@@ -218,17 +218,17 @@ interface Patching {
  * the fields of both at once. What the result says it is counts for nothing.
  */
 function strategicallyPatched(result: MergedLive, repeated: readonly string[], about: About): DraftObject {
-  const { options, job } = about;
+  const { options, write } = about;
   const { merged } = result;
-  const { kind } = job.served.gvk;
+  const { kind } = write.served.gvk;
   const print = () => printGoValue(merged.leftover);
   const refuse = (why: string) => invalidPatch(print(), why);
-  const { value, findings } = restoreOrRefuse(result, refuse, job);
-  const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
+  const { value, findings } = restoreOrRefuse(result, refuse, write);
+  const whole = { ...(value as object), kind, apiVersion: write.served.apiVersion };
   const draft = decodePatched(
     { value: whole },
     {
-      job,
+      write,
       fieldValidation: 'Ignore',
       findings: [],
       print,
@@ -239,7 +239,7 @@ function strategicallyPatched(result: MergedLive, repeated: readonly string[], a
   const all = [...repeated, ...findings];
   if (all.length === 0 || options.fieldValidation === 'Ignore') return draft;
   if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
-  append(job.warnings, all);
+  append(write.warnings, all);
   return draft;
 }
 
@@ -248,11 +248,15 @@ interface MergedLive {
   readonly live: ApiObject;
 }
 
-function restoreOrRefuse({ merged, live }: MergedLive, refuse: (why: string) => Error, job: WriteOperation): Restored {
-  const { served, server: context } = job;
+function restoreOrRefuse(
+  { merged, live }: MergedLive,
+  refuse: (why: string) => Error,
+  write: WriteOperation,
+): Restored {
+  const { served, server } = write;
   try {
     // What stood there is as it should be, unless it may have come with a state that nobody judged.
-    return restore(served.schema, merged.document, context.store.holdsStrangers ? undefined : live);
+    return restore(served.schema, merged.document, server.store.holdsStrangers ? undefined : live);
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error;
   }

@@ -28,9 +28,9 @@ export function update(context: ServerContext, request: ApiRequest, served: Serv
     isKnown,
     metadata: isKnown === undefined ? undefined : liveMetadata(context, request, served),
   });
-  const job: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  const written = warned(job.warnings, () => replaceWith(draft, job));
-  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));
+  const write: WriteOperation = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  const written = warned(write.warnings, () => replaceWith(draft, write));
+  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, write.warnings));
 }
 
 /** What stands beside a status is not changed by it, so that it may be read as it is stored. */
@@ -40,15 +40,15 @@ function liveMetadata({ store }: ServerContext, request: ApiRequest, served: Ser
   return store.get({ resource: served.storage, namespace, name })?.metadata;
 }
 
-function replaceWith(draft: DraftObject, job: WriteOperation): MaybePromise<WriteResult> {
-  const { request, served } = job;
+function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<WriteResult> {
+  const { request, served } = write;
   const name = request.name ?? '';
-  served.kind.strategy.decode.defaults?.(draft, job.context);
+  served.kind.strategy.decode.defaults?.(draft, write.context);
   request.audit?.sent?.(draft);
   // Whose object it is comes before whether there is one.
-  ensureNamespaceMatches(draft.metadata, job);
+  ensureNamespaceMatches(draft.metadata, write);
   ensureNameMatches(draft.metadata, name);
-  dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
+  dropRepeatedOwners(draft.metadata, 'as sent', write.warnings);
   const subresource = partOf(served, request.subresource);
   return updateObject(
     {
@@ -56,9 +56,9 @@ function replaceWith(draft: DraftObject, job: WriteOperation): MaybePromise<Writ
       subresource,
       mayCreate: subresource === undefined && served.kind.strategy.update.createsAbsent,
       ...(draft.metadata.uid ? { expectedUid: draft.metadata.uid } : {}),
-      draft: mayRace(job) ? freshDrafts(draft) : () => draft,
+      draft: mayRace(write) ? freshDrafts(draft) : () => draft,
     },
-    job,
+    write,
   );
 }
 

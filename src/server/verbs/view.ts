@@ -37,7 +37,7 @@ interface ViewCall {
   readonly view: SubresourceView;
   /** The kind of what is shown, in the cluster's names. */
   readonly shown: ServedKind;
-  readonly job: WriteOperation;
+  readonly write: WriteOperation;
 }
 
 export function onView(
@@ -49,24 +49,24 @@ export function onView(
   const shown = servedView(view.kind, context.dialect);
   switch (request.verb) {
     case 'get': {
-      const job = startWrite(context, request, { served, dryRun: false });
-      return answer(200, show(requireLive(job), { view, shown, job }));
+      const write = startWrite(context, request, { served, dryRun: false });
+      return answer(200, show(requireLive(write), { view, shown, write }));
     }
     case 'update': {
       const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
       const { fieldValidation } = options;
       if (served.kind.representation === 'document') requireScale(request, shown);
       const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
-      const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
+      const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       warned(body.warnings, () => {
-        ensureNamespaceMatches(body.draft.metadata, job);
+        ensureNamespaceMatches(body.draft.metadata, write);
         ensureNameMatches(body.draft.metadata, request.name ?? '');
       });
       // Whom the document names is for the store to compare.
       const { uid } = body.draft.metadata;
-      return write(
-        { view, shown, job },
-        owned(shown, job, () => body.draft),
+      return writeView(
+        { view, shown, write },
+        owned(shown, write, () => body.draft),
         uid ? { expectedUid: uid } : {},
       );
     }
@@ -75,13 +75,13 @@ export function onView(
       invariant(patchType !== undefined, 'a patch request says which patch it is');
       requirePatchType(patchType, served);
       const options = checkPatchOptions(request.options, patchType, context.dialect);
-      const job = startWrite(context, request, { served, dryRun: options.dryRun });
-      const call: ViewCall = { view, shown, job };
-      requireLive(job);
+      const write = startWrite(context, request, { served, dryRun: options.dryRun });
+      const call: ViewCall = { view, shown, write };
+      requireLive(write);
       // The patch speaks of the view, not of what is below.
-      const about = { options, job: { ...job, served: shown } };
-      if (patchType === 'apply') return write(call, applicationOf(request, about));
-      return write(call, owned(shown, job, readPatch(request, patchType, about)));
+      const about = { options, write: { ...write, served: shown } };
+      if (patchType === 'apply') return writeView(call, applicationOf(request, about));
+      return writeView(call, owned(shown, write, readPatch(request, patchType, about)));
     }
     case 'create':
     case 'delete':
@@ -118,8 +118,8 @@ function addressOf({ served, request }: Pick<WriteOperation, 'served' | 'request
   return { group, resource: `${resource}/${request.subresource ?? ''}` };
 }
 
-function show(live: ApiObject, { view, shown, job }: ViewCall, purpose: 'show' | 'change' = 'show'): ApiObject {
-  const draft = view.read(live, job.context, purpose);
+function show(live: ApiObject, { view, shown, write }: ViewCall, purpose: 'show' | 'change' = 'show'): ApiObject {
+  const draft = view.read(live, write.context, purpose);
   const typed: DraftObject = { ...draft, kind: shown.gvk.kind, apiVersion: shown.apiVersion };
   return seal(shown.schema, typed, live.metadata.resourceVersion);
 }
@@ -128,23 +128,23 @@ function show(live: ApiObject, { view, shown, job }: ViewCall, purpose: 'show' |
 type Change = (shown: ApiObject) => DraftObject;
 
 /** A change that says nothing about managers: what it changes belongs to who asked for it. */
-function owned(shown: ServedKind, job: WriteOperation, change: Change): Change {
+function owned(shown: ServedKind, write: WriteOperation, change: Change): Change {
   return (before) => {
     const draft = change(before);
-    ownUpdated(draft, before, { ...job, served: shown });
+    ownUpdated(draft, before, { ...write, served: shown });
     return draft;
   };
 }
 
-function write(
+function writeView(
   call: ViewCall,
   change: Change,
   identity: { readonly expectedUid?: string } = {},
 ): MaybePromise<ObjectResponse> {
-  const { job } = call;
-  const name = job.request.name ?? '';
+  const { write } = call;
+  const name = write.request.name ?? '';
   const update = (): MaybePromise<WriteResult> => {
-    requireLive(job);
+    requireLive(write);
     return updateObject(
       {
         name,
@@ -162,42 +162,38 @@ function write(
           fromView: (shown, live) => below(shown, live, call),
         },
       },
-      job,
+      write,
     );
   };
-  return chain(warned(job.warnings, update), ({ object }) => answer(200, show(object, call), job.warnings));
+  return chain(warned(write.warnings, update), ({ object }) => answer(200, show(object, call), write.warnings));
 }
 
 /** The object as the changed view wants it. */
-function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewCall): DraftObject {
+function below(viewed: DraftObject, live: ApiObject, { view, shown, write }: ViewCall): DraftObject {
   const asObject = viewed as unknown as ApiObject;
-  const isCustom = job.served.kind.representation === 'document';
+  const isCustom = write.served.kind.representation === 'document';
   // What a custom kind is scaled to is judged by its definition, with everything else.
-  const problems = isCustom ? [] : problemsOf(asObject, shown, job);
+  const problems = isCustom ? [] : problemsOf(asObject, shown, write);
   if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
   const { uid, resourceVersion } = viewed.metadata;
   // A patch of a custom kind's scale may say what it likes: nobody compares.
   const why = isCustom ? undefined : failedPrecondition({ uid: uid || undefined }, live.metadata);
-  if (why !== undefined) throw errors.conflict(addressOf(job), live.metadata.name, why);
+  if (why !== undefined) throw errors.conflict(addressOf(write), live.metadata.name, why);
   const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;
-  view.write(asObject, draft, job.context);
-  const ownership = ownershipOf(live, { view, shown, job });
-  if (ownership === undefined) ownUpdated(draft, live, job);
+  view.write(asObject, draft, write.context);
+  const ownership = ownershipOf(live, { view, shown, write });
+  if (ownership === undefined) ownUpdated(draft, live, write);
   else {
     const above = storedManagers(viewed.metadata.managedFields);
-    setManagers(draft.metadata, managersBelow(ownership, above, job.served.apiVersion), live.metadata.managedFields);
+    setManagers(draft.metadata, managersBelow(ownership, above, write.served.apiVersion), live.metadata.managedFields);
   }
   return draft;
 }
 
 /** The metadata of a view goes nowhere, and has to be in order all the same. */
-function problemsOf(
-  viewed: ApiObject,
-  { kind }: ServedKind,
-  { context: moment }: WriteOperation,
-): readonly FieldError[] {
-  return [...metadataProblems(viewed, kind, OF_A_STRUCT), ...(kind.strategy.create.validate?.(viewed, moment) ?? [])];
+function problemsOf(viewed: ApiObject, { kind }: ServedKind, { context }: WriteOperation): readonly FieldError[] {
+  return [...metadataProblems(viewed, kind, OF_A_STRUCT), ...(kind.strategy.create.validate?.(viewed, context) ?? [])];
 }
 
 /** The view with those who manage it, as a write sees it; readers are not told. */
@@ -211,12 +207,12 @@ function showManaged(live: ApiObject, call: ViewCall): ApiObject {
 }
 
 /** Undefined for a view whose fields are not those of the object. */
-function ownershipOf(live: ApiObject, { view, job }: ViewCall): ScaleOwnership | undefined {
+function ownershipOf(live: ApiObject, { view, write }: ViewCall): ScaleOwnership | undefined {
   if (view.replicasPath === undefined) return undefined;
   return {
     managers: managersIn(live),
     replicasPath: view.replicasPath,
-    isServed: (apiVersion) => servedIn(job, apiVersion) !== undefined,
+    isServed: (apiVersion) => servedIn(write, apiVersion) !== undefined,
   };
 }
 

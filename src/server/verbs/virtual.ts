@@ -19,10 +19,10 @@ import { selectionOf } from '../selection.js';
 import { admit } from '../steps/admit.js';
 import { ensureNamespaceMatches } from '../steps/match-address.js';
 import { ownNew } from '../steps/own.js';
-import { wipeSystemFields } from '../steps/prepare.js';
+import { clearSystemFields } from '../steps/prepare.js';
+import { redecodeMutated } from '../steps/redecode.js';
 import { seal } from '../steps/seal.js';
 import { strategyContext } from '../strategy-context.js';
-import { checkMutated } from '../write.js';
 import { startWrite } from '../write-operation.js';
 
 export function onVirtual(
@@ -38,8 +38,8 @@ export function onVirtual(
   if (request.verb === 'create' && virtual.create !== undefined) {
     return create(context, request, { served, answerTo: virtual.create, finish });
   }
-  const job = startWrite(context, request, { served, dryRun: false });
-  const power = strategyContext(job, deleteObject);
+  const write = startWrite(context, request, { served, dryRun: false });
+  const power = strategyContext(write, deleteObject);
   if (request.verb === 'get' && virtual.get !== undefined) {
     return chain(virtual.get(request.name ?? '', power), (draft) => answer(200, finish(draft)));
   }
@@ -68,19 +68,19 @@ function create(
   const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
   const { fieldValidation } = options;
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
-  const job = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
-  served.kind.strategy.decode.defaults?.(draft, job.context);
+  const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
+  served.kind.strategy.decode.defaults?.(draft, write.context);
   request.audit?.sent?.(draft);
-  wipeSystemFields(draft.metadata);
-  ensureNamespaceMatches(draft.metadata, job);
-  ownNew(draft, job);
-  const answered = warned(job.warnings, () =>
-    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
-      const body = checkMutated(draft, job);
+  clearSystemFields(draft.metadata);
+  ensureNamespaceMatches(draft.metadata, write);
+  ownNew(draft, write);
+  const answered = warned(write.warnings, () =>
+    chain(admit('mutate', { operation: 'CREATE', object: draft }, write), () => {
+      const body = redecodeMutated(draft, write);
       // Those who only judge see a copy that they cannot change.
       const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(admit('validate', { operation: 'CREATE', object: judged }, job), () =>
-        answerTo(body, strategyContext(job, deleteObject)),
+      return chain(admit('validate', { operation: 'CREATE', object: judged }, write), () =>
+        answerTo(body, strategyContext(write, deleteObject)),
       );
     }),
   );
@@ -88,6 +88,6 @@ function create(
     // What is done rather than shown is answered with a Status.
     const isStatus = result.kind === 'Status' && result.apiVersion === 'v1';
     const object = isStatus ? (deepFreeze(result) as unknown as Status) : finish(result);
-    return answer(201, object, job.warnings);
+    return answer(201, object, write.warnings);
   });
 }

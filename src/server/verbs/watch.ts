@@ -10,7 +10,7 @@ import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { WatchResponse } from '../../protocol/response.js';
 import type { Bookmark, ChangeEvent, WireEvent } from '../../protocol/watch-event.js';
-import { untouchedFields } from '../../schema/decode.js';
+import { zeroFields } from '../../schema/decode.js';
 import { CompactedError } from '../../storage/types.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { deepFreeze } from '../../util/json.js';
@@ -182,7 +182,7 @@ function emptyBody(served: ServedKind): object {
   if (served.kind.representation !== 'struct') return {};
   let body = emptyBodies.get(served);
   if (body === undefined) {
-    const { metadata: _metadata, ...fields } = untouchedFields(served.schema);
+    const { metadata: _metadata, ...fields } = zeroFields(served.schema);
     body = deepFreeze(fields);
     emptyBodies.set(served, body);
   }

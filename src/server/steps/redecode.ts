@@ -1,0 +1,64 @@
+/**
+ * Decodes a draft again after mutating plugins: they may change anything except the types of fields and the address of
+ * the object.
+ */
+import type { AdmissionPlugin } from '../../admission/types.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors } from '../../meta/errors.js';
+import type { DraftObject } from '../../meta/object.js';
+import { decode } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-scalar.js';
+import type { ServerContext } from '../context.js';
+import type { WriteOperation } from '../write-operation.js';
+import { ensureNamespaceMatches } from './match-address.js';
+
+/** The draft after mutating plugins, well formed again. Skipped when no plugin can have made it malformed. */
+export function redecodeMutated(draft: DraftObject, write: WriteOperation): DraftObject {
+  return needsRedecoding(write.server) ? redecoded(draft, write.served, write) : draft;
+}
+
+/** Whether a plugin of a user may have changed the draft. The built-in plugins keep it well formed. */
+export function needsRedecoding({ admission, view }: Pick<ServerContext, 'admission' | 'view'>): boolean {
+  const awake = admission.awake();
+  let plugins = unknownMutators.get(awake);
+  if (plugins === undefined) {
+    plugins = awake.filter(
+      ({ mutate, changesNothing, isBuiltIn }) => mutate !== undefined && changesNothing !== true && isBuiltIn !== true,
+    );
+    unknownMutators.set(awake, plugins);
+  }
+  for (const { changesNothing } of plugins) {
+    if (typeof changesNothing !== 'function' || !changesNothing(view)) return true;
+  }
+  return false;
+}
+
+/** Per plugin chain: the plugins that may make a draft malformed. */
+const unknownMutators = new WeakMap<readonly AdmissionPlugin[], readonly AdmissionPlugin[]>();
+
+/** Redecodes a draft in place, between two plugins. */
+export function redecodeInPlace(draft: DraftObject, served: ServedKind, write: WriteOperation): void {
+  const checked = redecoded(draft, served, write);
+  for (const key of Object.keys(draft)) delete draft[key];
+  Object.assign(draft, checked);
+}
+
+/** A well-formed object of the kind, with defaults. Throws 500 if the draft cannot be decoded. */
+function redecoded(draft: DraftObject, served: ServedKind, write: WriteOperation): DraftObject {
+  const checked = decodeMutated(draft, served);
+  served.kind.strategy.decode.defaults?.(checked, write.context);
+  checked.kind = served.gvk.kind;
+  checked.apiVersion = served.apiVersion;
+  ensureNamespaceMatches(checked.metadata, write);
+  return checked;
+}
+
+function decodeMutated(draft: DraftObject, { kind, schema }: ServedKind): DraftObject {
+  try {
+    const decoded = kind.custom?.decode({ value: draft }) ?? decode(schema, { value: draft });
+    return decoded.value as unknown as DraftObject;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error);
+  }
+}
