@@ -1,5 +1,5 @@
 /**
- * The rules of annotations, for metadata that stands inside another object.
+ * Validation of annotations in metadata that is part of another object, such as a pod template.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, tooLong } from '../../meta/field-error.js';
@@ -7,11 +7,13 @@ import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
 
 const MAX_BYTES = 256 * 1024;
 
-/** What is wrong with a map of annotations; every fault is reported at the map itself, in the order of the keys. */
+/** Validates a map of annotations. All errors are reported at the map's path, in the order of the keys. */
 export function annotationErrors(annotations: Readonly<Record<string, string>>, path: string): FieldError[] {
   const keys = Object.keys(annotations).sort();
-  // Keys are judged in lower case: a prefix may be written in capitals.
-  const found = keys.flatMap((key) => qualifiedNameProblems(key.toLowerCase()).map((why) => invalid(path, key, why)));
+  // Keys are validated in lower case: the prefix may contain capital letters.
+  const found = keys.flatMap((key) =>
+    qualifiedNameProblems(key.toLowerCase()).map((problem) => invalid(path, key, problem)),
+  );
   const total = keys.reduce((sum, key) => sum + byteLength(key) + byteLength(annotations[key] ?? ''), 0);
   return total > MAX_BYTES ? [...found, tooLong(path, MAX_BYTES)] : found;
 }

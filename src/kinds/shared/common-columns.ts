@@ -1,12 +1,12 @@
 /**
- * Columns that tables of many kinds have: the name, the age, and what a workload's pods are made of.
+ * Table columns that many kinds share: name, age, and the containers and selectors of workloads.
  */
 import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import { humanDuration, timeToMs } from '../../text/time/time.js';
 import type { CellContext, Column } from '../columns.js';
 
-/** What a cell shows for nothing. */
+/** Cell values for absent data. */
 export const NONE = '<none>';
 export const UNKNOWN = '<unknown>';
 
@@ -25,7 +25,7 @@ export const ageColumn: Column = {
   cell: ({ metadata }, context) => since(metadata.creationTimestamp, context),
 };
 
-/** For kinds whose tables say when an object was made, not how old it is. */
+/** For kinds whose tables contain the creation time instead of the age. */
 export const createdColumn: Column = {
   name: 'Created At',
   type: 'date',
@@ -33,7 +33,7 @@ export const createdColumn: Column = {
   cell: ({ metadata }) => metadata.creationTimestamp,
 };
 
-/** How long ago that was, in words of a table. */
+/** The time since `time` in short form (`5m`), or `<unknown>` if it is absent. */
 export function since(time: string | null | undefined, { nowMs }: CellContext): string {
   return time ? humanDuration(nowMs - timeToMs(time)) : UNKNOWN;
 }
@@ -42,7 +42,7 @@ interface Containers {
   readonly containers?: readonly { readonly name: string; readonly image?: string }[];
 }
 
-/** Names and images of the containers in a template. */
+/** The names and the images of the containers in a pod template. */
 export function containerColumns(podSpec: (object: ApiObject) => Containers): Column[] {
   const all = (object: ApiObject) => podSpec(object).containers ?? [];
   return [
@@ -69,7 +69,7 @@ export function containerColumns(podSpec: (object: ApiObject) => Containers): Co
   ];
 }
 
-/** A selector of pods, as text. */
+/** A label selector as text. */
 export function selectorColumn(selector: (object: ApiObject) => LabelSelectorObject | undefined): Column {
   return {
     name: 'Selector',
@@ -85,18 +85,18 @@ function selectorCell(selector: LabelSelectorObject | undefined): string {
   return printLabelSelector(labelSelectorFromObject(selector)) || NONE;
 }
 
-/** A column with a whole number. */
+/** A column of integers. */
 export function countColumn(name: string, description: string, cell: (object: ApiObject) => number): Column {
   return { name, type: 'integer', description, cell };
 }
 
-/** A column with a text. */
+/** A column of texts. */
 export function textColumn(name: string, description: string, cell: Column['cell']): Column {
   return { name, type: 'string', description, cell };
 }
 
-/** `a,b,c + 2 more...` */
-export function firstFew(all: readonly string[], most = 3, between = ','): string {
-  const shown = all.slice(0, most).join(between);
-  return all.length > most ? `${shown} + ${all.length - most} more...` : shown;
+/** Joins the first items: `a,b,c + 2 more...`. */
+export function firstFew(all: readonly string[], max = 3, separator = ','): string {
+  const joined = all.slice(0, max).join(separator);
+  return all.length > max ? `${joined} + ${all.length - max} more...` : joined;
 }

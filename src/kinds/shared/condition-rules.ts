@@ -1,12 +1,12 @@
 /**
- * The rules of standard conditions, as kinds check them that look at the conditions in their status at all.
+ * Validation of `metav1.Condition` lists, for kinds that validate the conditions in their status.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../meta/names.js';
 
-/** A condition as it stands in a status, before anybody has looked at it. */
-interface GivenCondition {
+/** A condition before validation: every field may be absent. */
+interface UnvalidatedCondition {
   readonly type?: string;
   readonly status?: string;
   readonly observedGeneration?: number;
@@ -25,8 +25,8 @@ const REASON_MESSAGE = patternMessage(
   ['my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB'],
 );
 
-/** What is wrong with a list of conditions at `path`. */
-export function conditionErrors(conditions: readonly GivenCondition[] | undefined, path: string): FieldError[] {
+/** Validates a list of conditions at `path`. */
+export function conditionErrors(conditions: readonly UnvalidatedCondition[] | undefined, path: string): FieldError[] {
   const found: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, condition] of (conditions ?? []).entries()) {
@@ -39,7 +39,7 @@ export function conditionErrors(conditions: readonly GivenCondition[] | undefine
   return found;
 }
 
-function oneConditionErrors(condition: GivenCondition, at: string): FieldError[] {
+function oneConditionErrors(condition: UnvalidatedCondition, at: string): FieldError[] {
   const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition;
   const found = qualifiedNameProblems(type).map((detail) => invalid(`${at}.type`, type, detail));
   if (!STATUSES.includes(status)) found.push(notSupported(`${at}.status`, status, STATUSES));

@@ -1,5 +1,5 @@
 /**
- * Classes that are taken where none is named: an annotation marks them.
+ * The annotation that marks the default StorageClass or IngressClass.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import { own } from '../../util/json.js';
@@ -8,10 +8,10 @@ interface Annotated {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
 }
 
-/** Where storage classes may carry the mark: the present place, and the one of old. */
+/** The subdomains of the annotation on storage classes: the current one and the beta one. */
 export const DEFAULT_STORAGE_CLASS_SUBDOMAINS = ['storageclass', 'storageclass.beta'] as const;
 
-/** Whether a class is marked in one of the subdomains. */
+/** Reports whether the annotation of one of the subdomains is set to `true`. */
 export function isDefaultClass({ metadata }: Annotated, subdomains: readonly string[], dialect: Dialect): boolean {
   const { annotations } = metadata;
   if (annotations === undefined) return false;

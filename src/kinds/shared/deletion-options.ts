@@ -1,5 +1,5 @@
 /**
- * The options of a deletion, judged: of a request, or of an eviction that brings some along.
+ * Validation of DeleteOptions, of a delete request or of an Eviction.
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
@@ -17,7 +17,7 @@ export interface DeletionOptions {
 
 const PROPAGATION = ['Foreground', 'Background', 'Orphan'];
 
-/** Throws 422 for a delete that asks for what does not exist. */
+/** Validates the options and converts them to a DeletionRequest. Throws a 422 StatusError for invalid options. */
 export function checkDeleteOptions(
   options: DeletionOptions,
   dialect: Dialect,
@@ -38,14 +38,15 @@ export function checkDeleteOptions(
   return {
     dryRun: (options.dryRun?.length ?? 0) > 0,
     preconditions: options.preconditions ?? {},
-    // A negative period means one second.
+    // As in the reference server, a negative period means one second.
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace < 0 ? 1 : grace }),
     ...(policy === undefined ? {} : { propagationPolicy: policy as PropagationPolicy }),
     ...(orphanDependents === undefined ? {} : { orphanDependents }),
   };
 }
 
+/** The only supported value of `dryRun` is `All`. */
 export function dryRunProblems(dryRun: readonly string[] | undefined): FieldError[] {
-  if (dryRun === undefined || dryRun.every((word) => word === 'All')) return [];
+  if (dryRun === undefined || dryRun.every((value) => value === 'All')) return [];
   return [notSupported('dryRun', stringSlice(dryRun), ['All'])];
 }

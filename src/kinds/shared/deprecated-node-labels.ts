@@ -1,5 +1,5 @@
 /**
- * Labels of nodes that have other names today, or nobody reads any more. Whoever selects nodes by them is told.
+ * Deprecated node labels, and the warnings about selecting nodes by them.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import { childPath, keyPath } from '../../meta/field-error.js';
@@ -10,7 +10,7 @@ export interface DeprecatedLabel {
   readonly since: string;
 }
 
-/** By their old names. */
+/** Renamed labels by their old names. */
 export function deprecatedNodeLabels(dialect: Dialect): ReadonlyMap<string, DeprecatedLabel> {
   return new Map([
     [dialect.subkey('beta', 'arch'), { successor: dialect.key('arch'), since: 'v1.14' }],
@@ -24,7 +24,7 @@ export function deprecatedNodeLabels(dialect: Dialect): ReadonlyMap<string, Depr
   ]);
 }
 
-/** What is wrong with selecting nodes by this label; undefined when nothing is. */
+/** The warning about selecting nodes by this label; undefined if the label is not deprecated. */
 export function labelDeprecation(label: string, dialect: Dialect): string | undefined {
   const renamed = deprecatedNodeLabels(dialect).get(label);
   if (renamed !== undefined) return `deprecated since ${renamed.since}; use "${renamed.successor}" instead`;
@@ -40,14 +40,14 @@ export function labelDeprecation(label: string, dialect: Dialect): string | unde
   }
 }
 
-/** Warnings about the keys of expressions at `path`; the label is named again, because the path does not show it. */
+/** Warnings about the keys of match expressions at `path`. The message contains the label, because the path does not. */
 export function expressionWarnings(
   path: string,
   expressions: readonly { readonly key: string }[],
   dialect: Dialect,
 ): string[] {
   return expressions.flatMap(({ key }, index) => {
-    const why = labelDeprecation(key, dialect);
-    return why === undefined ? [] : [`${childPath(keyPath(path, index), 'key')}: ${key} is ${why}`];
+    const deprecation = labelDeprecation(key, dialect);
+    return deprecation === undefined ? [] : [`${childPath(keyPath(path, index), 'key')}: ${key} is ${deprecation}`];
   });
 }

@@ -1,5 +1,6 @@
 /**
- * Names of finalizers. Bare names are reserved: everybody else's carry a domain.
+ * Rules of finalizer names, and the finalizers that a delete request adds to an object.
+ * Names without a domain are reserved for the server.
  */
 import { NAMESPACE_FINALIZER } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
@@ -10,7 +11,7 @@ import { quote } from '../../text/go/go-text.js';
 import type { DeletionRequest, PropagationPolicy } from '../kind.js';
 import { failedPrecondition } from './storage-conflict.js';
 
-/** The garbage collector's own. */
+/** The finalizers that the garbage collector handles. */
 export const ORPHAN_FINALIZER = 'orphan';
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';
 
@@ -18,21 +19,21 @@ const STANDARD: ReadonlySet<string> = new Set([NAMESPACE_FINALIZER, ORPHAN_FINAL
 
 const NEITHER = 'name is neither a standard finalizer name nor is it fully qualified';
 
-/** Problems with one entry of a namespace's `spec.finalizers`. */
+/** Validates one entry of a namespace's `spec.finalizers`. */
 export function standardFinalizerProblems(field: string, name: string): FieldError[] {
   const syntax = qualifiedNameProblems(name).map((detail) => invalid(field, name, detail));
   return [...syntax, ...unqualifiedFinalizerProblems(field, name)];
 }
 
-/** Only what concerns a name without a domain. */
+/** A name without a domain must be one of the standard finalizers. */
 export function unqualifiedFinalizerProblems(field: string, name: string): FieldError[] {
   return name.includes('/') || STANDARD.has(name) ? [] : [invalid(field, name, NEITHER)];
 }
 
-/** Users' kinds may have such names; whoever adds one is told that it is not a good idea. */
+/** Custom resources may have finalizers without a domain; adding one returns a warning. */
 export function unqualifiedFinalizerWarnings(object: ApiObject, live: ApiObject | undefined): string[] {
-  const known = live?.metadata.finalizers ?? [];
-  const added = (object.metadata.finalizers ?? []).filter((name) => !known.includes(name));
+  const present = live?.metadata.finalizers ?? [];
+  const added = (object.metadata.finalizers ?? []).filter((name) => !present.includes(name));
   return added
     .filter((name) => unqualifiedFinalizerProblems('', name).length > 0)
     .map((name) => {
@@ -42,15 +43,15 @@ export function unqualifiedFinalizerWarnings(object: ApiObject, live: ApiObject 
 }
 
 /**
- * The finalizers after a delete: others first, then the garbage collector's. Returns the same array when nothing
- * changes.
+ * The finalizers of an object after a delete request. The propagation policy is stored as one of the garbage collector's
+ * finalizers, after all others. Returns the same array if nothing changes. spec: propagationPolicy
  */
 export function finalizersAfterDelete(
   finalizers: readonly string[],
   request: DeletionRequest,
-  otherwise: PropagationPolicy = 'Background',
+  defaultPolicy: PropagationPolicy = 'Background',
 ): readonly string[] {
-  const policy = policyOf(finalizers, request) ?? otherwise;
+  const policy = requestedPolicy(finalizers, request) ?? defaultPolicy;
   const others = finalizers.filter((name) => name !== ORPHAN_FINALIZER && name !== FOREGROUND_FINALIZER);
   const wanted = [...others];
   if (policy === 'Orphan') wanted.push(ORPHAN_FINALIZER);
@@ -59,15 +60,15 @@ export function finalizersAfterDelete(
   return same ? finalizers : wanted;
 }
 
-/** An explicit wish counts first, then what an earlier delete asked for. */
-function policyOf(finalizers: readonly string[], request: DeletionRequest): PropagationPolicy | undefined {
+/** The policy of this request, or the one that an earlier delete request stored as a finalizer. */
+function requestedPolicy(finalizers: readonly string[], request: DeletionRequest): PropagationPolicy | undefined {
   if (request.orphanDependents !== undefined) return request.orphanDependents ? 'Orphan' : 'Background';
   if (request.propagationPolicy !== undefined) return request.propagationPolicy;
   if (finalizers.includes(ORPHAN_FINALIZER)) return 'Orphan';
   return finalizers.includes(FOREGROUND_FINALIZER) ? 'Foreground' : undefined;
 }
 
-/** Why a delete that is carried out by the kind itself meets another object than it expects. */
+/** The failed precondition of a delete request, for kinds that handle deletion themselves. */
 export function failedDeletePrecondition(live: ApiObject, { preconditions }: DeletionRequest): string | undefined {
   return failedPrecondition(preconditions, live.metadata);
 }

@@ -1,5 +1,6 @@
 /**
- * A LabelSelector as it stands in messages about it.
+ * Values as the reference server prints them in messages: `goSyntax…` prints as Go's `%#v`, `goString…` as the `String()`
+ * method of the Go type.
  */
 
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
@@ -7,6 +8,7 @@ import type { DraftMeta } from '../../meta/object.js';
 import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { sortedEntries } from '../../util/order.js';
 
+/** Prints a LabelSelector as Go's `%#v`. */
 export function goSyntaxLabelSelector(selector: LabelSelectorObject): Verbatim {
   const { matchLabels, matchExpressions } = selector;
   const expressions = matchExpressions?.map(
@@ -19,7 +21,7 @@ export function goSyntaxLabelSelector(selector: LabelSelectorObject): Verbatim {
   );
 }
 
-/** Labels that are not there print as a nil map. */
+/** Prints labels as Go's `%#v`. Absent labels print as a nil map. */
 export function goSyntaxLabels(labels: Labels | undefined): Verbatim {
   return verbatim(labels === undefined ? 'map[string]string(nil)' : renderValue(labels));
 }
@@ -28,7 +30,7 @@ function goSyntaxStrings(values: readonly string[] | undefined): string {
   return values === undefined ? '[]string(nil)' : renderValue(values);
 }
 
-/** A selector as events and tables print it. */
+/** Prints a LabelSelector as its Go `String()` method, for events. */
 export function goStringLabelSelector(selector: LabelSelectorObject | undefined): string {
   if (selector === undefined) return 'nil';
   const { matchLabels = {}, matchExpressions = [] } = selector;
@@ -42,6 +44,7 @@ export function goStringLabelSelector(selector: LabelSelectorObject | undefined)
   return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
 }
 
+/** Prints metadata as Go's `%#v`, with the fields that a client can set before the object is stored. */
 export function goSyntaxObjectMeta(metadata: DraftMeta): Verbatim {
   const { name = '', generateName = '', namespace = '', uid = '', generation = 0, finalizers } = metadata;
   const fields = [
@@ -55,8 +58,8 @@ export function goSyntaxObjectMeta(metadata: DraftMeta): Verbatim {
     ['CreationTimestamp', 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)'],
     ['DeletionTimestamp', '<nil>'],
     ['DeletionGracePeriodSeconds', '(*int64)(nil)'],
-    ['Labels', textMap(metadata.labels)],
-    ['Annotations', textMap(metadata.annotations)],
+    ['Labels', goSyntaxStringMap(metadata.labels)],
+    ['Annotations', goSyntaxStringMap(metadata.annotations)],
     ['OwnerReferences', '[]v1.OwnerReference(nil)'],
     ['Finalizers', stringSlice(finalizers).verbatim],
     ['ManagedFields', '[]v1.ManagedFieldsEntry(nil)'],
@@ -64,7 +67,7 @@ export function goSyntaxObjectMeta(metadata: DraftMeta): Verbatim {
   return verbatim(`v1.ObjectMeta{${fields.map(([field, value]) => `${field}:${value}`).join(', ')}}`);
 }
 
-function textMap(map: Readonly<Record<string, string>> | undefined): string {
+function goSyntaxStringMap(map: Readonly<Record<string, string>> | undefined): string {
   if (map === undefined) return 'map[string]string(nil)';
   const entries = sortedEntries(map);
   return `map[string]string{${entries.map(([key, value]) => `${quote(key)}:${quote(value)}`).join(', ')}}`;

@@ -1,17 +1,17 @@
 /**
- * Owners of what is there from the start.
+ * Field managers (`managedFields`) of objects that exist when a cluster starts.
  */
 import { type FieldSet, LEAF, setOfFields } from '../../merge/apply/field-set.js';
 import { fieldElement, keyElement } from '../../merge/apply/path-element.js';
 import { SERVER_MANAGER } from '../../meta/dialect.js';
 import type { InitialManager } from '../kind.js';
 
-/** The server itself owns these fields; dots between the names of a path. */
+/** An entry in which the server itself owns these fields, given as dotted paths. */
 export function ownedByServer(fields: readonly string[]): InitialManager {
   return { manager: SERVER_MANAGER, fields: setOfFields(fields) };
 }
 
-/** A loop of the server that reports a condition owns these fields of it. The names must be in order. */
+/** An entry in which a controller owns fields of one condition. The field names must be sorted. */
 export function conditionOwnedBy(manager: string, type: string, fields: readonly string[]): InitialManager {
   const condition: Record<string, FieldSet> = { '.': LEAF };
   for (const field of fields) condition[fieldElement(field)] = LEAF;

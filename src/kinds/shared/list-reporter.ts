@@ -1,24 +1,24 @@
 /**
- * Reports that print a whole list for what is wrong with one of its items. The reference server does so here and there;
- * with many bad items the answer would grow with the square of the request.
+ * Field errors whose value is the whole list although one item is invalid. Some rules of the reference server report
+ * like this. The number of reports is limited: otherwise the response grows with the square of the request.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
 import type { Verbatim } from '../../text/go/go-text.js';
 
-/** More than anybody reads. An answer says no more often than this how a list looks. */
+/** The maximum number of errors that print the list. */
 const MAX_REPORTS = 100;
 
-/** Says what is wrong with an item, at the list. Gives nothing once enough was said. */
+/** Returns an error at the list's path, or nothing once the maximum is reached. */
 export type ReportList = (detail: string) => readonly FieldError[];
 
-/** One for each list and each judgement of it. The list is printed once, when it is first needed. */
+/** Creates the reporter for one validation of one list. `print` runs at most once, at the first report. */
 export function listReporter(path: string, print: () => Verbatim): ReportList {
   let printed: Verbatim | undefined;
-  let said = 0;
+  let reported = 0;
   return (detail) => {
-    if (said >= MAX_REPORTS) return [];
-    said++;
+    if (reported >= MAX_REPORTS) return [];
+    reported++;
     printed ??= print();
     return [invalid(path, printed, detail)];
   };

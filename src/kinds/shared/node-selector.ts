@@ -1,6 +1,6 @@
 /**
- * How Pods and volumes choose nodes: the rules of node selectors, of node affinity, and of affinity to other Pods.
- * Matching is not done here. The plain `nodeSelector` of a Pod is a map of labels with the rules of labels.
+ * Validation of node selectors, node affinity and pod affinity, for Pods and volumes. Matching is not part of this file.
+ * The plain `nodeSelector` of a Pod is a map of labels and is validated as labels.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
@@ -48,7 +48,7 @@ export interface WeightedPodAffinityTerm {
   readonly podAffinityTerm?: PodAffinityTerm | undefined;
 }
 
-/** Of affinity and of anti-affinity. */
+/** Also used for anti-affinity. */
 export interface PodAffinity {
   readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] | undefined;
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[] | undefined;
@@ -60,21 +60,21 @@ export interface Affinity {
   readonly podAntiAffinity?: PodAffinity | undefined;
 }
 
-/** What an update may keep although a create may not have it, because the object has it already. */
+/** Relaxations for updates of objects that already have invalid values. */
 export interface NodeSelectorOptions {
-  /** Values of required node selector terms that no label can have. */
+  /** Accept values of required node selector terms that are invalid label values. */
   readonly allowInvalidNodeValues?: boolean | undefined;
 }
 
 export interface PodAffinityOptions {
-  /** Values in label selectors that no label can have. */
+  /** Accept values in label selectors that are invalid label values. */
   readonly allowInvalidSelectorValues?: boolean | undefined;
 }
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-/** The rules of a Pod's `affinity`. */
+/** Validates a Pod's `affinity`. */
 export function validateAffinity(
   path: string,
   affinity: Affinity,
@@ -100,7 +100,7 @@ export function validateNodeAffinity(
   ];
 }
 
-/** One of the terms must match, so there must be one. A term without requirements is valid, and matches nothing. */
+/** At least one term is required. A term without requirements is valid and matches nothing. */
 export function validateNodeSelector(
   path: string,
   selector: NodeSelector,
@@ -125,7 +125,7 @@ export function validateNodeSelectorTerm(
   ];
 }
 
-/** Preferences accept values that no label can have: they have always done so, and nothing fails for it. */
+/** As in the reference server, preferred terms accept invalid label values. */
 export function validatePreferredSchedulingTerms(
   path: string,
   terms: readonly PreferredSchedulingTerm[],
@@ -138,7 +138,7 @@ export function validatePreferredSchedulingTerms(
   ]);
 }
 
-/** The rules of `podAffinity` and of `podAntiAffinity`. */
+/** Validates `podAffinity` or `podAntiAffinity`. */
 export function validatePodAffinity(
   path: string,
   affinity: PodAffinity,
@@ -155,7 +155,7 @@ export function validatePodAffinity(
   ];
 }
 
-/** The rules of one term, after {@link withLabelKeys} has been applied to it where that is due. */
+/** Validates one term. For Pods, {@link withLabelKeys} has been applied to it before. */
 export function validatePodAffinityTerm(
   path: string,
   term: PodAffinityTerm,
@@ -167,7 +167,7 @@ export function validatePodAffinityTerm(
   return [
     ...labelSelectorObjectErrors(labelSelector, childPath(path, 'labelSelector'), selectorOptions),
     ...labelSelectorObjectErrors(namespaceSelector, childPath(path, 'namespaceSelector'), selectorOptions),
-    // The server's path: in the singular, and without the place in the list.
+    // The reference server reports these at `namespace`, without an index.
     ...namespaces.flatMap((name) =>
       dnsLabelProblems(name).map((problem) => invalid(childPath(path, 'namespace'), name, problem)),
     ),
@@ -178,8 +178,8 @@ export function validatePodAffinityTerm(
 }
 
 /**
- * The term with its `matchLabelKeys` and `mismatchLabelKeys` turned into expressions about the labels of the Pod that
- * has the term. A Pod is stored so; in a template the keys stay as they are. Labels that the Pod lacks add nothing.
+ * Converts `matchLabelKeys` and `mismatchLabelKeys` of a term into label selector expressions, with the values of the
+ * Pod's labels. This is done when a Pod is created; templates keep the keys. Keys that the Pod lacks add nothing.
  */
 export function withLabelKeys<T extends PodAffinityTerm>(term: T, labels: Readonly<Record<string, string>>): T {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
@@ -187,7 +187,7 @@ export function withLabelKeys<T extends PodAffinityTerm>(term: T, labels: Readon
     ...expressionsFrom(matchLabelKeys, 'In', labels),
     ...expressionsFrom(mismatchLabelKeys, 'NotIn', labels),
   ];
-  // An absent selector matches no Pod, and must not become one that matches some.
+  // An absent selector matches no Pod; adding expressions would make it match some.
   if (labelSelector === undefined || added.length === 0) return term;
   const matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
   return { ...term, labelSelector: { ...labelSelector, matchExpressions } };
@@ -217,7 +217,7 @@ function validateExpression(
   return found;
 }
 
-/** The operator, and whether it has as many values as it takes. */
+/** Validates the operator and its number of values. */
 function validateOperator(path: string, { operator = '', values = [] }: NodeSelectorRequirement): FieldError[] {
   const at = childPath(path, 'values');
   switch (operator) {
@@ -230,21 +230,21 @@ function validateOperator(path: string, { operator = '', values = [] }: NodeSele
       return [forbidden(at, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
     case 'Gt':
     case 'Lt':
-      // That the value must be a number is found out by the scheduler only.
+      // Whether the value is a number is checked by the scheduler only.
       if (values.length === 1) return [];
       return [required(at, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
     default:
-      return [notAnOperator(path, operator)];
+      return [invalidOperator(path, operator)];
   }
 }
 
-/** Fields of nodes: only the name can be asked for, and only for being or not being one value. */
+/** Field requirements support only `metadata.name`, with `In` or `NotIn` and one value. */
 function validateField(path: string, requirement: NodeSelectorRequirement): FieldError[] {
   const { key = '', operator = '', values = [] } = requirement;
   const valuesPath = childPath(path, 'values');
   const found: FieldError[] = [];
   if (operator !== 'In' && operator !== 'NotIn') {
-    found.push(notAnOperator(path, operator));
+    found.push(invalidOperator(path, operator));
   } else if (values.length !== 1) {
     const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
     found.push(required(valuesPath, detail));
@@ -259,11 +259,11 @@ function validateField(path: string, requirement: NodeSelectorRequirement): Fiel
   return found;
 }
 
-function notAnOperator(path: string, operator: string): FieldError {
+function invalidOperator(path: string, operator: string): FieldError {
   return invalid(childPath(path, 'operator'), operator, 'not a valid selector operator');
 }
 
-/** Absent is 0, which is too small. */
+/** An absent weight counts as 0, which is invalid. */
 function validateWeight(path: string, weight = 0): FieldError[] {
   return weight >= 1 && weight <= 100 ? [] : [invalid(path, weight, 'must be in the range 1-100')];
 }
@@ -275,8 +275,8 @@ function validateLabelKeys(path: string, term: PodAffinityTerm): FieldError[] {
     ...validateKeyNames(matchPath, matchLabelKeys, labelSelector),
     ...validateKeyNames(childPath(path, 'mismatchLabelKeys'), mismatchLabelKeys, labelSelector),
   ];
-  // By now the selector has an expression for each of matchLabelKeys. A key that is there before that expression was
-  // written by the client, who has asked for it twice. The path is the server's: the term with the key's index.
+  // The selector already has an expression for each of matchLabelKeys. An earlier occurrence of the key was written by
+  // the client and is a duplicate. As in the reference server, the path is the term with the key's index.
   const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
   for (const { key } of labelSelector?.matchExpressions ?? []) {
     const index = matchLabelKeys.lastIndexOf(key);

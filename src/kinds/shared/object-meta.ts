@@ -1,6 +1,6 @@
 /**
- * The schema of `metadata`, the same for every kind. Its rules are code (`server/steps/validate`), because they need
- * the kind's name rule and the old object.
+ * The schema of `metadata`, the same for every kind. Validation is not part of the schema (see `server/steps/validate`),
+ * because it needs the kind's name rule and the live object.
  */
 import * as z from 'zod';
 import type { ObjectMetaInput } from '../../meta/object.js';
@@ -54,7 +54,7 @@ const metaShape = () => ({
   managedFields: optional(z.array(managedFieldsEntry())),
 });
 
-/** Metadata inside another object: that of a pod template, of a claim template. */
+/** Metadata that is part of another object, such as a pod template or a claim template. */
 export const templateMeta: Type<ObjectMetaInput> = typeNamed('ObjectMeta', metaShape);
 
 export const objectMetaNode: () => ObjectNode = once(() => objectFromZod(templateMeta(), 'metadata'));

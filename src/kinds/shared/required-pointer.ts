@@ -1,11 +1,11 @@
 /**
- * A field that every client must give and that the server can see was not given: required to the compiler, absent to
- * the rules, which say so in their own words.
+ * The schema hint for a required field that is a pointer in Go: required in the TypeScript type, but decoding accepts
+ * its absence, because validation reports the missing value with its own message.
  */
 import * as z from 'zod';
 import { hint } from '../../schema/hints.js';
 
 export function requiredPointer<Schema extends z.ZodType>(schema: Schema): Schema {
-  // A wrapper that demands what is demanded anyway: a hint on the schema itself would hold for everybody who uses it.
+  // The wrapper carries the hint: a hint on the schema itself would apply to every field that shares the schema.
   return hint(z.nonoptional(schema), { presence: 'pointer' }) as unknown as Schema;
 }

@@ -1,9 +1,9 @@
 /**
- * What resources (`cpu`, `example.com/gpu`) may be called and how much of them may be asked for: the rules that Pods,
- * LimitRanges, ResourceQuotas, Nodes, RuntimeClasses and volume claims share. Not the arithmetic of quotas or limits.
+ * Validation of resource names (`cpu`, `example.com/gpu`), quantities and resource requirements, shared by Pods,
+ * LimitRanges, ResourceQuotas, Nodes, RuntimeClasses and volume claims. Quota and limit arithmetic is not part of it.
  *
- * Objects hold quantities as texts that have been read once already; one that cannot be read here is a bug. Maps are
- * looked at in the order of their keys, because the reference server has no order of its own there.
+ * Decoding has parsed all quantities before; a text that does not parse here is a bug. Maps are validated in the order of
+ * their keys, because the reference server's order is random.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
@@ -14,7 +14,7 @@ import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, verbatim } from '../../text/go/go-text.js';
 import { sortedEntries } from '../../util/order.js';
 
-/** Quantities by name of the resource. */
+/** Quantities by resource name. */
 export type ResourceList = Readonly<Record<string, string>>;
 
 export interface ResourceRequirements {
@@ -23,22 +23,22 @@ export interface ResourceRequirements {
   readonly claims?: readonly ResourceClaimUse[] | undefined;
 }
 
-/** A container's use of a claim of its Pod, or of one request in it. */
+/** A container's reference to a claim of its Pod, or to one request in it. */
 export interface ResourceClaimUse {
   readonly name?: string | undefined;
   readonly request?: string | undefined;
 }
 
-/** What the rules about resources need to know besides the value. */
+/** What validation of resources needs besides the value. */
 export interface ResourceContext {
-  /** Its key prefix tells the service's own resources from those of others. */
+  /** Its key prefix distinguishes native resources from extended resources. */
   readonly dialect: Dialect;
 }
 
 export interface RequirementsContext extends ResourceContext {
   /** The names in the Pod's `spec.resourceClaims`; absent means none. */
   readonly podClaimNames?: readonly string[] | undefined;
-  /** An update may keep an amount of huge pages that is no multiple of their size, if the object had such before. */
+  /** Set for updates of objects that already have a quantity of huge pages that is no multiple of the page size. */
   readonly allowIndivisibleHugePages?: boolean | undefined;
 }
 
@@ -47,7 +47,7 @@ const HUGE_PAGES = 'hugepages-';
 const REQUESTS = 'requests.';
 
 const CONTAINER_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
-/** Counted, so never a fraction. */
+/** Counts of objects, which are always integers. */
 const COUNTED_RESOURCES = [
   'pods',
   'resourcequotas',
@@ -70,48 +70,48 @@ const containerResources: ReadonlySet<string> = new Set(CONTAINER_RESOURCES);
 const countedResources: ReadonlySet<string> = new Set(COUNTED_RESOURCES);
 const quotaResources: ReadonlySet<string> = new Set(QUOTA_RESOURCES);
 
-/** `hugepages-2Mi`. */
+/** True for names like `hugepages-2Mi`. */
 export function isHugePages(name: string): boolean {
   return name.startsWith(HUGE_PAGES);
 }
 
-/** Known to the service without a prefix. */
+/** Resources that are valid without a domain prefix. */
 export function isStandardResource(name: string): boolean {
   return name === 'storage' || isStandardQuotaResource(name);
 }
 
-/** May stand in a container's limits and requests without a prefix. */
+/** Resources that are valid without a domain prefix in a container's limits and requests. */
 export function isStandardContainerResource(name: string): boolean {
   return containerResources.has(name) || isHugePages(name);
 }
 
-/** May stand in a quota without a prefix. */
+/** Resources that are valid without a domain prefix in a quota. */
 export function isStandardQuotaResource(name: string): boolean {
   return quotaResources.has(name) || isHugePages(name) || name.startsWith(`${REQUESTS}${HUGE_PAGES}`);
 }
 
-/** The service's own: without a prefix, or with one that ends in the service's domain. */
+/** A native resource has no prefix, or one that ends in the service's domain. */
 export function isNativeResource(name: string, { dialect }: ResourceContext): boolean {
   return !name.includes('/') || name.includes(dialect.key(''));
 }
 
-/** Somebody else's, such as a device. A quota on `a.b/c` calls it `requests.a.b/c`, which must be a name as well. */
+/** An extended resource, such as a device. Its name in a quota, `requests.a.b/c` for `a.b/c`, must be valid too. */
 export function isExtendedResource(name: string, context: ResourceContext): boolean {
   if (isNativeResource(name, context) || name.startsWith(REQUESTS)) return false;
   return qualifiedNameProblems(`${REQUESTS}${name}`).length === 0;
 }
 
-/** True when a container may be given less than it may use. */
+/** True if a container's request may be lower than its limit. */
 export function isOvercommitAllowed(name: string, context: ResourceContext): boolean {
   return isNativeResource(name, context) && !isHugePages(name);
 }
 
-/** True when fractions make no sense: counts of objects, devices, and `count/…` in quotas. */
+/** True for counts of objects and extended resources, which must be integers. */
 export function isIntegerResource(name: string, context: ResourceContext): boolean {
   return countedResources.has(name) || isExtendedResource(name, context);
 }
 
-/** The rule of every place where a resource is named; used alone for volume claims in a LimitRange. */
+/** Validates any resource name. LimitRange items for volume claims have no further rules. */
 export function validateResourceName(path: string, name: string): FieldError[] {
   const problems = qualifiedNameProblems(name);
   if (problems.length > 0) return problems.map((problem) => invalidName(path, name, problem));
@@ -119,7 +119,7 @@ export function validateResourceName(path: string, name: string): FieldError[] {
   return [invalidName(path, name, 'must be a standard resource type or fully qualified')];
 }
 
-/** The rule in containers, in overhead, and in a LimitRange for Pods and containers. */
+/** Validates a resource name in a container, in overhead, or in a LimitRange item for Pods or containers. */
 export function validateContainerResourceName(path: string, name: string, context: ResourceContext): FieldError[] {
   const found = validateResourceName(path, name);
   if (!name.includes('/')) {
@@ -132,7 +132,7 @@ export function validateContainerResourceName(path: string, name: string, contex
   return found;
 }
 
-/** The rule in a ResourceQuota's `hard` and `used`. */
+/** Validates a resource name in a ResourceQuota's `hard` or `used`. */
 export function validateQuotaResourceName(path: string, name: string): FieldError[] {
   const found = validateResourceName(path, name);
   if (!name.includes('/') && !isStandardQuotaResource(name)) {
@@ -150,27 +150,27 @@ export function positiveQuantityProblems(quantity: string): readonly string[] {
 }
 
 export function validateNonNegativeQuantity(path: string, quantity: string): FieldError[] {
-  return nonNegativeQuantityProblems(quantity).map((problem) => invalid(path, printed(quantity), problem));
+  return nonNegativeQuantityProblems(quantity).map((problem) => invalid(path, canonical(quantity), problem));
 }
 
-/** The rule of what a volume has or a claim asks for. */
+/** Validates the capacity of a volume or the request of a claim. */
 export function validatePositiveQuantity(path: string, quantity: string): FieldError[] {
-  return positiveQuantityProblems(quantity).map((problem) => invalid(path, printed(quantity), problem));
+  return positiveQuantityProblems(quantity).map((problem) => invalid(path, canonical(quantity), problem));
 }
 
-/** The rule of a claim's `status.capacity`, which shows whole numbers only, without quotes. */
+/** Validates a claim's `status.capacity`. The reported value is an integer without quotes. */
 export function validateBasicQuantity(path: string, quantity: string): FieldError[] {
   const value = Quantity.parse(quantity).value();
   return value < 0n ? [invalid(path, value, 'must be a valid resource quantity')] : [];
 }
 
-/** The rule of an amount of one resource, wherever it stands: in a container, a quota or a node's capacity. */
+/** Validates the quantity of one resource, in a container, a quota or a node's capacity. */
 export function validateResourceQuantity(
   path: string,
   quantity: string,
   context: ResourceContext & {
     readonly name: string;
-    /** As the client wrote it, where that is known to be otherwise. */
+    /** The text that the client sent, if it is known to differ. */
     readonly sent?: string | undefined;
   },
 ): FieldError[] {
@@ -182,7 +182,7 @@ export function validateResourceQuantity(
 }
 
 /**
- * The rules of a container's `resources`. For a Pod's `overhead`, and `podFixed` of a RuntimeClass, the server checks
+ * Validates a container's `resources`. A Pod's `overhead` and the `podFixed` of a RuntimeClass are validated as
  * `{ limits: overhead }` at the path of the overhead.
  */
 export function validateResourceRequirements(
@@ -193,17 +193,17 @@ export function validateResourceRequirements(
   const { limits = {}, requests = {}, claims = [] } = requirements;
   const found: FieldError[] = [];
   const { dialect, podClaimNames, allowIndivisibleHugePages } = context;
-  const about = (name: string) => ({ dialect, podClaimNames, allowIndivisibleHugePages, name, limits });
+  const contextOf = (name: string) => ({ dialect, podClaimNames, allowIndivisibleHugePages, name, limits });
   for (const [name, quantity] of sortedEntries(limits)) {
     const at = keyPath(childPath(path, 'limits'), name);
-    found.push(...validateAmount(at, quantity, about(name)));
-    found.push(...validateHugePages(at, quantity, about(name)));
+    found.push(...validateAmount(at, quantity, contextOf(name)));
+    found.push(...validateHugePages(at, quantity, contextOf(name)));
   }
   for (const [name, quantity] of sortedEntries(requests)) {
     const at = keyPath(childPath(path, 'requests'), name);
-    found.push(...validateAmount(at, quantity, about(name)));
-    found.push(...validateRequest(path, quantity, about(name)));
-    found.push(...validateHugePages(at, quantity, about(name)));
+    found.push(...validateAmount(at, quantity, contextOf(name)));
+    found.push(...validateRequest(path, quantity, contextOf(name)));
+    found.push(...validateHugePages(at, quantity, contextOf(name)));
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
@@ -214,27 +214,27 @@ export function validateResourceRequirements(
 }
 
 /**
- * A quantity as the server dumps it where it forgot to print it. Correct for the text that the client sent, which
- * `sentText` may know; a text that was made canonical in between (`0.5` as `500m`) shows the numbers of the canonical one.
+ * Prints a quantity as Go's `%#v`. The output depends on the text that the client sent (see `sentText`): a text that was
+ * made canonical in between (`0.5` as `500m`) prints the numbers of the canonical text.
  */
 export function goSyntaxQuantity(text: string): Verbatim {
-  // Nothing is not taken apart, and so kept.
-  if (text === '0') return quantityParts({ value: 0n, scale: 0 }, { kept: text, format: 'DecimalSI' });
+  // The parser returns early for "0" and keeps the text.
+  if (text === '0') return goSyntaxQuantityFields({ value: 0n, scale: 0 }, { cachedText: text, format: 'DecimalSI' });
   const { format } = Quantity.parse(text);
-  const held = heldInt64(text, format);
-  return quantityParts(held, { kept: held?.kept === true ? text : '', format });
+  const amount = int64AmountOf(text, format);
+  return goSyntaxQuantityFields(amount, { cachedText: amount?.isTextCached === true ? text : '', format });
 }
 
-function quantityParts(
-  held: { readonly value: bigint; readonly scale: number } | undefined,
-  { kept, format }: { readonly kept: string; readonly format: string },
+function goSyntaxQuantityFields(
+  amount: { readonly value: bigint; readonly scale: number } | undefined,
+  { cachedText, format }: { readonly cachedText: string; readonly format: string },
 ): Verbatim {
-  // Wide numbers are held elsewhere, and a pointer is all that shows of them.
-  const { value, scale } = held ?? { value: 0n, scale: 0 };
-  const pointer = held === undefined ? '0xc000000000' : 'nil';
+  // Numbers that do not fit int64Amount are stored in infDecAmount, which prints as a pointer.
+  const { value, scale } = amount ?? { value: 0n, scale: 0 };
+  const pointer = amount === undefined ? '0xc000000000' : 'nil';
   return verbatim(
     `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, ` +
-      `d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:${quote(kept)}, Format:${quote(format)}}`,
+      `d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:${quote(cachedText)}, Format:${quote(format)}}`,
   );
 }
 
@@ -247,7 +247,7 @@ function validateAmount(path: string, quantity: string, context: NamedContext): 
   ];
 }
 
-/** A request against its limit. All of these are reported at the whole map, not at the resource. */
+/** Compares a request with its limit. As in the reference server, errors are reported at the map, not at its key. */
 function validateRequest(
   path: string,
   quantity: string,
@@ -263,18 +263,18 @@ function validateRequest(
   const order = Quantity.parse(quantity).cmp(Quantity.parse(limit));
   if (order === 0 || (order < 0 && overcommit)) return [];
   const relation = overcommit ? 'less than or equal to' : 'equal to';
-  const detail = `must be ${relation} ${name} limit of ${printed(limit)}`;
-  return [invalid(childPath(path, 'requests'), printed(quantity), detail)];
+  const detail = `must be ${relation} ${name} limit of ${canonical(limit)}`;
+  return [invalid(childPath(path, 'requests'), canonical(quantity), detail)];
 }
 
 function validateHugePages(path: string, quantity: string, context: NamedContext): FieldError[] {
   const { name } = context;
   if (!isHugePages(name) || context.allowIndivisibleHugePages === true || isWholePages(name, quantity)) return [];
-  const text = printed(quantity);
+  const text = canonical(quantity);
   return [invalid(path, text, `${text} is not positive integer multiple of ${name}`)];
 }
 
-/** False as well when the name does not end in a size. */
+/** True if the quantity is a multiple of the page size in the name. False if the name contains no valid size. */
 function isWholePages(name: string, quantity: string): boolean {
   const size = Quantity.tryParse(name.slice(HUGE_PAGES.length));
   if (!size.ok || size.quantity.sign() <= 0 || size.quantity.milliValue() % 1000n !== 0n) return false;
@@ -282,7 +282,7 @@ function isWholePages(name: string, quantity: string): boolean {
   return pageSize !== 0n && Quantity.parse(quantity).value() % pageSize === 0n;
 }
 
-/** A claim is used as a whole or request by request, and nothing twice. */
+/** A container may reference a claim as a whole or individual requests of it, each once. */
 function validateClaims(
   path: string,
   claims: readonly ResourceClaimUse[],
@@ -299,12 +299,12 @@ function validateClaims(
     }
     found.push(...validateClaimUse(at, claim, seen));
     if (!podClaimNames.includes(name))
-      found.push(fieldError('notFound', at, { value: name, detail: among(podClaimNames) }));
+      found.push(fieldError('notFound', at, { value: name, detail: mustBeOneOf(podClaimNames) }));
   }
   return found;
 }
 
-/** Reports what overlaps with the uses in `seen`, and adds this one. */
+/** Reports overlaps with the references in `seen`, and adds this one. */
 function validateClaimUse(at: string, { name = '', request = '' }: ResourceClaimUse, seen: Set<string>): FieldError[] {
   if (seen.has(name)) return [duplicate(at, name)];
   const key = request === '' ? name : `${name}/${request}`;
@@ -313,7 +313,7 @@ function validateClaimUse(at: string, { name = '', request = '' }: ResourceClaim
       ? []
       : dnsLabelProblems(request).map((problem) => invalid(childPath(at, 'request'), request, problem));
   if (seen.has(key)) found.push(duplicate(at, key));
-  // The whole claim overlaps with each request of it that came before, and each is reported.
+  // A reference to the whole claim overlaps with each earlier reference to one of its requests.
   else if (request === '') {
     found.push(...[...seen].filter((used) => used.startsWith(`${name}/`)).map(() => duplicate(at, name)));
   }
@@ -321,41 +321,45 @@ function validateClaimUse(at: string, { name = '', request = '' }: ResourceClaim
   return found;
 }
 
-function among(podClaimNames: readonly string[]): string {
+function mustBeOneOf(podClaimNames: readonly string[]): string {
   const names = [...new Set(podClaimNames)].sort().join(', ');
   return `must be one of the names in pod.spec.resourceClaims${names === '' ? ' which is empty' : `: ${names}`}`;
 }
 
-// Names of resources print without quotes: on the server they are a type of their own.
+// Resource names print without quotes, because they have a named string type in Go.
 function invalidName(path: string, name: string, problem: string): FieldError {
   return invalid(path, verbatim(name), problem);
 }
 
-function printed(quantity: string): string {
+function canonical(quantity: string): string {
   return Quantity.parse(quantity).toString();
 }
 
-const WRITTEN = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([^0-9.]?.*)$/;
+const QUANTITY_TEXT = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([^0-9.]?.*)$/;
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** The 64-bit form of a text that `Quantity` has read, and whether the server kept that text; undefined for wide ones. */
-function heldInt64(
+/**
+ * The `int64Amount` of a quantity text, and whether the Go parser caches that text. Undefined for numbers that do not
+ * fit. upstream: apimachinery/pkg/api/resource/quantity.go ParseQuantity
+ */
+function int64AmountOf(
   text: string,
   format: Quantity['format'],
-): { readonly value: bigint; readonly scale: number; readonly kept: boolean } | undefined {
-  const [, sign = '', whole = '', fraction = '', suffix = ''] = WRITTEN.exec(text) ?? [];
+): { readonly value: bigint; readonly scale: number; readonly isTextCached: boolean } | undefined {
+  const [, sign = '', whole = '', fraction = '', suffix = ''] = QUANTITY_TEXT.exec(text) ?? [];
   const digits = whole === '' ? '0' : whole;
   const negate = (value: bigint) => (sign === '-' ? -value : value);
   if (format === 'BinarySI') {
     const exponent = 10 * BINARY_SUFFIXES.indexOf(suffix);
     if (fraction !== '' || digits.length + (exponent * 3) / 10 + 1 > 15) return undefined;
     const count = BigInt(digits);
-    return { value: negate(count << BigInt(exponent)), scale: 0, kept: count % 8n !== 0n };
+    return { value: negate(count << BigInt(exponent)), scale: 0, isTextCached: count % 8n !== 0n };
   }
   const exponent = format === 'DecimalSI' ? 3 * DECIMAL_SUFFIXES.indexOf(suffix) - 9 : Number(suffix.slice(1));
   const scale = exponent - fraction.length;
   const all = digits + fraction;
   if (all.length > 18 || scale < -9) return undefined;
-  return { value: negate(BigInt(all)), scale, kept: scale % 3 === 0 && !all.endsWith('000') && !all.startsWith('0') };
+  const isTextCached = scale % 3 === 0 && !all.endsWith('000') && !all.startsWith('0');
+  return { value: negate(BigInt(all)), scale, isTextCached };
 }

@@ -1,5 +1,5 @@
 /**
- * What every answer that is not stored has: metadata of which nothing is demanded.
+ * Base types of kinds that are never stored, such as TokenReview: all fields of their metadata are optional.
  */
 import type { ObjectMetaInput } from '../../meta/object.js';
 

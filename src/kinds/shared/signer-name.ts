@@ -1,6 +1,6 @@
 /**
- * What signers of certificates, and the bundles of trust that belong to them, may be called. Signing requests, trust
- * bundles and the volumes that show trust bundles share these rules.
+ * Validation of certificate signer names and ClusterTrustBundle names. CertificateSigningRequests, ClusterTrustBundles
+ * and projected volumes share these rules.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, required, tooLong } from '../../meta/field-error.js';
@@ -11,7 +11,7 @@ const MAX_DOMAIN = 253;
 /** A domain, a slash, and a path of a label, a dot and a subdomain. */
 const MAX_NAME = MAX_DOMAIN + 1 + 63 + 1 + 253;
 
-/** `example.com/signer-name`. */
+/** Validates a name of the form `example.com/signer-name`. */
 export function signerNameProblems(path: string, name: string): FieldError[] {
   if (name === '') return [required(path)];
   const [domain = '', rest, ...more] = name.split('/');
@@ -30,7 +30,7 @@ export function signerNameProblems(path: string, name: string): FieldError[] {
   return found;
 }
 
-/** The problems of the first label that has any; those of others would read the same. */
+/** The problems of the first invalid label. Only one label is reported, as in the reference server. */
 function firstBadLabel(
   path: string,
   labels: readonly string[],
@@ -41,7 +41,7 @@ function firstBadLabel(
   return rule(bad).map((problem) => invalid(path, labels.join('.'), `validating label ${quote(bad)}: ${problem}`));
 }
 
-/** What is wrong with the name of a bundle of this signer; a bundle of no signer (`''`) has an ordinary name. */
+/** Validates the name of a bundle: a bundle with a signer has the signer's name as prefix. An empty `signerName` means no signer. */
 export function trustBundleNameProblems(name: string, signerName: string): readonly string[] {
   if (signerName === '') {
     if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name'];

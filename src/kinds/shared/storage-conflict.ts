@@ -1,11 +1,12 @@
 /**
- * What the reference server's store says of an object that is not the one that was meant. Messages show where it is kept.
+ * Messages of failed preconditions in the format of the reference server's storage error, which includes the storage key
+ * of the object.
  */
 import type { GroupResource } from '../../meta/gvk.js';
 import { own } from '../../util/json.js';
 
-/** Resources that were called otherwise once. */
-const FOLDERS: Readonly<Record<string, string>> = {
+/** Storage prefixes that differ from the resource name, because the resource was renamed. */
+const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
   endpoints: 'services/endpoints',
   ingresses: 'ingress',
   nodes: 'minions',
@@ -15,26 +16,26 @@ const FOLDERS: Readonly<Record<string, string>> = {
 
 export interface StoredObject {
   readonly resource: GroupResource;
-  /** What extension servers keep, users' kinds and those that define them, stands below its group. */
+  /** Custom resources and CustomResourceDefinitions have their API group in the storage key. */
   readonly isBelowGroup?: boolean;
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
-  /** A rehearsal does not come as far as the store, which puts its own name in front. */
+  /** A dry run fails before the storage adds the `/registry` prefix to the key. */
   readonly dryRun: boolean;
 }
 
-/** `why` is the precondition that failed. */
+/** The message of a StorageError; `why` is the text of {@link failedPrecondition}. */
 export function storageConflictMessage(object: StoredObject, why: string): string {
   const { resource, isBelowGroup = false, namespace, name, dryRun } = object;
-  const folder = isBelowGroup
+  const prefix = isBelowGroup
     ? `${resource.group}/${resource.resource}`
-    : (own(FOLDERS, resource.resource) ?? resource.resource);
-  const key = `${dryRun ? '' : '/registry'}/${folder}/${namespace === '' ? '' : `${namespace}/`}${name}`;
+    : (own(STORAGE_PREFIXES, resource.resource) ?? resource.resource);
+  const key = `${dryRun ? '' : '/registry'}/${prefix}/${namespace === '' ? '' : `${namespace}/`}${name}`;
   return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
 }
 
-/** Which precondition does not hold; `undefined` where all do. */
+/** The message about the first precondition that does not hold; `undefined` if all hold. */
 export function failedPrecondition(
   wanted: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
   live: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } = {},

@@ -1,5 +1,5 @@
 /**
- * Ways that many kinds share: a status that has its own address, a generation that follows the spec.
+ * Parts of strategies that many kinds share: the status subresource, the generation, immutable data, warnings about names.
  */
 
 import type { FieldError } from '../../meta/field-error.js';
@@ -12,12 +12,12 @@ import type { OwnableFields, SubresourceStrategy } from '../subresource.js';
 
 const WHEN_SET = 'field is immutable when `immutable` is set';
 
-/** The generation rises when the spec changes. */
+/** For `strategy.generation`: the generation increases when the spec changes. */
 export function specGeneration(next: ApiObject, live: ApiObject): boolean {
   return !deepEqual(next['spec'], live['spec']);
 }
 
-/** Puts the live value of top-level fields back, whatever the client sent. */
+/** Resets top-level fields of the draft to their live values. */
 export function keepLive(draft: DraftObject, live: ApiObject, fields: readonly string[]): void {
   for (const field of fields) {
     if (live[field] === undefined) delete draft[field];
@@ -32,19 +32,20 @@ type StatusMetadata =
   | readonly ('labels' | 'annotations' | 'ownerReferences' | 'finalizers')[];
 
 /**
- * The `status` address of a kind whose objects hold these other top-level fields. Metadata is the client's to change
- * (`free`), or kept as it is: all of it (`whole`), what a client may set elsewhere (`kept`), or parts; kinds differ.
+ * The `status` subresource. An update resets the top-level fields in `keeps` to their live values. Kinds differ in what it
+ * does to metadata: it can be changed (`free`), is reset as a whole (`whole`), is reset in the fields that a client may
+ * set at the main endpoint (`kept`), or is reset in the listed fields.
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function statusSubresource(about: {
+export function statusSubresource(options: {
   readonly keeps?: readonly string[];
   readonly metadata?: StatusMetadata;
   readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validate?: SubresourceStrategy['validate'];
   readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
   readonly metadataValidation?: SubresourceStrategy['metadata'];
-  /** Absent: all but what is kept. */
+  /** By default all fields that are not reset. */
   readonly ownableFields?: OwnableFields;
   readonly tables?: false;
 }): SubresourceStrategy {
@@ -57,7 +58,7 @@ export function statusSubresource(about: {
     warnings,
     ownableFields,
     tables,
-  } = about;
+  } = options;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     ownableFields: ownableFields ?? { except: [...keptMetadata(metadata), ...keeps] },
@@ -94,7 +95,7 @@ function keepMetadata(draft: DraftObject, live: ApiObject, metadata: StatusMetad
   const to = draft.metadata as Record<string, unknown>;
   if (metadata === 'whole') {
     for (const field of [...Object.keys(to), ...Object.keys(from)] as (keyof DraftMeta)[]) {
-      // Who owns what has been noted for this write already.
+      // The field managers are already updated for this write.
       if (field !== 'managedFields') to[field] = from[field];
     }
     return;
@@ -102,24 +103,30 @@ function keepMetadata(draft: DraftObject, live: ApiObject, metadata: StatusMetad
   for (const field of metadata === 'kept' ? ALL_KEPT : metadata) to[field] = from[field];
 }
 
-/** Owners, finalizers and the record of who manages what do not count, nor the version that the client has seen. */
+/**
+ * True if an update changes only owner references, finalizers and managed fields.
+ * upstream: pkg/registry/rbac/helpers.go IsOnlyMutatingGCFields
+ */
 export function isGarbageCollectionUpdate(next: ApiObject, live: ApiObject): boolean {
-  return deepEqual(said(next), said(live));
+  return deepEqual(withoutGarbageCollectionFields(next), withoutGarbageCollectionFields(live));
 }
 
-function said({ metadata, ...rest }: ApiObject): object {
-  const { ownerReferences, finalizers, managedFields, resourceVersion, ...about } = metadata;
-  return { ...rest, metadata: about };
+function withoutGarbageCollectionFields({ metadata, ...rest }: ApiObject): object {
+  const { ownerReferences, finalizers, managedFields, resourceVersion, ...others } = metadata;
+  return { ...rest, metadata: others };
 }
 
-/** Once `immutable` is true, neither it nor the fields named here can change. */
+/** For ConfigMaps and Secrets: once `immutable` is true, it and the given fields cannot change. */
 export function immutableDataProblems(next: ApiObject, live: ApiObject, fields: readonly string[]): FieldError[] {
   if (live['immutable'] !== true) return [];
   const changed = fields.filter((field) => !deepEqual(next[field], live[field]));
   return (next['immutable'] === true ? changed : ['immutable', ...changed]).map((field) => forbidden(field, WHEN_SET));
 }
 
-/** Names of pods begin with the name of what makes them, and a pod's name is its host name. */
+/**
+ * Warns about a name that is not a DNS label, for pods and workloads: the name of a workload is the prefix of its pods'
+ * names, and a pod's name is its hostname.
+ */
 export function podNameWarnings(
   object: ApiObject,
   live: ApiObject | undefined,

@@ -1,5 +1,5 @@
 /**
- * Taints of nodes: their rules, and the effects that tolerations share with them.
+ * Validation of node taints, and of the effects that taints and tolerations share.
  */
 
 import type { FieldError } from '../../meta/field-error.js';
@@ -16,10 +16,10 @@ export interface Taint {
   readonly timeAdded?: string | null | undefined;
 }
 
-/** In the order in which messages list them. */
+/** In the order in which the reference server's messages list them. */
 export const TAINT_EFFECTS: readonly string[] = Object.freeze(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
 
-/** The rules of a node's taints. The server reports them at `metadata.taints`, although they stand in the spec. */
+/** Validates a node's taints. The reference server reports them at `metadata.taints`, although they are in the spec. */
 export function validateNodeTaints(path: string, taints: readonly Taint[]): FieldError[] {
   const found: FieldError[] = [];
   const seen = new Set<string>();
@@ -30,29 +30,29 @@ export function validateNodeTaints(path: string, taints: readonly Taint[]): Fiel
     const problems = labelValueProblems(value);
     if (problems.length > 0) found.push(invalid(childPath(at, 'value'), value, problems.join(';')));
     found.push(...validateTaintEffect(childPath(at, 'effect'), effect));
-    // No effect contains a slash, and only the first one ends it.
+    // Unambiguous: a valid effect contains no slash.
     const pair = `${effect}/${key}`;
     if (seen.has(pair)) {
       const detail = 'taints must be unique by key and effect pair';
-      found.push(fieldError('duplicate', at, { value: taintDump(taint), detail }));
+      found.push(fieldError('duplicate', at, { value: goSyntaxTaint(taint), detail }));
     }
     seen.add(pair);
   }
   return found;
 }
 
-/** Absent and empty are the same, and required here. A toleration may leave its effect out. */
+/** The effect is required: tolerations call this only if they have one. */
 export function validateTaintEffect(path: string, effect: string): FieldError[] {
   if (effect === '') return [required(path)];
   return TAINT_EFFECTS.includes(effect) ? [] : [notSupported(path, effect, TAINT_EFFECTS)];
 }
 
-/** The value of a duplicate: the server prints the whole taint. */
-function taintDump({ key = '', value = '', effect = '', timeAdded }: Taint): Verbatim {
+/** Prints a taint as Go's `%#v`: the value of a duplicate taint. */
+function goSyntaxTaint({ key = '', value = '', effect = '', timeAdded }: Taint): Verbatim {
   const fields = `Key:${quote(key)}, Value:${quote(value)}, Effect:${quote(effect)}`;
-  return verbatim(`core.Taint{${fields}, TimeAdded:${timeDump(timeAdded)}}`);
+  return verbatim(`core.Taint{${fields}, TimeAdded:${goSyntaxTimePointer(timeAdded)}}`);
 }
 
-function timeDump(time: string | null | undefined): string {
+function goSyntaxTimePointer(time: string | null | undefined): string {
   return time === undefined || time === null || time === '' ? '<nil>' : goTimeSyntax(time);
 }

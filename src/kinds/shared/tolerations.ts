@@ -1,6 +1,6 @@
 /**
- * Tolerations of Pods and RuntimeClasses: their rules, what an update of a Pod may do to them, and how two lists of
- * them are merged. Whether a toleration tolerates a taint is a scheduler's question and not answered here.
+ * Tolerations of Pods and RuntimeClasses: validation, validation of updates, and merging of two lists.
+ * Matching tolerations against taints is the scheduler's task and not part of this file.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported } from '../../meta/field-error.js';
@@ -8,20 +8,20 @@ import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { validateTaintEffect } from './taints.js';
 
 export interface Toleration {
-  /** Absent with `Exists`: every key. */
+  /** Absent with `Exists`: matches every key. */
   readonly key?: string | undefined;
   /** `Equal` when absent. */
   readonly operator?: string | undefined;
   readonly value?: string | undefined;
-  /** Absent: every effect. */
+  /** Absent: matches every effect. */
   readonly effect?: string | undefined;
-  /** Absent: for ever. */
+  /** Absent: without time limit. */
   readonly tolerationSeconds?: number | null | undefined;
 }
 
 const OPERATORS = ['Equal', 'Exists'];
 
-/** The rules of a list of tolerations. Equal ones may stand in it more than once. */
+/** Validates a list of tolerations. Duplicates are valid. */
 export function validateTolerations(path: string, tolerations: readonly Toleration[]): FieldError[] {
   return tolerations.flatMap((toleration, index) => validateToleration(keyPath(path, index), toleration));
 }
@@ -40,7 +40,7 @@ function validateToleration(path: string, toleration: Toleration): FieldError[] 
   if (tolerationSeconds !== undefined && tolerationSeconds !== null && effect !== 'NoExecute') {
     found.push(invalid(effectPath, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   }
-  // A bad value is reported at the operator: it is the operator that says what a value may be.
+  // As in the reference server, an invalid value is reported at the path of the operator.
   if (operator === 'Exists') {
     if (value !== '') found.push(invalid(operatorPath, value, "value must be empty when `operator` is 'Exists'"));
   } else if (operator === 'Equal' || operator === '') {
@@ -54,8 +54,8 @@ function validateToleration(path: string, toleration: Toleration): FieldError[] 
 }
 
 /**
- * The rules of a Pod's tolerations on update: each old one must still be there, with any `tolerationSeconds`; others
- * may be added. While one is missing nothing else is reported.
+ * Validates an update of a Pod's tolerations: existing ones may change only in `tolerationSeconds`, and new ones may be
+ * added. If an existing one is missing, nothing else is reported.
  */
 export function validateTolerationsUpdate(
   path: string,
@@ -68,21 +68,21 @@ export function validateTolerationsUpdate(
 }
 
 /**
- * Both lists as one, in order, without those that another one makes superfluous; of equals the first stays. This is
- * how the tolerations of a RuntimeClass join those of a Pod.
+ * Concatenates two lists and removes tolerations that another one covers; of equal ones the first stays. Used to merge
+ * the tolerations of a RuntimeClass into those of a Pod.
  */
 export function mergeTolerations<T extends Toleration>(first: readonly T[], second: readonly T[]): T[] {
   const all = [...first, ...second];
-  const isSuperfluous = coveredByLater(all);
+  const isCovered = coveredByLater(all);
   const kept = new Coverage();
   return all.filter((toleration, index) => {
-    if (isSuperfluous[index] || kept.has(toleration) || kept.covers(toleration)) return false;
+    if (isCovered[index] || kept.has(toleration) || kept.covers(toleration)) return false;
     kept.add(toleration);
     return true;
   });
 }
 
-/** For each whether one that comes after it, and is not the same, tolerates everything that it does. */
+/** For each toleration: whether a later, different one tolerates everything that it tolerates. */
 function coveredByLater(tolerations: readonly Toleration[]): readonly boolean[] {
   const later = new Coverage();
   const found: boolean[] = [];
@@ -94,18 +94,18 @@ function coveredByLater(tolerations: readonly Toleration[]): readonly boolean[] 
   return found.reverse();
 }
 
-/** The part of a toleration without its seconds. Absent and empty are the same. */
+/** A key of all fields except `tolerationSeconds`. Absent and empty fields are equal. */
 function contentOf({ key = '', operator = '', value = '', effect = '' }: Toleration): string {
   return JSON.stringify([key, operator, value, effect]);
 }
 
 /**
- * Tolerations, and what they cover together. Those that cover the same but for the seconds are filed in one place, of
- * which the two that last longest are enough: whoever asks may be one of them, and then the other answers.
+ * A set of tolerations, indexed by what they cover. Tolerations that differ only in their seconds share one key. Per key
+ * the two with the most seconds are enough: if one of them is the toleration in question, the other one decides.
  */
 class Coverage {
   readonly #identities = new Set<string>();
-  readonly #longest = new Map<string, readonly Filed[]>();
+  readonly #longest = new Map<string, readonly Covering[]>();
 
   has(toleration: Toleration): boolean {
     return this.#identities.has(identityOf(toleration));
@@ -116,42 +116,42 @@ class Coverage {
     if (this.#identities.has(identity)) return;
     this.#identities.add(identity);
     const { key = '', operator = '', value = '', effect = '' } = toleration;
-    // What has neither operator covers nothing but itself.
+    // A toleration with an unknown operator covers only itself.
     if (!['', ...OPERATORS].includes(operator)) return;
-    const place = placeOf(key, effect, operator === 'Exists' ? undefined : value);
-    // Seconds count only for what evicts.
+    const coverageKey = coverageKeyOf(key, effect, operator === 'Exists' ? undefined : value);
+    // Only NoExecute tolerations are limited by their seconds.
     const seconds = effect === 'NoExecute' ? secondsOf(toleration) : Number.POSITIVE_INFINITY;
-    const filed = [...(this.#longest.get(place) ?? []), { identity, seconds }];
-    this.#longest.set(place, filed.sort((left, right) => compareSeconds(right, left)).slice(0, 2));
+    const covering = [...(this.#longest.get(coverageKey) ?? []), { identity, seconds }];
+    this.#longest.set(coverageKey, covering.sort((left, right) => compareSeconds(right, left)).slice(0, 2));
   }
 
-  /** True when one of them, other than the same one, tolerates everything that this one does. */
+  /** True if another toleration of the set tolerates everything that this one tolerates. */
   covers(narrow: Toleration): boolean {
     const identity = identityOf(narrow);
     const seconds = secondsOf(narrow);
-    return widerPlaces(narrow).some((place) =>
-      this.#longest.get(place)?.some((wide) => wide.identity !== identity && wide.seconds >= seconds),
+    return coveringKeys(narrow).some((key) =>
+      this.#longest.get(key)?.some((wide) => wide.identity !== identity && wide.seconds >= seconds),
     );
   }
 }
 
-interface Filed {
+interface Covering {
   readonly identity: string;
   readonly seconds: number;
 }
 
-/** Where those that cover this one are filed, if their seconds allow. */
-function widerPlaces({ key = '', operator = '', value = '', effect = '' }: Toleration): string[] {
+/** The keys of tolerations that cover this one if their seconds suffice. */
+function coveringKeys({ key = '', operator = '', value = '', effect = '' }: Toleration): string[] {
   return ['', effect].flatMap((wideEffect) => [
-    placeOf('', wideEffect, undefined),
-    placeOf(key, wideEffect, undefined),
-    // A narrow one that leaves its operator out is not taken for Equal here. The server does not do so either.
-    ...(operator === 'Equal' ? [placeOf(key, wideEffect, value)] : []),
+    coverageKeyOf('', wideEffect, undefined),
+    coverageKeyOf(key, wideEffect, undefined),
+    // As in the reference server, an absent operator does not count as Equal here.
+    ...(operator === 'Equal' ? [coverageKeyOf(key, wideEffect, value)] : []),
   ]);
 }
 
-/** Without a value: every value. */
-function placeOf(key: string, effect: string, value: string | undefined): string {
+/** `value` is undefined for tolerations that match every value. */
+function coverageKeyOf(key: string, effect: string, value: string | undefined): string {
   return JSON.stringify(value === undefined ? [key, effect] : [key, effect, value]);
 }
 
@@ -159,11 +159,11 @@ function identityOf(toleration: Toleration): string {
   return `${contentOf(toleration)} ${secondsOf(toleration)}`;
 }
 
-/** No number of seconds is as long as for ever. */
+/** An absent time limit counts as infinite. */
 function secondsOf({ tolerationSeconds }: Toleration): number {
   return tolerationSeconds ?? Number.POSITIVE_INFINITY;
 }
 
-function compareSeconds(left: Filed, right: Filed): number {
+function compareSeconds(left: Covering, right: Covering): number {
   return left.seconds === right.seconds ? 0 : left.seconds - right.seconds;
 }

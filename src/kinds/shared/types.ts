@@ -2,7 +2,7 @@
  * Types that kinds of every group use: selectors, conditions, references.
  */
 import * as z from 'zod';
-import { int64, namedString, optional, pointer, time, timeOrNull, words } from '../../schema/hints.js';
+import { enumString, int64, namedString, optional, pointer, time, timeOrNull } from '../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../schema/type.js';
 
 const labelSelectorRequirementShape = () => ({
@@ -31,7 +31,7 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
 /** What conditions of older kinds have beside their type. */
 export const conditionParts = () => ({
-  status: words<ConditionStatus>('v1.ConditionStatus'),
+  status: enumString<ConditionStatus>('v1.ConditionStatus'),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
   message: optional(z.string()),
@@ -39,7 +39,7 @@ export const conditionParts = () => ({
 
 const conditionShape = () => ({
   type: z.string(),
-  status: words<ConditionStatus>('v1.ConditionStatus'),
+  status: enumString<ConditionStatus>('v1.ConditionStatus'),
   observedGeneration: optional(int64()),
   lastTransitionTime: time(),
   reason: z.string(),

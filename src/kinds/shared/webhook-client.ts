@@ -1,6 +1,6 @@
 /**
- * Where a webhook is called: by URL or through a Service. The fields and the rules that admission webhooks and
- * conversion webhooks share, with the reference server's reading of URLs.
+ * WebhookClientConfig: the fields and the validation that admission webhooks and conversion webhooks share. A webhook is
+ * called by URL or through a Service.
  */
 import * as z from 'zod';
 import type { FieldError } from '../../meta/field-error.js';
@@ -10,7 +10,7 @@ import { bytes, defaultedPointer, int32, optional, pointer } from '../../schema/
 import { stringSlice } from '../../text/go/go-text.js';
 import { parseGoUrl } from '../../text/go/go-url.js';
 
-/** Fields of a ServiceReference; each group has a type of that name of its own. */
+/** Fields of a ServiceReference. Each API group has its own type of that name. */
 export const webhookServiceShape = () => ({
   namespace: z.string(),
   name: z.string(),
@@ -18,7 +18,7 @@ export const webhookServiceShape = () => ({
   port: defaultedPointer(int32(), 443),
 });
 
-/** Fields of a WebhookClientConfig, around the ServiceReference of its group. */
+/** Fields of a WebhookClientConfig; `service` is the ServiceReference of its API group. */
 export const webhookClientShape = <Service extends z.ZodType>(service: Service) => ({
   url: pointer(z.string()),
   service: pointer(service),
@@ -37,22 +37,22 @@ interface WebhookService {
   readonly port?: number;
 }
 
-/** What is wrong with a client configuration at `path`. */
+/** Validates a client configuration at `path`. */
 export function webhookClientErrors({ url, service }: WebhookClient, path: string): FieldError[] {
   if (url !== undefined && service === undefined) return webhookUrlErrors(url, childPath(path, 'url'));
   if (service !== undefined && url === undefined) return webhookServiceErrors(service, childPath(path, 'service'));
   return [required(path, 'exactly one of url or service is required')];
 }
 
-const FORM = '; desired format: https://host[/path]';
+const URL_FORMAT = '; desired format: https://host[/path]';
 
 function webhookUrlErrors(url: string, path: string): FieldError[] {
   const { url: parsed, problem } = parseGoUrl(url);
-  if (problem !== undefined) return [required(path, `url must be a valid URL: ${problem}${FORM}`)];
+  if (problem !== undefined) return [required(path, `url must be a valid URL: ${problem}${URL_FORMAT}`)];
   const found: FieldError[] = [];
   const { scheme, host, user, fragment, rawQuery } = parsed;
-  if (scheme !== 'https') found.push(invalid(path, scheme, `'https' is the only allowed URL scheme${FORM}`));
-  if (host === '') found.push(invalid(path, host, `host must be specified${FORM}`));
+  if (scheme !== 'https') found.push(invalid(path, scheme, `'https' is the only allowed URL scheme${URL_FORMAT}`));
+  if (host === '') found.push(invalid(path, host, `host must be specified${URL_FORMAT}`));
   if (user !== undefined) found.push(invalid(path, user, 'user information is not permitted in the URL'));
   if (fragment !== '') found.push(invalid(path, fragment, 'fragments are not permitted in the URL'));
   if (rawQuery !== '') found.push(invalid(path, rawQuery, 'query parameters are not permitted in the URL'));
@@ -63,7 +63,7 @@ const MAX_PORT = 65_535;
 
 function webhookServiceErrors({ namespace, name, path, port = 0 }: WebhookService, at: string): FieldError[] {
   const found: FieldError[] = [];
-  // The reference server mixes the two up: a missing namespace is reported as a missing name.
+  // The reference server swaps the two: a missing namespace is reported as a missing name.
   if (namespace === '') found.push(required(`${at}.name`, 'service name is required'));
   if (name === '') found.push(required(`${at}.namespace`, 'service namespace is required'));
   if (port < 1 || port > MAX_PORT) {
@@ -77,18 +77,19 @@ function servicePathErrors(path: string, at: string): FieldError[] {
   if (path === '//') return [invalid(at, path, 'segment[0] may not be empty')];
   const found = path.startsWith('/') ? [] : [invalid(at, path, "must start with a '/'")];
   const inner = path.slice(1);
-  const steps = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
-  for (const [index, step] of steps.entries()) {
-    if (step === '') found.push(invalid(at, path, `segment[${index}] may not be empty`));
-    else found.push(...dnsSubdomainProblems(step).map((why) => invalid(at, path, `segment[${index}]: ${why}`)));
+  const segments = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
+  for (const [index, segment] of segments.entries()) {
+    if (segment === '') found.push(invalid(at, path, `segment[${index}] may not be empty`));
+    else
+      found.push(...dnsSubdomainProblems(segment).map((problem) => invalid(at, path, `segment[${index}]: ${problem}`)));
   }
   return found;
 }
 
-/** Versions of reviews that the server can send. */
+/** The AdmissionReview and ConversionReview versions that the server can send. */
 export const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
-/** What is wrong with the versions of reviews that a webhook understands. That there are some is looked at before. */
+/** Validates the review versions of a webhook. The caller has already checked that the list is not empty. */
 export function reviewVersionErrors(versions: readonly string[], path: string): FieldError[] {
   const found: FieldError[] = [];
   const seen = new Set<string>();

@@ -5,15 +5,15 @@
 import * as z from 'zod';
 import { errors } from '../../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { mapList, optional, words } from '../../../schema/hints.js';
+import { enumString, mapList, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
 
 const componentConditionShape = () => ({
-  type: words<'Healthy'>('v1.ComponentConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  type: enumString<'Healthy'>('v1.ComponentConditionType'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   message: optional(z.string()),
   error: optional(z.string()),
 });

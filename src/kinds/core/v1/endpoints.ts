@@ -8,7 +8,7 @@ import { childPath, invalid, keyPath, notSupported, required } from '../../../me
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaulted, int32, optional, pointer, words } from '../../../schema/hints.js';
+import { defaulted, enumString, int32, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -31,7 +31,7 @@ const endpointAddress: Type<EndpointAddress, EndpointAddressInput> = type('Endpo
 const endpointPortShape = () => ({
   name: optional(z.string()),
   port: int32(),
-  protocol: defaulted(words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
+  protocol: defaulted(enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
   appProtocol: pointer(z.string()),
 });
 export interface EndpointPort extends Output<typeof endpointPortShape> {}

@@ -8,15 +8,15 @@ import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
-import { always, optional, resourceList, words } from '../../../schema/hints.js';
+import { always, enumString, optional, resourceList } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import {
-  isOvercommitAllowed,
   goSyntaxQuantity,
+  isOvercommitAllowed,
   type ResourceList,
   validateContainerResourceName,
   validateResourceName,
@@ -24,7 +24,7 @@ import {
 import { roundResourceList } from '../../shared/round-resource-list.js';
 
 const limitRangeItemShape = () => ({
-  type: words<'Pod' | 'Container' | 'PersistentVolumeClaim' | (string & {})>('v1.LimitType'),
+  type: enumString<'Pod' | 'Container' | 'PersistentVolumeClaim' | (string & {})>('v1.LimitType'),
   max: optional(resourceList()),
   min: optional(resourceList()),
   default: optional(resourceList()),

@@ -8,13 +8,13 @@ import { Quantity } from '../../../meta/quantity.js';
 import {
   always,
   defaulted,
+  enumString,
   mapList,
   namedString,
   optional,
   pointer,
   resourceList,
   timeOrNull,
-  words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote } from '../../../text/go/go-text.js';
@@ -67,7 +67,7 @@ const persistentVolumeClaimColumns: readonly Column[] = [
 
 const persistentVolumeClaimConditionShape = () => ({
   type: namedString('v1.PersistentVolumeClaimConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   lastProbeTime: timeOrNull(),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
@@ -82,7 +82,7 @@ const persistentVolumeClaimCondition: Type<PersistentVolumeClaimCondition, Persi
 
 const modifyVolumeStatusShape = () => ({
   targetVolumeAttributesClassName: optional(z.string()),
-  status: words<'Pending' | 'InProgress' | 'Infeasible'>('v1.PersistentVolumeClaimModifyVolumeStatus'),
+  status: enumString<'Pending' | 'InProgress' | 'Infeasible'>('v1.PersistentVolumeClaimModifyVolumeStatus'),
 });
 interface ModifyVolumeStatus extends Output<typeof modifyVolumeStatusShape> {}
 interface ModifyVolumeStatusInput extends Input<typeof modifyVolumeStatusShape> {}
@@ -99,12 +99,12 @@ type ResizeStatus =
   | 'NodeResizeInfeasible';
 
 const persistentVolumeClaimStatusShape = () => ({
-  phase: defaulted(words<'Pending' | 'Bound' | 'Lost'>('v1.PersistentVolumeClaimPhase'), 'Pending'),
-  accessModes: optional(z.array(words<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
+  phase: defaulted(enumString<'Pending' | 'Bound' | 'Lost'>('v1.PersistentVolumeClaimPhase'), 'Pending'),
+  accessModes: optional(z.array(enumString<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
   capacity: optional(resourceList()),
   conditions: optional(mapList(persistentVolumeClaimCondition(), 'type')),
   allocatedResources: optional(resourceList()),
-  allocatedResourceStatuses: optional(z.record(z.string(), words<ResizeStatus>('v1.ClaimResourceStatus'))),
+  allocatedResourceStatuses: optional(z.record(z.string(), enumString<ResizeStatus>('v1.ClaimResourceStatus'))),
   currentVolumeAttributesClassName: pointer(z.string()),
   modifyVolumeStatus: pointer(modifyVolumeStatus()),
 });

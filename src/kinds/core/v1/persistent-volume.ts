@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, defaulted, optional, pointer, time, words } from '../../../schema/hints.js';
+import { always, defaulted, enumString, optional, pointer, time } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
@@ -24,7 +24,7 @@ export type {
 type Phase = 'Pending' | 'Available' | 'Bound' | 'Released' | 'Failed';
 
 const persistentVolumeStatusShape = () => ({
-  phase: defaulted(words<Phase>('v1.PersistentVolumePhase'), 'Pending'),
+  phase: defaulted(enumString<Phase>('v1.PersistentVolumePhase'), 'Pending'),
   message: optional(z.string()),
   reason: optional(z.string()),
   lastPhaseTransitionTime: pointer(time()),

@@ -11,12 +11,12 @@ import {
   always,
   atomic,
   defaultedPointer,
+  enumString,
   int32,
   int64,
   mapList,
   optional,
   pointer,
-  words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { verbatim } from '../../../text/go/go-text.js';
@@ -49,7 +49,7 @@ const replicationControllerSpec: Type<ReplicationControllerSpec, ReplicationCont
 );
 
 const replicationControllerConditionShape = () => ({
-  type: words<'ReplicaFailure' | (string & {})>('v1.ReplicationControllerConditionType'),
+  type: enumString<'ReplicaFailure' | (string & {})>('v1.ReplicationControllerConditionType'),
   ...conditionParts(),
 });
 export interface ReplicationControllerCondition extends Output<typeof replicationControllerConditionShape> {}

@@ -7,8 +7,8 @@ import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, optional, pointer, resourceList, words } from '../../../schema/hints.js';
-import { sentText } from '../../../schema/quantity-texts.js';
+import { always, enumString, optional, pointer, resourceList } from '../../../schema/hints.js';
+import { originalQuantityText } from '../../../schema/quantity-texts.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
@@ -36,8 +36,8 @@ export type ResourceQuotaScope =
   | 'CrossNamespacePodAffinity';
 
 const scopedResourceSelectorRequirementShape = () => ({
-  scopeName: words<ResourceQuotaScope>('v1.ResourceQuotaScope'),
-  operator: words<'In' | 'NotIn' | 'Exists' | 'DoesNotExist'>('v1.ScopeSelectorOperator'),
+  scopeName: enumString<ResourceQuotaScope>('v1.ResourceQuotaScope'),
+  operator: enumString<'In' | 'NotIn' | 'Exists' | 'DoesNotExist'>('v1.ScopeSelectorOperator'),
   values: optional(z.array(z.string())),
 });
 export interface ScopedResourceSelectorRequirement extends Output<typeof scopedResourceSelectorRequirementShape> {}
@@ -56,7 +56,7 @@ const scopeSelector: Type<ScopeSelector, ScopeSelectorInput> = type('ScopeSelect
 
 const resourceQuotaSpecShape = () => ({
   hard: optional(resourceList()),
-  scopes: optional(z.array(words<ResourceQuotaScope>('v1.ResourceQuotaScope'))),
+  scopes: optional(z.array(enumString<ResourceQuotaScope>('v1.ResourceQuotaScope'))),
   scopeSelector: pointer(scopeSelector()),
 });
 export interface ResourceQuotaSpec extends Output<typeof resourceQuotaSpecShape> {}
@@ -124,7 +124,7 @@ function amountProblems(path: string, list: ResourceList = {}, context: WriteCon
     .flatMap((name) => {
       const at = keyPath(path, name);
       const amount = own(list, name) ?? '0';
-      const about = { ...context, name, sent: sentText(list, name) };
+      const about = { ...context, name, sent: originalQuantityText(list, name) };
       return [...validateQuotaResourceName(at, name), ...validateResourceQuantity(at, amount, about)];
     });
 }

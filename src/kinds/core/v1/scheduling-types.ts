@@ -1,5 +1,5 @@
 /**
- * Where a pod may run: tolerations, node selectors, topology terms.
+ * Schemas of tolerations, node selectors and topology terms.
  */
 import * as z from 'zod';
 import { int64, namedString, optional, pointer } from '../../../schema/hints.js';

@@ -6,7 +6,7 @@
 import { readCertificate } from '../../../text/x509/certificate.js';
 import { DerReader, orUndefined, TAG } from '../../../text/x509/der.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';
-import { toHex } from '../../../util/hex.js';
+import { toHex } from '../../../util/bytes.js';
 
 /** The first thing that is wrong with a pair of PEM texts; undefined when nothing is. */
 export function keyPairProblem(certificate: string, key: string): string | undefined {

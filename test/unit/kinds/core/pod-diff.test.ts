@@ -1,6 +1,6 @@
 /** The difference of two specs, as the message about a forbidden update shows it. */
 import { describe, expect, test } from 'vitest';
-import { diffText, dumpText } from '../../../../src/kinds/core/v1/pod/diff/index.js';
+import { diffText, goSyntaxText } from '../../../../src/kinds/core/v1/pod/diff/diff.js';
 
 const container = {
   name: 'c',
@@ -221,7 +221,7 @@ describe('the difference of two specs', () => {
   });
 
   test('dumps a value on one line', () => {
-    expect(dumpText('NodeSelectorTerm', { matchExpressions: [{ key: 'a', operator: 'Exists' }] })).toBe(
+    expect(goSyntaxText('NodeSelectorTerm', { matchExpressions: [{ key: 'a', operator: 'Exists' }] })).toBe(
       'core.NodeSelectorTerm{MatchExpressions:[]core.NodeSelectorRequirement{core.NodeSelectorRequirement{Key:"a", Operator:"Exists", Values:[]string(nil)}}, MatchFields:[]core.NodeSelectorRequirement(nil)}',
     );
   });

@@ -1,4 +1,4 @@
-/** What containers do with volumes, what gates take away, what is warned about: the reference server's words, by case. */
+/** What containers do with volumes, what gates take away, what is warned context: the reference server's words, by case. */
 import { describe, expect, test } from 'vitest';
 import { dropDisabledVolumes } from '../../../../src/kinds/core/v1/pod-spec/gates.js';
 import { type PodSpec, podSpec } from '../../../../src/kinds/core/v1/pod-spec/pod-spec.js';
@@ -6,14 +6,14 @@ import {
   type VolumeSourceKind,
   volumeDevicesProblems,
   volumeMountsProblems,
-} from '../../../../src/kinds/core/v1/pod-spec/validate-volumes.js';
+} from '../../../../src/kinds/core/v1/pod-spec/validate-mounts.js';
 import { volumesWarnings } from '../../../../src/kinds/core/v1/pod-spec/volume-warnings.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import { decode } from '../../../../src/schema/decode.js';
 import { objectFromZod } from '../../../../src/schema/from-zod.js';
 
-const known: ReadonlyMap<string, VolumeSourceKind> = new Map<string, VolumeSourceKind>([
+const volumeSources: ReadonlyMap<string, VolumeSourceKind> = new Map<string, VolumeSourceKind>([
   ['v', 'persistentVolumeClaim'],
   ['e', 'emptyDir'],
 ]);
@@ -26,8 +26,8 @@ function received(given: unknown): PodSpec {
 function judged(container: Record<string, unknown>, { privileged = false } = {}): string[] {
   const [one] = received({ containers: [container] }).containers;
   const { volumeMounts: mounts, volumeDevices: devices } = one ?? {};
-  const about = { known, mounts, devices, privileged };
-  return [...volumeMountsProblems('M', mounts, about), ...volumeDevicesProblems('D', devices, about)].map(
+  const context = { volumeSources, mounts, devices, privileged };
+  return [...volumeMountsProblems('M', mounts, context), ...volumeDevicesProblems('D', devices, context)].map(
     printFieldError,
   );
 }
@@ -223,7 +223,7 @@ describe('warnings', () => {
         'volume "v" (Projected): overlapping paths: "a/t" (ClusterTrustBundle "x/y") with "a/t" (ServiceAccountToken)',
       ],
     ],
-    // What is not known of a source is taken from the one before it.
+    // What is not volumeSources of a source is taken from the one before it.
     [
       { projected: { sources: [{ secret: { name: 's', items: items('a') } }, { configMap: { name: 'c' } }] } },
       ['volume "v" (Projected): overlapping paths: "a" (Secret "s") with "a" (Secret "s")'],

@@ -1,11 +1,8 @@
 /** Volumes of pods: what they become, and the messages of the reference server about each source, by case. */
 import { describe, expect, test } from 'vitest';
 import { volumeDefaults } from '../../../../src/kinds/core/v1/pod-spec/defaults.js';
-import {
-  tokenVolumesProblems,
-  type VolumeRules,
-  volumesProblems,
-} from '../../../../src/kinds/core/v1/pod-spec/validate-volumes.js';
+import { tokenVolumesProblems } from '../../../../src/kinds/core/v1/pod-spec/projection-rules.js';
+import { type VolumeContext, volumesProblems } from '../../../../src/kinds/core/v1/pod-spec/validate-volumes.js';
 import { type Volume, type VolumeInput, volume } from '../../../../src/kinds/core/v1/pod-spec/volume.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
@@ -31,7 +28,7 @@ function received(given: unknown): Volume {
   return draft;
 }
 
-function judged(volumes: readonly unknown[], about: Partial<VolumeRules> = {}): string[] {
+function judged(volumes: readonly unknown[], about: Partial<VolumeContext> = {}): string[] {
   const rules = { dialect: kubernetesDialect, features: featureGates(), podName: 'p', ...about };
   return volumesProblems('V', volumes.map(received), rules).problems.map(printFieldError);
 }
@@ -143,11 +140,11 @@ describe('names and numbers of sources', () => {
 
   test('those without problems are known by name', () => {
     const volumes = [{ name: 'a' }, { name: 'b', persistentVolumeClaim: { claimName: 'c' } }, { name: 'c', nfs: {} }];
-    const { known } = volumesProblems('V', volumes.map(received), {
+    const { volumeSources } = volumesProblems('V', volumes.map(received), {
       dialect: kubernetesDialect,
       features: featureGates(),
     });
-    expect([...known]).toEqual([
+    expect([...volumeSources]).toEqual([
       ['a', 'emptyDir'],
       ['b', 'persistentVolumeClaim'],
     ]);

@@ -8,7 +8,7 @@ import {
   isStandardContainerResource,
   isStandardQuotaResource,
   isStandardResource,
-  quantityDump,
+  goSyntaxQuantity,
   validateBasicQuantity,
   validateContainerResourceName,
   validateNonNegativeQuantity,
@@ -148,11 +148,11 @@ describe('amounts', () => {
     ['8Mi', dump('8388608', 0, '', 'BinarySI')],
     ['1e3', dump('1', 3, '1e3', 'DecimalExponent')],
   ])('dump of %s', (text, expected) => {
-    expect(quantityDump(text).verbatim).toBe(expected);
+    expect(goSyntaxQuantity(text).verbatim).toBe(expected);
   });
 
   test('a dump of a wide number shows a pointer', () => {
-    expect(quantityDump('12345678901234567890').verbatim).toMatch(
+    expect(goSyntaxQuantity('12345678901234567890').verbatim).toMatch(
       /value:0, scale:0}.*\(0xc0.*s:"", Format:"DecimalSI"/,
     );
   });

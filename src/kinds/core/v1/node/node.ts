@@ -7,7 +7,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { keepSentTexts, sentText } from '../../../../schema/quantity-texts.js';
+import { copyQuantityTexts, originalQuantityText } from '../../../../schema/quantity-texts.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, own } from '../../../../util/json.js';
@@ -70,7 +70,7 @@ function capacityDefaults(status: NodeStatus): void {
   roundResourceList(status.allocatable);
   if (status.allocatable === undefined && status.capacity !== undefined) {
     status.allocatable = copyJson(status.capacity);
-    keepSentTexts(status.capacity, status.allocatable);
+    copyQuantityTexts(status.capacity, status.allocatable);
   }
 }
 
@@ -123,7 +123,7 @@ function amountProblems(path: string, list: ResourceList = {}, context: WriteCon
       validateResourceQuantity(childPath(path, name), own(list, name) ?? '0', {
         ...context,
         name,
-        sent: sentText(list, name),
+        sent: originalQuantityText(list, name),
       }),
     );
 }

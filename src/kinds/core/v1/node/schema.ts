@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import {
   always,
+  enumString,
   hint,
   int32,
   int64,
@@ -15,14 +16,13 @@ import {
   setList,
   time,
   timeOrNull,
-  words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 
 const taintShape = () => ({
   key: z.string(),
   value: optional(z.string()),
-  effect: words<'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'>('v1.TaintEffect'),
+  effect: enumString<'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'>('v1.TaintEffect'),
   timeAdded: pointer(time()),
 });
 export interface NodeTaint extends Output<typeof taintShape> {}
@@ -62,10 +62,10 @@ export interface NodeSpecInput extends Input<typeof nodeSpecShape> {}
 const nodeSpec: Type<NodeSpec, NodeSpecInput> = type('NodeSpec', nodeSpecShape);
 
 const nodeConditionShape = () => ({
-  type: words<'Ready' | 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' | 'NetworkUnavailable' | (string & {})>(
+  type: enumString<'Ready' | 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' | 'NetworkUnavailable' | (string & {})>(
     'v1.NodeConditionType',
   ),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   lastHeartbeatTime: timeOrNull(),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
@@ -76,7 +76,7 @@ export interface NodeConditionInput extends Input<typeof nodeConditionShape> {}
 const nodeCondition: Type<NodeCondition, NodeConditionInput> = type('NodeCondition', nodeConditionShape);
 
 const nodeAddressShape = () => ({
-  type: words<'Hostname' | 'InternalIP' | 'ExternalIP' | 'InternalDNS' | 'ExternalDNS' | (string & {})>(
+  type: enumString<'Hostname' | 'InternalIP' | 'ExternalIP' | 'InternalDNS' | 'ExternalDNS' | (string & {})>(
     'v1.NodeAddressType',
   ),
   address: z.string(),
@@ -176,7 +176,7 @@ const nodeFeatures: Type<NodeFeatures, NodeFeaturesInput> = type('NodeFeatures',
 const nodeStatusShape = () => ({
   capacity: optional(resourceList()),
   allocatable: optional(resourceList()),
-  phase: optional(words<'Pending' | 'Running' | 'Terminated'>('v1.NodePhase')),
+  phase: optional(enumString<'Pending' | 'Running' | 'Terminated'>('v1.NodePhase')),
   conditions: optional(mapList(nodeCondition(), 'type')),
   addresses: optional(mapList(nodeAddress(), 'type')),
   daemonEndpoints: always(nodeDaemonEndpoints()),

@@ -47,7 +47,11 @@ export interface VolumeSourceContext {
 }
 
 /** The rules of all sources in a spec at `path`: there must be one, and only one. */
-export function volumeSourceProblems(path: string, spec: PersistentVolumeSource, about: VolumeSourceContext): FieldError[] {
+export function volumeSourceProblems(
+  path: string,
+  spec: PersistentVolumeSource,
+  about: VolumeSourceContext,
+): FieldError[] {
   const given = SOURCES.filter(({ kind }) => spec[kind] !== undefined);
   if (given.length === 0) return [required(path, 'must specify a volume type')];
   return given.flatMap((source, index) =>
@@ -67,7 +71,11 @@ interface Source {
 
 function source<Name extends keyof PersistentVolumeSource>(
   kind: Name,
-  problems: (path: string, source: NonNullable<PersistentVolumeSource[Name]>, about: VolumeSourceContext) => FieldError[],
+  problems: (
+    path: string,
+    source: NonNullable<PersistentVolumeSource[Name]>,
+    about: VolumeSourceContext,
+  ) => FieldError[],
   { spelling = kind as string, path = kind as string }: { spelling?: string; path?: string } = {},
 ): Source {
   return {

@@ -2,7 +2,7 @@
  * The spec of a persistent volume, which an attachment may also hold inline.
  */
 import * as z from 'zod';
-import { defaulted, defaultedPointer, optional, pointer, resourceList, words } from '../../../../schema/hints.js';
+import { defaulted, defaultedPointer, enumString, optional, pointer, resourceList } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { openReference } from '../../../shared/types.js';
 import type { PersistentVolumeAccessMode, PersistentVolumeMode } from '../pod-spec/claim-spec.js';
@@ -71,13 +71,13 @@ export interface PersistentVolumeSource extends Output<typeof sourceShape> {}
 
 type ReclaimPolicy = 'Retain' | 'Delete' | 'Recycle';
 
-const reclaimPolicy = () => words<ReclaimPolicy>('v1.PersistentVolumeReclaimPolicy');
-const volumeMode = () => words<PersistentVolumeMode>('v1.PersistentVolumeMode');
+const reclaimPolicy = () => enumString<ReclaimPolicy>('v1.PersistentVolumeReclaimPolicy');
+const volumeMode = () => enumString<PersistentVolumeMode>('v1.PersistentVolumeMode');
 
 const persistentVolumeSpecShape = () => ({
   capacity: optional(resourceList()),
   ...sourceShape(),
-  accessModes: optional(z.array(words<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
+  accessModes: optional(z.array(enumString<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
   claimRef: pointer(openReference()),
   persistentVolumeReclaimPolicy: defaulted(reclaimPolicy(), 'Retain'),
   storageClassName: optional(z.string()),

@@ -6,7 +6,7 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelValueProblems } from '../../../../meta/names.js';
-import { sentText } from '../../../../schema/quantity-texts.js';
+import { originalQuantityText } from '../../../../schema/quantity-texts.js';
 import type { Verbatim } from '../../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
@@ -80,7 +80,7 @@ function capacityDump(capacity: Readonly<Record<string, string>>): Verbatim {
   const entries = sortedEntries(capacity);
   if (entries.length === 0) return verbatim('core.ResourceList(nil)');
   const shown = entries.map(
-    ([name, amount]) => `${quote(name)}:${goSyntaxQuantity(sentText(capacity, name) ?? amount).verbatim}`,
+    ([name, amount]) => `${quote(name)}:${goSyntaxQuantity(originalQuantityText(capacity, name) ?? amount).verbatim}`,
   );
   return verbatim(`core.ResourceList{${shown.join(', ')}}`);
 }

@@ -1,8 +1,8 @@
 /**
- * Near what, and away from what, a pod runs.
+ * Schemas of affinity and topology spread.
  */
 import * as z from 'zod';
-import { int32, optional, pointer, words } from '../../../../schema/hints.js';
+import { enumString, int32, optional, pointer } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { labelSelector } from '../../../shared/types.js';
 import { nodeSelector, nodeSelectorTerm } from '../scheduling-types.js';
@@ -83,11 +83,11 @@ export const affinity: Type<Affinity, AffinityInput> = type('Affinity', affinity
 const topologySpreadConstraintShape = () => ({
   maxSkew: int32(),
   topologyKey: z.string(),
-  whenUnsatisfiable: words<'DoNotSchedule' | 'ScheduleAnyway'>('v1.UnsatisfiableConstraintAction'),
+  whenUnsatisfiable: enumString<'DoNotSchedule' | 'ScheduleAnyway'>('v1.UnsatisfiableConstraintAction'),
   labelSelector: pointer(labelSelector()),
   minDomains: pointer(int32()),
-  nodeAffinityPolicy: pointer(words<'Ignore' | 'Honor'>('v1.NodeInclusionPolicy')),
-  nodeTaintsPolicy: pointer(words<'Ignore' | 'Honor'>('v1.NodeInclusionPolicy')),
+  nodeAffinityPolicy: pointer(enumString<'Ignore' | 'Honor'>('v1.NodeInclusionPolicy')),
+  nodeTaintsPolicy: pointer(enumString<'Ignore' | 'Honor'>('v1.NodeInclusionPolicy')),
   matchLabelKeys: optional(z.array(z.string())),
 });
 export interface TopologySpreadConstraint extends Output<typeof topologySpreadConstraintShape> {}

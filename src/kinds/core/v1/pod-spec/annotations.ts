@@ -1,18 +1,19 @@
 /**
- * Annotations that mean something to a pod: their rules, and what an update may do to them.
+ * Validation of pod annotations that have a meaning: mirror pods, deletion cost, seccomp and AppArmor profiles.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
+import { allContainers, containersWithPaths } from './defaults.js';
 import type { PodSpec } from './pod-spec.js';
-import type { AppArmorProfile, SeccompProfile, SecurityContext } from './security-context.js';
+import type { AppArmorProfile, SeccompProfile } from './security-context.js';
 import { descendingPathProblems } from './volume-paths.js';
 
 const LOCALHOST = 'localhost/';
 
-/** How an annotation says the same, by type; profiles of the localhost are named after the slash. */
-const SPELLINGS: ReadonlyMap<string, readonly string[]> = new Map([
+/** The annotation values that match a profile type. Localhost profiles are compared by name. */
+const MATCHING_ANNOTATIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['seccomp Unconfined', ['unconfined']],
   ['seccomp RuntimeDefault', ['runtime/default', 'docker/default']],
   ['apparmor Unconfined', ['unconfined']],
@@ -21,20 +22,20 @@ const SPELLINGS: ReadonlyMap<string, readonly string[]> = new Map([
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** `container.apparmor…/`: a container's name follows. */
+/** The prefix of AppArmor annotations, which a container's name follows. */
 export function appArmorPrefix(dialect: Dialect): string {
   return dialect.subkey('container.apparmor.security.beta', '');
 }
 
-/** The path of problems that concern no field: how the reference server prints one without a name. */
+/** How the reference server prints the path of an error that concerns no field. */
 export const EMPTY_PATH = '[]';
 
-/** Set on pods that a node made by itself. */
+/** The annotation of mirror pods, which represent static pods of a node. */
 export function mirrorKey(dialect: Dialect): string {
   return dialect.key('config.mirror');
 }
 
-/** Problems of the annotations at `path` of an object with this spec, beyond those of any annotations. */
+/** Validates the pod-specific annotations at `path`. General rules of annotations are validated elsewhere. */
 export function podAnnotationsProblems(
   path: string,
   annotations: Annotations,
@@ -55,7 +56,7 @@ export function podAnnotationsProblems(
   ];
 }
 
-/** The whole pod's profile, and `container.seccomp…/` before a container's name. Both have no effect any more. */
+/** The seccomp annotation of the pod, and the prefix of those of its containers. Neither has an effect any more. */
 export function seccompKeys(dialect: Dialect): { readonly pod: string; readonly prefix: string } {
   return {
     pod: dialect.subkey('seccomp.security.alpha', 'pod'),
@@ -63,12 +64,12 @@ export function seccompKeys(dialect: Dialect): { readonly pod: string; readonly 
   };
 }
 
-/** The reference server shows these keys as if they were fields. */
+/** The reference server reports these annotations as `path.key` instead of `path[key]`. */
 function seccompProblems(path: string, annotations: Annotations, dialect: Dialect): FieldError[] {
   const { pod, prefix } = seccompKeys(dialect);
   const keys = Object.keys(annotations);
-  const own = [...keys.filter((key) => key === pod), ...keys.filter((key) => key.startsWith(prefix))];
-  return own.flatMap((key) => {
+  const seccompAnnotations = [...keys.filter((key) => key === pod), ...keys.filter((key) => key.startsWith(prefix))];
+  return seccompAnnotations.flatMap((key) => {
     const profile = annotations[key] ?? '';
     if (['runtime/default', 'docker/default', 'unconfined'].includes(profile)) return [];
     const at = childPath(path, key);
@@ -77,7 +78,7 @@ function seccompProblems(path: string, annotations: Annotations, dialect: Dialec
   });
 }
 
-/** A cost has no leading plus and no leading zeros, so that it is written in one way only. */
+/** A deletion cost has no leading plus sign and no leading zeros. */
 function isInt32(text: string): boolean {
   if (!/^(0|-?[1-9][0-9]*)$/.test(text)) return false;
   const value = BigInt(text);
@@ -90,47 +91,49 @@ function appArmorProblems(
   { spec, dialect }: { readonly spec: PodSpec; readonly dialect: Dialect },
 ): FieldError[] {
   const prefix = appArmorPrefix(dialect);
-  const all = [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
-  const names = new Set(all.map(({ name }) => name));
+  const names = new Set(allContainers(spec).map(({ name }) => name));
   return Object.entries(annotations)
     .filter(([key]) => key.startsWith(prefix))
     .flatMap(([key, profile]) => {
       const name = key.slice(prefix.length);
-      const known = profile === '' || ['runtime/default', 'unconfined'].includes(profile);
+      const isStandardProfile = profile === '' || ['runtime/default', 'unconfined'].includes(profile);
       return [
         ...(names.has(name) ? [] : [invalid(keyPath(path, key), name, 'container not found')]),
-        ...(known || profile.startsWith('localhost/')
+        ...(isStandardProfile || profile.startsWith('localhost/')
           ? []
           : [invalid(keyPath(path, key), profile, `invalid AppArmor profile name: "${profile}"`)]),
       ];
     });
 }
 
-/** What an update may not do: touch those that were acted upon when the pod was made. */
+/** AppArmor annotations and the mirror annotation take effect when the pod is created and cannot change later. */
 export function podAnnotationsUpdateProblems(
   path: string,
   next: Annotations,
   { live, dialect }: { readonly live: Annotations; readonly dialect: Dialect },
 ): FieldError[] {
-  const fixed = (key: string) =>
+  const immutableKind = (key: string) =>
     key.startsWith(appArmorPrefix(dialect))
       ? 'AppArmor annotations'
       : key === mirrorKey(dialect)
         ? 'mirror pod annotation'
         : undefined;
-  const touched = Object.keys(live).flatMap((key) => {
-    const what = fixed(key);
-    if (what === undefined || own(next, key) === own(live, key)) return [];
-    return [forbidden(keyPath(path, key), `may not remove or update ${what}`)];
+  const changed = Object.keys(live).flatMap((key) => {
+    const kind = immutableKind(key);
+    if (kind === undefined || own(next, key) === own(live, key)) return [];
+    return [forbidden(keyPath(path, key), `may not remove or update ${kind}`)];
   });
   const added = Object.keys(next).flatMap((key) => {
-    const what = fixed(key);
-    return what === undefined || Object.hasOwn(live, key) ? [] : [forbidden(keyPath(path, key), `may not add ${what}`)];
+    const kind = immutableKind(key);
+    return kind === undefined || Object.hasOwn(live, key) ? [] : [forbidden(keyPath(path, key), `may not add ${kind}`)];
   });
-  return [...touched, ...added];
+  return [...changed, ...added];
 }
 
-/** `path` is that of the spec. */
+/**
+ * Profiles of a new pod or template that are set in a field and in an annotation must match. `path` is the path of the
+ * spec.
+ */
 export function profileMatchProblems(
   path: string,
   spec: PodSpec,
@@ -138,42 +141,26 @@ export function profileMatchProblems(
 ): FieldError[] {
   const ofPod = spec.securityContext;
   const seccomp = seccompKeys(dialect);
-  const containers = placedContexts(path, spec);
+  const containers = containersWithPaths(path, spec);
   const windows = spec.os?.name === 'windows';
   return [
     ...mismatchProblems(childPath(path, 'securityContext.seccompProfile'), 'seccomp', {
       profile: ofPod.seccompProfile,
       annotation: own(annotations, seccomp.pod),
     }),
-    ...containers.flatMap(({ place, name, context }) =>
-      mismatchProblems(childPath(place, 'securityContext.seccompProfile'), 'seccomp', {
-        profile: context?.seccompProfile,
+    ...containers.flatMap(({ path: containerPath, container: { name, securityContext } }) =>
+      mismatchProblems(childPath(containerPath, 'securityContext.seccompProfile'), 'seccomp', {
+        profile: securityContext?.seccompProfile,
         annotation: own(annotations, seccomp.prefix + name),
       }),
     ),
-    ...(windows ? [] : containers).flatMap(({ place, name, context }) =>
-      mismatchProblems(childPath(place, 'securityContext.appArmorProfile'), 'apparmor', {
-        profile: context?.appArmorProfile ?? ofPod.appArmorProfile,
+    ...(windows ? [] : containers).flatMap(({ path: containerPath, container: { name, securityContext } }) =>
+      mismatchProblems(childPath(containerPath, 'securityContext.appArmorProfile'), 'apparmor', {
+        profile: securityContext?.appArmorProfile ?? ofPod.appArmorProfile,
         annotation: own(annotations, appArmorPrefix(dialect) + name),
       }),
     ),
   ];
-}
-
-interface Placed {
-  readonly place: string;
-  readonly name: string;
-  readonly context: SecurityContext | undefined;
-}
-
-function placedContexts(path: string, spec: PodSpec): Placed[] {
-  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
-    (spec[list] ?? []).map(({ name, securityContext }, index) => ({
-      place: keyPath(childPath(path, list), index),
-      name,
-      context: securityContext,
-    })),
-  );
 }
 
 function mismatchProblems(
@@ -188,8 +175,8 @@ function mismatchProblems(
   if (profile === undefined || annotation === undefined) return [];
   const otherType = [forbidden(childPath(path, 'type'), `${what} type in annotation and field must match`)];
   if (profile.type !== 'Localhost') {
-    const spellings = SPELLINGS.get(`${what} ${profile.type}`);
-    return spellings === undefined || spellings.includes(annotation) ? [] : otherType;
+    const matching = MATCHING_ANNOTATIONS.get(`${what} ${profile.type}`);
+    return matching === undefined || matching.includes(annotation) ? [] : otherType;
   }
   if (!annotation.startsWith(LOCALHOST)) return otherType;
   if (annotation.slice(LOCALHOST.length) === profile.localhostProfile) return [];

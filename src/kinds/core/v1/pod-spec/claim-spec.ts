@@ -1,8 +1,8 @@
 /**
- * What a claim for storage asks for.
+ * Schema of the spec of a PersistentVolumeClaim.
  */
 import * as z from 'zod';
-import { always, defaultedPointer, optional, pointer, resourceList, words } from '../../../../schema/hints.js';
+import { always, defaultedPointer, enumString, optional, pointer, resourceList } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { labelSelector, typedLocalObjectReference } from '../../../shared/types.js';
 
@@ -18,7 +18,7 @@ export const volumeResourceRequirements: Type<VolumeResourceRequirements, Volume
 );
 
 const typedObjectReferenceShape = () => ({
-  // Null on the wire when there is none; see claim-spec-rules.ts.
+  // Null on the wire if absent; see claim-spec-rules.ts.
   apiGroup: pointer(z.string().nullable()),
   kind: z.string(),
   name: z.string(),
@@ -35,16 +35,16 @@ export const typedObjectReference: Type<TypedObjectReference, TypedObjectReferen
 export type PersistentVolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod';
 export type AccessMode = PersistentVolumeAccessMode;
 
-/** What a container sees of a volume: files, or a device. */
+/** Whether a container uses a volume as a file system or as a block device. */
 export type PersistentVolumeMode = 'Block' | 'Filesystem';
 
 const persistentVolumeClaimSpecShape = () => ({
-  accessModes: optional(z.array(words<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
+  accessModes: optional(z.array(enumString<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
   selector: pointer(labelSelector()),
   resources: always(volumeResourceRequirements()),
   volumeName: optional(z.string()),
   storageClassName: pointer(z.string()),
-  volumeMode: defaultedPointer(words<PersistentVolumeMode>('v1.PersistentVolumeMode'), 'Filesystem'),
+  volumeMode: defaultedPointer(enumString<PersistentVolumeMode>('v1.PersistentVolumeMode'), 'Filesystem'),
   dataSource: pointer(typedLocalObjectReference()),
   dataSourceRef: pointer(typedObjectReference()),
   volumeAttributesClassName: pointer(z.string()),

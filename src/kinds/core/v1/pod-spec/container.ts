@@ -1,18 +1,18 @@
 /**
- * A container of a pod.
+ * Schemas of containers.
  */
 import * as z from 'zod';
 import {
   always,
   applyMapList,
   defaulted,
+  enumString,
   int32,
   mapList,
   namedString,
   optional,
   pointer,
   resourceList,
-  words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { envFromSource, envVar } from './env.js';
@@ -23,7 +23,7 @@ const containerPortShape = () => ({
   name: optional(z.string()),
   hostPort: optional(int32()),
   containerPort: int32(),
-  protocol: defaulted(words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
+  protocol: defaulted(enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
   hostIP: optional(z.string()),
 });
 export interface ContainerPort extends Output<typeof containerPortShape> {}
@@ -52,7 +52,7 @@ export const resourceRequirements: Type<ResourceRequirements, ResourceRequiremen
 
 const containerResizePolicyShape = () => ({
   resourceName: namedString('v1.ResourceName'),
-  restartPolicy: words<'NotRequired' | 'RestartContainer'>('v1.ResourceResizeRestartPolicy'),
+  restartPolicy: enumString<'NotRequired' | 'RestartContainer'>('v1.ResourceResizeRestartPolicy'),
 });
 export interface ContainerResizePolicy extends Output<typeof containerResizePolicyShape> {}
 export interface ContainerResizePolicyInput extends Input<typeof containerResizePolicyShape> {}
@@ -64,10 +64,10 @@ export const containerResizePolicy: Type<ContainerResizePolicy, ContainerResizeP
 const volumeMountShape = () => ({
   name: z.string(),
   readOnly: optional(z.boolean()),
-  recursiveReadOnly: pointer(words<'Disabled' | 'IfPossible' | 'Enabled'>('v1.RecursiveReadOnlyMode')),
+  recursiveReadOnly: pointer(enumString<'Disabled' | 'IfPossible' | 'Enabled'>('v1.RecursiveReadOnlyMode')),
   mountPath: z.string(),
   subPath: optional(z.string()),
-  mountPropagation: pointer(words<'None' | 'HostToContainer' | 'Bidirectional'>('v1.MountPropagationMode')),
+  mountPropagation: pointer(enumString<'None' | 'HostToContainer' | 'Bidirectional'>('v1.MountPropagationMode')),
   subPathExpr: optional(z.string()),
 });
 export interface VolumeMount extends Output<typeof volumeMountShape> {}
@@ -93,7 +93,7 @@ const containerShape = () => ({
   env: optional(mapList(envVar(), 'name')),
   resources: always(resourceRequirements()),
   resizePolicy: optional(z.array(containerResizePolicy())),
-  restartPolicy: pointer(words<'Always'>('v1.ContainerRestartPolicy')),
+  restartPolicy: pointer(enumString<'Always'>('v1.ContainerRestartPolicy')),
   volumeMounts: optional(mapList(volumeMount(), 'mountPath')),
   volumeDevices: optional(mapList(volumeDevice(), 'devicePath')),
   livenessProbe: pointer(probe()),
@@ -101,8 +101,11 @@ const containerShape = () => ({
   startupProbe: pointer(probe()),
   lifecycle: pointer(lifecycle()),
   terminationMessagePath: defaulted(z.string(), '/dev/termination-log'),
-  terminationMessagePolicy: defaulted(words<'File' | 'FallbackToLogsOnError'>('v1.TerminationMessagePolicy'), 'File'),
-  imagePullPolicy: optional(words<'Always' | 'Never' | 'IfNotPresent'>('v1.PullPolicy')),
+  terminationMessagePolicy: defaulted(
+    enumString<'File' | 'FallbackToLogsOnError'>('v1.TerminationMessagePolicy'),
+    'File',
+  ),
+  imagePullPolicy: optional(enumString<'Always' | 'Never' | 'IfNotPresent'>('v1.PullPolicy')),
   securityContext: pointer(securityContext()),
   stdin: optional(z.boolean()),
   stdinOnce: optional(z.boolean()),

@@ -1,15 +1,15 @@
 /**
- * What the rules of a pod's spec need to know besides the spec.
+ * What validation of a pod spec needs besides the spec.
  */
 import type { WriteContext } from '../../../kind.js';
 import type { PodSpec } from './pod-spec.js';
 
-/** The context of a write will do for a template. */
+/** For a template a WriteContext is sufficient. */
 export interface PodSpecContext extends Pick<WriteContext, 'dialect' | 'features'> {
-  /** The name of the pod; absent in a template, whose pods are still to be named. */
+  /** The name of the pod; absent for templates. */
   readonly podName?: string | undefined;
-  /** A node made the pod by itself. */
+  /** True for mirror pods of static pods. */
   readonly isStatic?: boolean;
-  /** The spec before the update: what it had already may stay, even where new objects may not have it. */
+  /** The live spec on updates: some invalid values are accepted if the live spec already has them. */
   readonly live?: PodSpec | undefined;
 }

@@ -1,7 +1,8 @@
 /**
- * Defaults of a pod's spec that depend on other fields; those that do not stand in the schemas. Some hold for pods
- * alone: a template keeps what it was given, and the pod made from it gets them.
+ * Defaults of a pod spec that depend on other fields (independent defaults are part of the schemas), and iteration over
+ * its containers. Some defaults apply to pods only: templates keep the given values.
  */
+import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
 import { byKey } from '../../../../util/order.js';
 import { roundResourceList } from '../../../shared/round-resource-list.js';
@@ -28,7 +29,7 @@ const DIGEST = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{
 
 const REFERENCE = new RegExp(`^${NAME}(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 
-/** For pods and templates alike. Changes the spec. */
+/** Sets the defaults of pods and templates in place. */
 export function podSpecDefaults(spec: PodSpec): void {
   for (const volume of spec.volumes ?? []) volumeDefaults(volume);
   for (const container of allContainers(spec)) containerDefaults(container);
@@ -38,11 +39,11 @@ export function podSpecDefaults(spec: PodSpec): void {
   nameServiceAccount(spec);
 }
 
-/** For pods only, after {@link podSpecDefaults}. Changes the spec. */
+/** Sets the defaults of pods in place, after {@link podSpecDefaults}. */
 export function podOnlyDefaults(spec: PodSpec): void {
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   for (const { resources } of containers) {
-    if (resources.limits !== undefined) resources.requests = withDefaults(resources.requests, resources.limits);
+    if (resources.limits !== undefined) resources.requests = requestsWithLimits(resources.requests, resources.limits);
   }
   spec.enableServiceLinks ??= true;
   if (spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
@@ -52,12 +53,25 @@ export function podOnlyDefaults(spec: PodSpec): void {
   }
 }
 
-/** All that run at some time, in the order in which they are looked at. */
+/** The init containers, containers and ephemeral containers, in this order. */
 export function allContainers(spec: PodSpec): (Container | EphemeralContainer)[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
 }
 
-/** The account has two names on the wire, the older of which follows the newer. */
+export interface ContainerWithPath {
+  /** For example `spec.containers[0]`. */
+  readonly path: string;
+  readonly container: Container | EphemeralContainer;
+}
+
+/** The same containers as {@link allContainers} with their paths; `path` is the path of the spec. */
+export function containersWithPaths(path: string, spec: PodSpec): ContainerWithPath[] {
+  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).map((container, index) => ({ path: keyPath(childPath(path, list), index), container })),
+  );
+}
+
+/** Copies `serviceAccountName` to its deprecated alias `serviceAccount`, or the alias to the name. */
 export function nameServiceAccount(spec: PodSpec): void {
   const name = spec.serviceAccountName ?? spec.serviceAccount;
   if (name === undefined) return;
@@ -71,7 +85,7 @@ function containerDefaults(container: Container | EphemeralContainer): void {
   roundResourceList(container.resources.requests);
 }
 
-function withDefaults(
+function requestsWithLimits(
   requests: Record<string, string> | undefined,
   limits: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -80,7 +94,7 @@ function withDefaults(
   return Object.fromEntries(all.sort(byKey));
 }
 
-/** Fills in one volume of a pod or of a pod template, in place. */
+/** Sets the defaults of one volume of a pod or a template in place. */
 export function volumeDefaults(volume: Volume): void {
   const { ephemeral, image, scaleIO } = volume;
   if (Object.keys(volume).every((field) => field === 'name')) volume.emptyDir = {};
@@ -91,14 +105,14 @@ export function volumeDefaults(volume: Volume): void {
   if (claim !== undefined) claimSpecDefaults(claim);
   if (scaleIO !== undefined && scaleIO.secretRef === undefined) {
     const { gateway, system, secretRef = null, ...rest } = scaleIO;
-    // In its place on the wire.
+    // Rebuilt to keep the wire order of the fields.
     volume.scaleIO = { gateway, system, secretRef, ...rest };
   }
 }
 
-/** The tag in force: `latest` when neither tag nor digest is given; empty for what is no name of an image. */
+/** The tag of an image: `latest` without tag and digest; empty with a digest only or for an invalid image name. */
 function imageTag(image: string): string {
-  // A bare digest is not taken for a name.
+  // A bare digest is not a valid image name.
   if (/^[a-f0-9]{64}$/.test(image)) return '';
   const match = REFERENCE.exec(image);
   if (match === null) return '';

@@ -1,5 +1,5 @@
 /**
- * The environment of a container.
+ * Schemas of container environment variables.
  */
 import * as z from 'zod';
 import { optional, pointer } from '../../../../schema/hints.js';

@@ -1,38 +1,41 @@
 /**
- * Fields of a pod's spec behind feature gates: with the gate off they are taken out of what a client sends, unless
- * the object had them before.
+ * Removes fields of a pod spec whose feature gate is disabled, unless the live object already uses the field.
  */
 import type { FeatureGates } from '../../../feature-gates.js';
 import type { Container, EphemeralContainer } from './container.js';
 import { allContainers } from './defaults.js';
 import type { PodSpec } from './pod-spec.js';
 
-/** Changes the spec of a pod or of a template. `live` is the one before, absent for new objects. */
+/** Changes the spec of a pod or a template in place. `live` is absent for new objects. */
 export function dropDisabledPodFields(spec: PodSpec, live: PodSpec | undefined, features: FeatureGates): void {
   dropDisabledVolumes(spec, live, features);
-  for (const [gate, { used, drop }] of Object.entries(GATED)) {
-    if (!features.enabled(gate) && used(spec) && !(live !== undefined && used(live))) drop(spec);
+  for (const [gate, { isUsed, drop }] of Object.entries(GATED_FIELDS)) {
+    if (!features.enabled(gate) && isUsed(spec) && !(live !== undefined && isUsed(live))) drop(spec);
   }
 }
 
-interface Gated {
-  readonly used: (spec: PodSpec) => boolean;
+interface GatedField {
+  readonly isUsed: (spec: PodSpec) => boolean;
   readonly drop: (spec: PodSpec) => void;
 }
 
 type AnyContainer = Container | EphemeralContainer;
 
-function ofContainers(used: (container: AnyContainer) => boolean, drop: (container: AnyContainer) => void): Gated {
+/** A field of containers. */
+function containerField(
+  isUsed: (container: AnyContainer) => boolean,
+  drop: (container: AnyContainer) => void,
+): GatedField {
   return {
-    used: (spec) => allContainers(spec).some(used),
+    isUsed: (spec) => allContainers(spec).some(isUsed),
     drop: (spec) => {
       for (const container of allContainers(spec)) drop(container);
     },
   };
 }
 
-const GATED: Readonly<Record<string, Gated>> = {
-  ContainerStopSignals: ofContainers(
+const GATED_FIELDS: Readonly<Record<string, GatedField>> = {
+  ContainerStopSignals: containerField(
     ({ lifecycle }) => lifecycle?.stopSignal !== undefined,
     (container) => {
       const { lifecycle } = container;
@@ -42,58 +45,58 @@ const GATED: Readonly<Record<string, Gated>> = {
     },
   ),
   DynamicResourceAllocation: {
-    used: ({ resourceClaims = [] }) => resourceClaims.length > 0,
+    isUsed: ({ resourceClaims = [] }) => resourceClaims.length > 0,
     drop: (spec) => {
       delete spec.resourceClaims;
       for (const { resources } of allContainers(spec)) delete resources.claims;
     },
   },
-  InPlacePodVerticalScaling: ofContainers(
+  InPlacePodVerticalScaling: containerField(
     ({ resizePolicy = [] }) => resizePolicy.length > 0,
     (container) => {
       delete container.resizePolicy;
     },
   ),
   MatchLabelKeysInPodTopologySpread: {
-    used: ({ topologySpreadConstraints = [] }) =>
+    isUsed: ({ topologySpreadConstraints = [] }) =>
       topologySpreadConstraints.some((one) => one.matchLabelKeys !== undefined),
     drop: ({ topologySpreadConstraints = [] }) => {
       for (const constraint of topologySpreadConstraints) delete constraint.matchLabelKeys;
     },
   },
   PodLevelResources: {
-    used: ({ resources }) => resources !== undefined,
+    isUsed: ({ resources }) => resources !== undefined,
     drop: (spec) => {
       delete spec.resources;
     },
   },
-  ProcMountType: ofContainers(
+  ProcMountType: containerField(
     ({ securityContext }) => (securityContext?.procMount ?? 'Default') !== 'Default',
     ({ securityContext }) => {
       if (securityContext?.procMount !== undefined) securityContext.procMount = 'Default';
     },
   ),
   SELinuxChangePolicy: {
-    used: ({ securityContext }) => securityContext.seLinuxChangePolicy !== undefined,
+    isUsed: ({ securityContext }) => securityContext.seLinuxChangePolicy !== undefined,
     drop: ({ securityContext }) => {
       delete securityContext.seLinuxChangePolicy;
     },
   },
   SupplementalGroupsPolicy: {
-    used: ({ securityContext }) => securityContext.supplementalGroupsPolicy !== undefined,
+    isUsed: ({ securityContext }) => securityContext.supplementalGroupsPolicy !== undefined,
     drop: ({ securityContext }) => {
       delete securityContext.supplementalGroupsPolicy;
     },
   },
   UserNamespacesSupport: {
-    used: ({ hostUsers }) => hostUsers !== undefined,
+    isUsed: ({ hostUsers }) => hostUsers !== undefined,
     drop: (spec) => {
       delete spec.hostUsers;
     },
   },
 };
 
-/** Changes the spec of a pod or of a template. `live` is the one before, absent for new objects. */
+/** The part of {@link dropDisabledPodFields} for volumes. */
 export function dropDisabledVolumes(spec: PodSpec, live: PodSpec | undefined, features: FeatureGates): void {
   if (!features.enabled('ImageVolume') && !hasImages(live)) dropImages(spec);
   if (!features.enabled('ClusterTrustBundleProjection') && !hasTrustBundles(live)) dropTrustBundles(spec);
@@ -103,7 +106,7 @@ function hasImages(spec: PodSpec | undefined): boolean {
   return (spec?.volumes ?? []).some(({ image }) => image !== undefined);
 }
 
-/** The volumes go, and with them what mounts them. A list that becomes empty is not on the wire. */
+/** Removes image volumes and their mounts. A list that becomes empty is deleted. */
 function dropImages(spec: PodSpec): void {
   const { volumes = [] } = spec;
   const kept = volumes.filter(({ image }) => image === undefined);
@@ -125,7 +128,7 @@ function hasTrustBundles(spec: PodSpec | undefined): boolean {
   );
 }
 
-/** The source stays, and shows nothing. */
+/** Empties the projection sources but keeps them in the list. */
 function dropTrustBundles(spec: PodSpec): void {
   for (const { projected } of spec.volumes ?? []) {
     for (const source of projected?.sources ?? []) delete source.clusterTrustBundle;

@@ -1,17 +1,17 @@
 /**
- * What is run or asked of a container: probes and lifecycle hooks.
+ * Schemas of probes and lifecycle hooks.
  */
 import * as z from 'zod';
 import {
   defaulted,
   defaultedPointer,
+  enumString,
   int32,
   int64,
   intOrString,
   namedString,
   optional,
   pointer,
-  words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 
@@ -34,7 +34,7 @@ const httpGetActionShape = () => ({
   path: defaulted(z.string(), '/'),
   port: intOrString(),
   host: optional(z.string()),
-  scheme: defaulted(words<'HTTP' | 'HTTPS'>('v1.URIScheme'), 'HTTP'),
+  scheme: defaulted(enumString<'HTTP' | 'HTTPS'>('v1.URIScheme'), 'HTTP'),
   httpHeaders: optional(z.array(httpHeader())),
 });
 export interface HTTPGetAction extends Output<typeof httpGetActionShape> {}

@@ -1,6 +1,6 @@
 /**
- * The rules of volumes that are the node's own, or that somebody else provides on it: directories, repositories,
- * images, drivers, claims. Each function takes the path of the source.
+ * Validation of volume sources that are local to the node or provided by other objects: emptyDir, hostPath, gitRepo,
+ * images, CSI drivers, claims, ephemeral claims. Each function takes the path of the source.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
@@ -23,8 +23,8 @@ import type {
   PersistentVolumeClaimVolumeSource,
 } from './volume-sources.js';
 
-/** All of metadata but labels and annotations, as messages spell it. */
-const NOT_FOR_TEMPLATES: readonly (readonly [field: keyof DraftMeta, spelling: string])[] = [
+/** All metadata fields except labels and annotations, with their spelling in error paths. */
+const FORBIDDEN_TEMPLATE_METADATA: readonly (readonly [field: keyof DraftMeta, spelling: string])[] = [
   ['name', 'name'],
   ['generateName', 'generateName'],
   ['namespace', 'namespace'],
@@ -77,7 +77,7 @@ export function claimProblems(path: string, { claimName }: PersistentVolumeClaim
 
 const MAX_DRIVER_NAME = 63;
 
-/** Names of drivers are judged in lower case. */
+/** Validates the name of a CSI driver, in lower case. */
 export function driverNameProblems(path: string, driver: string): FieldError[] {
   return [
     ...(driver === '' ? [required(path)] : []),
@@ -91,13 +91,13 @@ export function csiProblems(path: string, { driver, nodePublishSecretRef }: CSIV
   if (nodePublishSecretRef === undefined) return found;
   const { name = '' } = nodePublishSecretRef;
   if (name === '') return [...found, required(childPath(path, 'nodePublishSecretRef.name'))];
-  // What is wrong with the name is reported beside the reference, not inside it.
+  // As in the reference server, the path is `name` instead of `nodePublishSecretRef.name`.
   return [...found, ...dnsSubdomainProblems(name).map((problem) => invalid(childPath(path, 'name'), name, problem))];
 }
 
 const PULL_POLICIES: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
-/** Whoever makes pods from a template may fill in the image later; a pod must have it. */
+/** The image reference is required in pods and optional in templates. */
 export function imageProblems(
   path: string,
   { reference, pullPolicy }: ImageVolumeSource,
@@ -110,33 +110,38 @@ export function imageProblems(
   return found;
 }
 
-export function ephemeralProblems(path: string, source: EphemeralVolumeSource, about: ClaimSpecContext): FieldError[] {
+/** Validates the claim template of an ephemeral volume. */
+export function ephemeralProblems(
+  path: string,
+  source: EphemeralVolumeSource,
+  context: ClaimSpecContext,
+): FieldError[] {
   const { volumeClaimTemplate: template } = source;
   const at = childPath(path, 'volumeClaimTemplate');
   if (template === undefined) return [required(at)];
   return [
     ...templateMetaProblems(childPath(at, 'metadata'), template.metadata),
-    ...claimSpecProblems(childPath(at, 'spec'), template.spec, about),
+    ...claimSpecProblems(childPath(at, 'spec'), template.spec, context),
   ];
 }
 
-/** The name of the claim that is made for a volume. */
+/** The name of the claim that is created for an ephemeral volume. */
 export function claimNameFor(podName: string, volumeName: string): string {
   return `${podName}-${volumeName}`;
 }
 
-/** The claim's name must be one; what is wrong with it is reported at the name of the volume. */
+/** Validates the name of the claim that will be created. Errors are reported at the name of the volume. */
 export function claimNameProblems(path: string, podName: string, volumeName: string): FieldError[] {
   if (podName === '' || volumeName === '') return [];
   const claimName = claimNameFor(podName, volumeName);
-  return dnsSubdomainProblems(claimName).map((why) =>
-    invalid(path, volumeName, `PVC name ${quote(claimName)}: ${why}`),
+  return dnsSubdomainProblems(claimName).map((problem) =>
+    invalid(path, volumeName, `PVC name ${quote(claimName)}: ${problem}`),
   );
 }
 
 function templateMetaProblems(path: string, metadata: DraftMeta): FieldError[] {
-  // An empty creation time is null.
-  const given = NOT_FOR_TEMPLATES.filter(([field]) => (metadata[field] ?? null) !== null);
+  // An absent creationTimestamp is null.
+  const given = FORBIDDEN_TEMPLATE_METADATA.filter(([field]) => (metadata[field] ?? null) !== null);
   return [
     ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
     ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),

@@ -1,5 +1,5 @@
 /**
- * What a pod is to be, and the template of one.
+ * Schemas of the pod spec and the pod template.
  */
 import * as z from 'zod';
 import {
@@ -7,6 +7,7 @@ import {
   atomic,
   defaulted,
   defaultedPointer,
+  enumString,
   hint,
   int32,
   int64,
@@ -15,7 +16,6 @@ import {
   optional,
   pointer,
   resourceList,
-  words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { templateMeta } from '../../../shared/object-meta.js';
@@ -65,7 +65,7 @@ export const podReadinessGate: Type<PodReadinessGate, PodReadinessGateInput> = t
 );
 
 const podOSShape = () => ({
-  name: words<'linux' | 'windows'>('v1.OSName'),
+  name: enumString<'linux' | 'windows'>('v1.OSName'),
 });
 export interface PodOS extends Output<typeof podOSShape> {}
 export interface PodOSInput extends Input<typeof podOSShape> {}
@@ -98,11 +98,11 @@ const podSpecShape = () => ({
   initContainers: optional(mapList(container(), 'name')),
   containers: mapList(container(), 'name'),
   ephemeralContainers: optional(mapList(ephemeralContainer(), 'name')),
-  restartPolicy: defaulted(words<'Always' | 'OnFailure' | 'Never'>('v1.RestartPolicy'), 'Always'),
+  restartPolicy: defaulted(enumString<'Always' | 'OnFailure' | 'Never'>('v1.RestartPolicy'), 'Always'),
   terminationGracePeriodSeconds: defaultedPointer(int64(), 30),
   activeDeadlineSeconds: pointer(int64()),
   dnsPolicy: defaulted(
-    words<'ClusterFirstWithHostNet' | 'ClusterFirst' | 'Default' | 'None'>('v1.DNSPolicy'),
+    enumString<'ClusterFirstWithHostNet' | 'ClusterFirst' | 'Default' | 'None'>('v1.DNSPolicy'),
     'ClusterFirst',
   ),
   nodeSelector: optional(atomic(z.record(z.string(), z.string()))),
@@ -128,7 +128,7 @@ const podSpecShape = () => ({
   readinessGates: optional(z.array(podReadinessGate())),
   runtimeClassName: pointer(z.string()),
   enableServiceLinks: pointer(z.boolean()),
-  preemptionPolicy: pointer(words<'PreemptLowerPriority' | 'Never'>('v1.PreemptionPolicy')),
+  preemptionPolicy: pointer(enumString<'PreemptLowerPriority' | 'Never'>('v1.PreemptionPolicy')),
   overhead: optional(resourceList()),
   topologySpreadConstraints: optional(mapList(topologySpreadConstraint(), ['topologyKey', 'whenUnsatisfiable'])),
   setHostnameAsFQDN: pointer(z.boolean()),

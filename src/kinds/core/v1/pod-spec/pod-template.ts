@@ -1,5 +1,5 @@
 /**
- * The template from which workloads make pods: its defaults, its rules and its warnings, for every kind that holds one.
+ * Pod templates: defaulting, validation and warnings, for every kind that contains a template.
  */
 
 import type { Dialect } from '../../../../meta/dialect.js';
@@ -9,35 +9,36 @@ import { labelErrors } from '../../../../meta/labels.js';
 import type { FeatureGates } from '../../../feature-gates.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import { podAnnotationsProblems, profileMatchProblems } from './annotations.js';
+import type { PodSpecContext } from './context.js';
 import { podSpecDefaults } from './defaults.js';
 import { dropDisabledPodFields } from './gates.js';
 import type { PodSpec, PodTemplateSpec } from './pod-spec.js';
-import { type PodRules, podSpecProblems } from './validate.js';
+import { podSpecProblems } from './validate.js';
 import { podSpecWarnings } from './warnings.js';
 
-/** Fills in what the schema cannot; changes the template. Called from `strategy.defaults` of every workload. */
+/** Sets defaults that depend on other fields in place. Called from `strategy.defaults` of every workload. */
 export function podTemplateDefaults(template: PodTemplateSpec): void {
-  // What comes from the store has them.
+  // Frozen specs come from storage and have their defaults.
   if (!Object.isFrozen(template.spec)) podSpecDefaults(template.spec);
 }
 
-/** Specs from the store in which no rule finds anything; and those of which, without annotations, nothing is to be said. */
+/** Caches of stored specs: valid ones, and those without warnings if the template has no annotations. */
 const validSpecs = new WeakSet<PodSpec>();
 const specsWithoutWarnings = new WeakSet<PodSpec>();
 
-/** Problems of a template that hold for any workload; kinds add their own, on restart policies and selectors. */
-export function podTemplateProblems(path: string, template: PodTemplateSpec, about: PodRules): FieldError[] {
+/** Validates a template. Kinds add their own rules on restart policies and selectors. */
+export function podTemplateProblems(path: string, template: PodTemplateSpec, context: PodSpecContext): FieldError[] {
   const { metadata, spec } = template;
   const { labels = {}, annotations = {} } = metadata ?? {};
-  const { dialect } = about;
-  // The reference server leaves `metadata` out of these paths.
+  const { dialect } = context;
+  // The reference server omits `metadata` from these paths.
   const annotationsAt = childPath(path, 'annotations');
   const ephemeral = childPath(path, 'spec.ephemeralContainers');
   return [
     ...labelErrors(labels, childPath(path, 'labels')),
     ...annotationErrors(annotations, annotationsAt),
     ...podAnnotationsProblems(annotationsAt, annotations, { spec, dialect }),
-    ...specProblems(childPath(path, 'spec'), spec, about),
+    ...specProblems(childPath(path, 'spec'), spec, context),
     ...(metadata?.annotations === undefined
       ? []
       : profileMatchProblems(childPath(path, 'spec'), spec, { annotations, dialect })),
@@ -47,26 +48,26 @@ export function podTemplateProblems(path: string, template: PodTemplateSpec, abo
   ];
 }
 
-/** A template goes into many objects; as long as it is one and the same, one look is enough. */
-function specProblems(path: string, spec: PodSpec, about: PodRules): FieldError[] {
+/** Validates the spec once per frozen object: many writes share the spec of the live object. */
+function specProblems(path: string, spec: PodSpec, context: PodSpecContext): FieldError[] {
   if (validSpecs.has(spec)) return [];
-  const problems = podSpecProblems(path, spec, about);
-  // What was there before may excuse some things.
-  if (problems.length === 0 && about.live === undefined && Object.isFrozen(spec)) validSpecs.add(spec);
+  const problems = podSpecProblems(path, spec, context);
+  // With a live spec some errors may have been tolerated, so the result is not cached.
+  if (problems.length === 0 && context.live === undefined && Object.isFrozen(spec)) validSpecs.add(spec);
   return problems;
 }
 
-/** Takes out what feature gates that are off do not let in; `live` is the template before, if any. Changes the template. */
+/** Removes fields of disabled feature gates in place. `live` is absent for new objects. */
 export function dropDisabledTemplateFields(
   template: PodTemplateSpec,
   live: PodTemplateSpec | undefined,
   features: FeatureGates,
 ): void {
-  // What this server has stored has been through this.
+  // Frozen specs come from storage, where disabled fields are already removed.
   if (!Object.isFrozen(template.spec)) dropDisabledPodFields(template.spec, live?.spec, features);
 }
 
-/** What a client is told about a template that is accepted all the same. */
+/** Warnings about a valid template at `path`. */
 export function podTemplateWarnings(
   path: string,
   template: PodTemplateSpec,

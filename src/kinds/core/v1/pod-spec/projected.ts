@@ -1,5 +1,5 @@
 /**
- * Volumes put together from other objects.
+ * Schemas of projected volumes.
  */
 import * as z from 'zod';
 import { always, defaultedPointer, int32, int64, optional, pointer } from '../../../../schema/hints.js';
@@ -104,7 +104,7 @@ export const volumeProjection: Type<VolumeProjection, VolumeProjectionInput> = t
 );
 
 const projectedVolumeSourceShape = () => ({
-  // Null when nobody gave any.
+  // Null if absent.
   sources: always(z.array(volumeProjection())),
   defaultMode: defaultedPointer(int32(), 0o644),
 });

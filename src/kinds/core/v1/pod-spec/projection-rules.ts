@@ -1,6 +1,6 @@
 /**
- * The rules of volumes that show other objects as files: ConfigMaps, Secrets, the pod itself, tokens, trust bundles,
- * and any of them together. Each function takes the path of the source.
+ * Validation of volume sources that expose API objects as files: ConfigMaps, Secrets, pod fields (downward API), tokens,
+ * trust bundles, and projected volumes. Each function takes the path of the source.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
@@ -39,11 +39,11 @@ export function configMapProblems(path: string, { name, defaultMode, items }: Co
   ];
 }
 
-/** `seen` is told about each item, after its own problems, and may add some. */
+/** `onItem` is called with the path of each item after its validation, and may return further errors. */
 function itemsProblems(
   path: string,
   items: readonly KeyToPath[] = [],
-  seen: (target: string) => readonly FieldError[] = () => [],
+  onItem: (target: string) => readonly FieldError[] = () => [],
 ): FieldError[] {
   return items.flatMap(({ key, path: target, mode }, index) => {
     const at = keyPath(childPath(path, 'items'), index);
@@ -51,7 +51,7 @@ function itemsProblems(
       ...requiredProblems(at, { key, path: target }),
       ...localPathProblems(childPath(at, 'path'), target),
       ...modeProblems(childPath(at, 'mode'), mode),
-      ...seen(target),
+      ...onItem(target),
     ];
   });
 }
@@ -63,7 +63,7 @@ export function downwardAPIProblems(path: string, { defaultMode, items = [] }: D
   ];
 }
 
-/** Reported at the source: the paths do not tell which of its items is meant. */
+/** As in the reference server, the error paths contain no item index. */
 function fileProblems(path: string, file: DownwardAPIVolumeFile): FieldError[] {
   const { path: target, fieldRef, resourceFieldRef, mode } = file;
   const found = [...requiredProblems(path, { path: target }), ...localPathProblems(childPath(path, 'path'), target)];
@@ -83,7 +83,7 @@ function fileProblems(path: string, file: DownwardAPIVolumeFile): FieldError[] {
 
 export function projectedProblems(path: string, { defaultMode, sources }: ProjectedVolumeSource): FieldError[] {
   const taken = new Set<string>();
-  // Sources that nobody gave are null.
+  // Absent sources are null.
   const all: readonly VolumeProjection[] = sources ?? [];
   return [
     ...modeProblems(childPath(path, 'defaultMode'), defaultMode),
@@ -93,22 +93,22 @@ export function projectedProblems(path: string, { defaultMode, sources }: Projec
   ];
 }
 
-/** The volume as a whole: its path, and the files that its sources have claimed so far. */
-interface Projected {
+/** The projected volume: its path, and the file paths of the sources validated so far. */
+interface ProjectedVolume {
   readonly path: string;
   readonly taken: Set<string>;
 }
 
-function projectionProblems(at: string, source: VolumeProjection, whole: Projected): FieldError[] {
+function projectionProblems(at: string, source: VolumeProjection, volume: ProjectedVolume): FieldError[] {
   const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
   const found: FieldError[] = [];
-  // The value shown is the name of the object, or the path for sources that have no name.
-  const clash = (target: string, shown: string) => {
-    if (!whole.taken.has(target)) {
-      whole.taken.add(target);
+  // The reported value is the name of the object, or the path for sources without a name.
+  const clash = (target: string, reported: string) => {
+    if (!volume.taken.has(target)) {
+      volume.taken.add(target);
       return [];
     }
-    return [invalid(whole.path, shown, 'conflicting duplicate paths')];
+    return [invalid(volume.path, reported, 'conflicting duplicate paths')];
   };
   const named = (kind: string, { name = '', items }: { name?: string; items?: readonly KeyToPath[] }) => [
     ...requiredProblems(childPath(at, kind), { name }),
@@ -120,7 +120,7 @@ function projectionProblems(at: string, source: VolumeProjection, whole: Project
     found.push(...fileProblems(childPath(at, 'downwardAPI'), file));
     if (file.path !== '') found.push(...clash(file.path, file.path));
   }
-  if (serviceAccountToken !== undefined) found.push(...tokenProblems(at, serviceAccountToken, whole));
+  if (serviceAccountToken !== undefined) found.push(...tokenProblems(at, serviceAccountToken, volume));
   if (clusterTrustBundle !== undefined) {
     found.push(...trustBundleProblems(childPath(at, 'clusterTrustBundle'), clusterTrustBundle));
     found.push(...clash(clusterTrustBundle.path, clusterTrustBundle.path));
@@ -135,7 +135,7 @@ function projectionProblems(at: string, source: VolumeProjection, whole: Project
 const TEN_MINUTES = 600;
 const MAX_SECONDS = 2 ** 32;
 
-function tokenProblems(at: string, token: ServiceAccountTokenProjection, whole: Projected): FieldError[] {
+function tokenProblems(at: string, token: ServiceAccountTokenProjection, volume: ProjectedVolume): FieldError[] {
   const { expirationSeconds, path: target } = token;
   const secondsPath = childPath(at, 'serviceAccountToken.expirationSeconds');
   const found: FieldError[] = [];
@@ -145,12 +145,12 @@ function tokenProblems(at: string, token: ServiceAccountTokenProjection, whole: 
   if (expirationSeconds > MAX_SECONDS) {
     found.push(invalid(secondsPath, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'));
   }
-  // The path of a token is reported at the volume, and it may be that of another source.
-  const targetPath = childPath(whole.path, 'path');
+  // As in the reference server, the path is reported at the volume, and duplicate paths are not checked.
+  const targetPath = childPath(volume.path, 'path');
   return [...found, ...(target === '' ? [required(targetPath)] : localPathProblems(targetPath, target))];
 }
 
-/** A pod without a service account has nobody whose tokens it could show. `path` is that of the volumes. */
+/** Pods without a service account cannot have token projections. `path` is the path of the volumes. */
 export function tokenVolumesProblems(
   path: string,
   volumes: readonly { readonly projected?: ProjectedVolumeSource }[] | undefined,
@@ -167,6 +167,7 @@ export function tokenVolumesProblems(
   );
 }
 
+/** Validates a trust bundle projection, which selects one bundle by name or all bundles of a signer. */
 function trustBundleProblems(path: string, bundle: ClusterTrustBundleProjection): FieldError[] {
   return [
     ...choiceProblems(path, bundle),
@@ -178,7 +179,7 @@ function trustBundleProblems(path: string, bundle: ClusterTrustBundleProjection)
 function choiceProblems(path: string, bundle: ClusterTrustBundleProjection): FieldError[] {
   const { name, signerName, labelSelector } = bundle;
   if (name !== undefined && signerName !== undefined) {
-    return [invalid(path, dumpBundle(bundle), 'only one of name and signerName may be used')];
+    return [invalid(path, goSyntaxBundle(bundle), 'only one of name and signerName may be used')];
   }
   const selectorPath = childPath(path, 'labelSelector');
   if (name !== undefined) {
@@ -199,21 +200,21 @@ function choiceProblems(path: string, bundle: ClusterTrustBundleProjection): Fie
   ];
 }
 
-/** A name with colons begins with that of its signer, whose slash is written as a colon too. */
+/** A name with colons has the form `signer:bundle`, in which the slashes of the signer name are colons. */
 function nameProblems(path: string, name: string): FieldError[] {
   const end = name.lastIndexOf(':');
   const signerName = end < 0 ? '' : name.slice(0, end).replaceAll(':', '/');
   return [
     ...(name === '' ? [required(path, 'must be a valid object name')] : []),
-    ...trustBundleNameProblems(name, signerName).map((why) =>
-      invalid(path, name, `not a valid clustertrustbundlename: ${why}`),
+    ...trustBundleNameProblems(name, signerName).map((problem) =>
+      invalid(path, name, `not a valid clustertrustbundlename: ${problem}`),
     ),
   ];
 }
 
-/** The server prints addresses in its memory for pointers, which differ from time to time. */
-function dumpBundle({ labelSelector, optional, path }: ClusterTrustBundleProjection): Verbatim {
-  const pointer = (type: string, given: boolean) => `(*${type})(${given ? '0xc000000000' : 'nil'})`;
+/** Prints a bundle as Go's `%#v`. Pointer addresses are placeholders. */
+function goSyntaxBundle({ labelSelector, optional, path }: ClusterTrustBundleProjection): Verbatim {
+  const pointer = (type: string, isSet: boolean) => `(*${type})(${isSet ? '0xc000000000' : 'nil'})`;
   const fields = [
     `Name:${pointer('string', true)}`,
     `SignerName:${pointer('string', true)}`,

@@ -1,8 +1,8 @@
 /**
- * With which rights containers run.
+ * Schemas of security contexts.
  */
 import * as z from 'zod';
-import { int64, namedString, optional, pointer, words } from '../../../../schema/hints.js';
+import { enumString, int64, namedString, optional, pointer } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 
 const capabilitiesShape = () => ({
@@ -35,7 +35,7 @@ export const windowsSecurityContextOptions: Type<WindowsSecurityContextOptions, 
   type('WindowsSecurityContextOptions', windowsSecurityContextOptionsShape);
 
 const seccompProfileShape = () => ({
-  type: words<'Unconfined' | 'RuntimeDefault' | 'Localhost'>('v1.SeccompProfileType'),
+  type: enumString<'Unconfined' | 'RuntimeDefault' | 'Localhost'>('v1.SeccompProfileType'),
   localhostProfile: pointer(z.string()),
 });
 export interface SeccompProfile extends Output<typeof seccompProfileShape> {}
@@ -43,7 +43,7 @@ export interface SeccompProfileInput extends Input<typeof seccompProfileShape> {
 export const seccompProfile: Type<SeccompProfile, SeccompProfileInput> = type('SeccompProfile', seccompProfileShape);
 
 const appArmorProfileShape = () => ({
-  type: words<'Unconfined' | 'RuntimeDefault' | 'Localhost'>('v1.AppArmorProfileType'),
+  type: enumString<'Unconfined' | 'RuntimeDefault' | 'Localhost'>('v1.AppArmorProfileType'),
   localhostProfile: pointer(z.string()),
 });
 export interface AppArmorProfile extends Output<typeof appArmorProfileShape> {}
@@ -63,7 +63,7 @@ const securityContextShape = () => ({
   runAsNonRoot: pointer(z.boolean()),
   readOnlyRootFilesystem: pointer(z.boolean()),
   allowPrivilegeEscalation: pointer(z.boolean()),
-  procMount: pointer(words<'Default' | 'Unmasked'>('v1.ProcMountType')),
+  procMount: pointer(enumString<'Default' | 'Unmasked'>('v1.ProcMountType')),
   seccompProfile: pointer(seccompProfile()),
   appArmorProfile: pointer(appArmorProfile()),
 });
@@ -89,13 +89,13 @@ const podSecurityContextShape = () => ({
   runAsGroup: pointer(int64()),
   runAsNonRoot: pointer(z.boolean()),
   supplementalGroups: optional(z.array(int64())),
-  supplementalGroupsPolicy: pointer(words<'Merge' | 'Strict'>('v1.SupplementalGroupsPolicy')),
+  supplementalGroupsPolicy: pointer(enumString<'Merge' | 'Strict'>('v1.SupplementalGroupsPolicy')),
   fsGroup: pointer(int64()),
   sysctls: optional(z.array(sysctl())),
-  fsGroupChangePolicy: pointer(words<'OnRootMismatch' | 'Always'>('v1.PodFSGroupChangePolicy')),
+  fsGroupChangePolicy: pointer(enumString<'OnRootMismatch' | 'Always'>('v1.PodFSGroupChangePolicy')),
   seccompProfile: pointer(seccompProfile()),
   appArmorProfile: pointer(appArmorProfile()),
-  seLinuxChangePolicy: pointer(words<'Recursive' | 'MountOption'>('v1.PodSELinuxChangePolicy')),
+  seLinuxChangePolicy: pointer(enumString<'Recursive' | 'MountOption'>('v1.PodSELinuxChangePolicy')),
 });
 export interface PodSecurityContext extends Output<typeof podSecurityContextShape> {}
 export interface PodSecurityContextInput extends Input<typeof podSecurityContextShape> {}

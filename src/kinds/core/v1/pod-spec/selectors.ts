@@ -1,5 +1,5 @@
 /**
- * What a container or a volume takes from elsewhere: fields, resources, keys of ConfigMaps and Secrets.
+ * Schemas of selectors for pod fields, container resources, and keys of ConfigMaps and Secrets.
  */
 import * as z from 'zod';
 import { always, defaulted, int32, optional, pointer, quantity } from '../../../../schema/hints.js';

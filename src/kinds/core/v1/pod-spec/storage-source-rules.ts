@@ -1,6 +1,6 @@
 /**
- * The rules of volumes that live on disks and shares of others. Volumes of pods follow them, and so do persistent
- * volumes for the sources that are the same there. Each function takes the path of the source.
+ * Validation of volume sources on network storage and cloud disks. Persistent volumes use the same rules for sources of
+ * the same type. Each function takes the path of the source.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -45,8 +45,8 @@ export function nfsProblems(path: string, { server, path: exported }: NFSVolumeS
   return found;
 }
 
-/** Names of targets and initiators begin with the authority that gave them, and each has its own form, the first anywhere. */
-const ISCSI_FORMS: readonly (readonly [prefix: string, form: RegExp])[] = [
+/** The formats of target and initiator names by prefix. As in the reference server, the first one is not anchored at the start. */
+const ISCSI_NAME_FORMATS: readonly (readonly [prefix: string, format: RegExp])[] = [
   ['iqn', /iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$| \t\n\f\r]+$/],
   ['eui', /^eui.[0-9a-zA-Z]{16}$/],
   ['naa', /^naa.[0-9a-zA-Z]{32}$/],
@@ -60,15 +60,15 @@ export function iscsiProblems(path: string, source: ISCSIVolumeSource): FieldErr
   if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && source.secretRef === undefined) {
     found.push(required(childPath(path, 'secretRef')));
   }
-  // The path is spelt like this.
+  // The lower-case path is the reference server's.
   if (initiatorName !== undefined) found.push(...iscsiNameProblems(childPath(path, 'initiatorname'), initiatorName));
   return found;
 }
 
 function iscsiNameProblems(path: string, name: string): FieldError[] {
-  const form = ISCSI_FORMS.find(([prefix]) => name.startsWith(prefix))?.[1];
-  if (form === undefined) return [invalid(path, name, 'must be valid format starting with iqn, eui, or naa')];
-  return form.test(name) ? [] : [invalid(path, name, 'must be valid format')];
+  const format = ISCSI_NAME_FORMATS.find(([prefix]) => name.startsWith(prefix))?.[1];
+  if (format === undefined) return [invalid(path, name, 'must be valid format starting with iqn, eui, or naa')];
+  return format.test(name) ? [] : [invalid(path, name, 'must be valid format')];
 }
 
 export function fcProblems(path: string, source: FCVolumeSource): FieldError[] {
@@ -115,7 +115,7 @@ export function cephFSProblems(path: string, { monitors }: CephFSVolumeSource): 
   return monitorsProblems(path, monitors);
 }
 
-/** A list that nobody gave is null. */
+/** An absent list is null. */
 function monitorsProblems(path: string, monitors: readonly string[] | null): FieldError[] {
   return monitors === null || monitors.length === 0 ? [required(childPath(path, 'monitors'))] : [];
 }
@@ -137,7 +137,7 @@ export function quobyteProblems(path: string, source: QuobyteVolumeSource): Fiel
   const found: FieldError[] = [];
   if (registry === '') found.push(required(at, detail));
   else if (byteLength(tenant) > MAX_TENANT) {
-    // Not a missing value, but reported as one.
+    // The reference server reports a tenant that is too long as a missing value.
     found.push(required(childPath(path, 'tenant'), 'must be a UUID and may not exceed a length of 64 characters'));
   } else {
     const bad = registry.split(',').filter((pair) => !isHostPort(pair));
@@ -146,14 +146,14 @@ export function quobyteProblems(path: string, source: QuobyteVolumeSource): Fiel
   return [...found, ...requiredProblems(path, { volume })];
 }
 
-/** `host:port`, where a host with colons stands in brackets. Either part may be empty. */
+/** True for `host:port` or `[host]:port`. Either part may be empty. */
 function isHostPort(pair: string): boolean {
   return /^(?:[^:[\]]*|\[[^[\]]*\]):[^:[\]]*$/.test(pair);
 }
 
 export function flexVolumeProblems(path: string, source: FlexVolumeSource, dialect: Dialect): FieldError[] {
   const { driver, options = {} } = source;
-  // The domains of the service's keys and of its groups; in one of the dialects they are the same.
+  // The domains of the service's keys and of its API groups. In one dialect they are equal.
   const domains = [dialect.key('').slice(0, -1), dialect.systemKey('').slice(0, -1)];
   const reserved = Object.keys(options)
     .sort()
@@ -165,7 +165,7 @@ export function flexVolumeProblems(path: string, source: FlexVolumeSource, diale
   ];
 }
 
-/** What stands before the first slash, with a dot before it so that `io` does not end in `my-io`. */
+/** The part before the first slash, with a leading dot, so that a suffix comparison matches whole domain labels. */
 function domainOf(key: string): string {
   const slash = key.indexOf('/');
   return `.${slash < 0 ? key : key.slice(0, slash)}`.toLowerCase();
@@ -187,8 +187,8 @@ export function azureDiskProblems(path: string, source: AzureDiskVolumeSource): 
     found.push(notSupported(childPath(path, 'cachingMode'), cachingMode, CACHING_MODES));
   }
   if (!DISK_KINDS.includes(kind)) found.push(notSupported(childPath(path, 'kind'), kind, DISK_KINDS));
-  const [start, form] = kind === 'Managed' ? ['/subscriptions/', MANAGED_URI] : ['https://', BLOB_URI];
-  if (!diskURI.startsWith(start)) found.push(notSupported(childPath(path, 'diskURI'), diskURI, [form]));
+  const [prefix, format] = kind === 'Managed' ? ['/subscriptions/', MANAGED_URI] : ['https://', BLOB_URI];
+  if (!diskURI.startsWith(prefix)) found.push(notSupported(childPath(path, 'diskURI'), diskURI, [format]));
   return found;
 }
 

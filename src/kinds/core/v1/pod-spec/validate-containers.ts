@@ -1,5 +1,5 @@
 /**
- * The rules of the containers of a pod: the ordinary ones, those that run before them, and those put in later.
+ * Validation of containers, init containers and ephemeral containers.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import {
@@ -21,11 +21,10 @@ import type { PodSpecContext } from './context.js';
 import type { PodSpec } from './pod-spec.js';
 import { envFromProblems, envProblems } from './validate-env.js';
 import { type HandlerContext, lifecycleProblems, probesProblems } from './validate-handlers.js';
+import { type VolumeSourceKind, volumeDevicesProblems, volumeMountsProblems } from './validate-mounts.js';
 import { containerSecurityProblems } from './validate-security.js';
-import type { VolumeSourceKind } from './validate-volumes.js';
-import { volumeDevicesProblems, volumeMountsProblems } from './validate-volumes.js';
 
-/** What the rules of a container need to know about its pod. */
+/** What validation of a container needs from its pod. */
 export interface ContainerContext extends PodSpecContext, HandlerContext {
   readonly volumeSources: ReadonlyMap<string, VolumeSourceKind>;
   readonly podClaimNames: readonly string[];
@@ -33,21 +32,20 @@ export interface ContainerContext extends PodSpecContext, HandlerContext {
   readonly hostUsers: boolean;
 }
 
-/** Whatever can be said of ordinary containers and of the others alike. */
 type AnyContainer = Container | EphemeralContainer;
 
-export function containersProblems(path: string, spec: PodSpec, about: ContainerContext): FieldError[] {
-  // Containers that nobody gave are null.
+export function containersProblems(path: string, spec: PodSpec, context: ContainerContext): FieldError[] {
+  // Absent containers are null.
   const containers: readonly Container[] = spec.containers ?? [];
   if (containers.length === 0) return [required(path)];
   const names = new Set<string>();
   const problems = containers.flatMap((container, index) => {
     const at = keyPath(path, index);
     return [
-      ...commonProblems(at, container, about),
+      ...commonProblems(at, container, context),
       ...uniqueNameProblems(at, container.name, names),
-      ...lifecycleProblems(childPath(at, 'lifecycle'), container.lifecycle, about),
-      ...probesProblems(at, container, about),
+      ...lifecycleProblems(childPath(at, 'lifecycle'), container.lifecycle, context),
+      ...probesProblems(at, container, context),
       ...(container.restartPolicy === undefined
         ? []
         : [forbidden(childPath(at, 'restartPolicy'), 'may not be set for non-init containers')]),
@@ -56,21 +54,21 @@ export function containersProblems(path: string, spec: PodSpec, about: Container
   return [...problems, ...hostPortConflicts(path, containers)];
 }
 
-export function initContainersProblems(path: string, spec: PodSpec, about: ContainerContext): FieldError[] {
+export function initContainersProblems(path: string, spec: PodSpec, context: ContainerContext): FieldError[] {
   const names = new Set((spec.containers ?? []).map(({ name }) => name));
   return (spec.initContainers ?? []).flatMap((container, index) => {
     const at = keyPath(path, index);
     return [
-      ...commonProblems(at, container, about),
+      ...commonProblems(at, container, context),
       ...restartProblems(childPath(at, 'restartPolicy'), container.restartPolicy),
-      // Those without a name are not taken for one another here.
+      // As in the reference server, empty names of init containers are not duplicates of each other.
       ...(container.name === '' && !names.has('') ? [] : uniqueNameProblems(at, container.name, names)),
-      // They run one by one, so each is judged alone; the reference server counts it as the first.
+      // Init containers run one after the other, so each is checked alone. The reference server reports index 0 for all.
       ...hostPortConflicts(path, [container]),
       ...(container.restartPolicy === 'Always'
         ? [
-            ...lifecycleProblems(childPath(at, 'lifecycle'), container.lifecycle, about),
-            ...probesProblems(at, container, about),
+            ...lifecycleProblems(childPath(at, 'lifecycle'), container.lifecycle, context),
+            ...probesProblems(at, container, context),
           ]
         : runOnceProblems(at, container)),
     ];
@@ -79,20 +77,20 @@ export function initContainersProblems(path: string, spec: PodSpec, about: Conta
 
 const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
 
-export function ephemeralContainersProblems(path: string, spec: PodSpec, about: ContainerContext): FieldError[] {
+export function ephemeralContainersProblems(path: string, spec: PodSpec, context: ContainerContext): FieldError[] {
   const targets = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name));
   const names = new Set(targets);
   return (spec.ephemeralContainers ?? []).flatMap((container, index) => {
     const at = keyPath(path, index);
     const { name, targetContainerName: target = '', volumeMounts = [] } = container;
     return [
-      ...commonProblems(at, container, about),
-      ...paddedImageProblems(at, container),
+      ...commonProblems(at, container, context),
+      ...imageWhitespaceProblems(at, container),
       ...uniqueNameProblems(at, name, names),
       ...(target === '' || targets.has(target)
         ? []
         : [fieldError('notFound', childPath(at, 'targetContainerName'), { value: target })]),
-      ...notEphemeralFields(container).map((field) => forbidden(childPath(at, field), NOT_EPHEMERAL)),
+      ...forbiddenEphemeralFields(container).map((field) => forbidden(childPath(at, field), NOT_EPHEMERAL)),
       ...volumeMounts.flatMap((mount, mountIndex) =>
         (['subPath', 'subPathExpr'] as const)
           .filter((field) => (mount[field] ?? '') !== '')
@@ -104,18 +102,18 @@ export function ephemeralContainersProblems(path: string, spec: PodSpec, about: 
   });
 }
 
-/** A rule for pods that templates never had: their images may be placeholders. */
+/** For pods only: images in templates may be placeholders with whitespace. */
 export function paddedImagesProblems(path: string, containers: readonly Container[] | undefined): FieldError[] {
-  return (containers ?? []).flatMap((container, index) => paddedImageProblems(keyPath(path, index), container));
+  return (containers ?? []).flatMap((container, index) => imageWhitespaceProblems(keyPath(path, index), container));
 }
 
-/** On the host's network a port of the container is a port of the host. */
+/** With hostNetwork the host port must equal the container port. */
 export function hostNetworkProblems(path: string, spec: PodSpec, { podName }: PodSpecContext): FieldError[] {
   if (spec.hostNetwork !== true) return [];
-  // Containers that run before the others are not looked at.
+  // The reference server does not check init containers.
   return (spec.containers ?? []).flatMap(({ ports = [] }, index) =>
     ports.flatMap(({ hostPort = 0, containerPort }, portIndex) => {
-      // In a template it may be left out: the pod will get it.
+      // In a template the host port may be absent: defaulting sets it in the pod.
       if (hostPort === containerPort || (hostPort === 0 && podName === undefined)) return [];
       const at = keyPath(childPath(keyPath(childPath(path, 'containers'), index), 'ports'), portIndex);
       const detail = 'must match `containerPort` when `hostNetwork` is true';
@@ -127,15 +125,17 @@ export function hostNetworkProblems(path: string, spec: PodSpec, { podName }: Po
 const TERMINATION_POLICIES = ['File', 'FallbackToLogsOnError'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 
-function commonProblems(path: string, container: AnyContainer, about: ContainerContext): FieldError[] {
+function commonProblems(path: string, container: AnyContainer, context: ContainerContext): FieldError[] {
   const { name, image = '', terminationMessagePolicy: policy, volumeMounts, volumeDevices } = container;
   const { imagePullPolicy = '', securityContext, env = [], envFrom = [], ports = [] } = container;
-  const { features, volumeSources: known, hostUsers, restartPolicy } = about;
+  const { features, volumeSources, hostUsers, restartPolicy } = context;
   const privileged = securityContext?.privileged === true;
-  const mounts = { known, mounts: volumeMounts, devices: volumeDevices, privileged };
+  const mounts = { volumeSources, mounts: volumeMounts, devices: volumeDevices, privileged };
   const at = (field: string) => childPath(path, field);
   return [
-    ...(name === '' ? [required(at('name'))] : dnsLabelProblems(name).map((why) => invalid(at('name'), name, why))),
+    ...(name === ''
+      ? [required(at('name'))]
+      : dnsLabelProblems(name).map((problem) => invalid(at('name'), name, problem))),
     ...(image === '' ? [required(at('image'))] : []),
     ...(TERMINATION_POLICIES.includes(policy)
       ? []
@@ -148,7 +148,7 @@ function commonProblems(path: string, container: AnyContainer, about: ContainerC
     ...(PULL_POLICIES.includes(imagePullPolicy)
       ? []
       : [notSupported(at('imagePullPolicy'), imagePullPolicy, PULL_POLICIES)]),
-    ...validateResourceRequirements(at('resources'), container.resources, about),
+    ...validateResourceRequirements(at('resources'), container.resources, context),
     ...resizePolicyProblems(at('resizePolicy'), container.resizePolicy ?? [], restartPolicy),
     ...(securityContext === undefined
       ? []
@@ -169,7 +169,7 @@ function portsProblems(path: string, ports: readonly ContainerPort[]): FieldErro
   return ports.flatMap(({ name = '', containerPort, hostPort = 0, protocol }, index) => {
     const at = keyPath(path, index);
     return [
-      ...(name === '' ? [] : portNamesProblems(childPath(at, 'name'), name, names)),
+      ...(name === '' ? [] : uniquePortNameProblems(childPath(at, 'name'), name, names)),
       ...(containerPort === 0
         ? [required(childPath(at, 'containerPort'))]
         : portNumberProblems(childPath(at, 'containerPort'), containerPort)),
@@ -179,7 +179,7 @@ function portsProblems(path: string, ports: readonly ContainerPort[]): FieldErro
   });
 }
 
-function portNamesProblems(path: string, name: string, names: Set<string>): FieldError[] {
+function uniquePortNameProblems(path: string, name: string, names: Set<string>): FieldError[] {
   const problems = portNameProblems(name);
   if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));
   if (names.has(name)) return [duplicate(path, name)];
@@ -211,7 +211,7 @@ function resizePolicyProblems(
 ): FieldError[] {
   const seen = new Set<string>();
   return policies.flatMap(({ resourceName, restartPolicy }, index) => {
-    // Names of resources print without quotes.
+    // Resource names print without quotes.
     const name = verbatim(resourceName);
     const problems: FieldError[] = seen.has(resourceName) ? [duplicate(keyPath(path, index), name)] : [];
     seen.add(resourceName);
@@ -238,16 +238,17 @@ function restartProblems(path: string, restartPolicy: string | undefined): Field
   return [notSupported(path, restartPolicy, ['Always'])];
 }
 
-const OF_LASTING_CONTAINERS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+/** Fields that are valid only in init containers with `restartPolicy: Always` (sidecars). */
+const SIDECAR_FIELDS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 function runOnceProblems(path: string, container: Container): FieldError[] {
-  return OF_LASTING_CONTAINERS.filter((field) => container[field] !== undefined).map((field) =>
+  return SIDECAR_FIELDS.filter((field) => container[field] !== undefined).map((field) =>
     forbidden(childPath(path, field), 'may not be set for init containers without restartPolicy=Always'),
   );
 }
 
-/** In the order of the fields. */
-const NOT_FOR_EPHEMERAL = [
+/** In the order in which the reference server reports them. */
+const FORBIDDEN_EPHEMERAL_FIELDS = [
   'ports',
   'resources',
   'resizePolicy',
@@ -258,14 +259,14 @@ const NOT_FOR_EPHEMERAL = [
   'lifecycle',
 ] as const;
 
-function notEphemeralFields(container: EphemeralContainer): string[] {
-  return NOT_FOR_EPHEMERAL.filter((field) => {
+function forbiddenEphemeralFields(container: EphemeralContainer): string[] {
+  return FORBIDDEN_EPHEMERAL_FIELDS.filter((field) => {
     const value = container[field];
     return value !== undefined && (field !== 'resources' || Object.keys(value).length > 0);
   });
 }
 
-function paddedImageProblems(path: string, { image = '' }: AnyContainer): FieldError[] {
+function imageWhitespaceProblems(path: string, { image = '' }: AnyContainer): FieldError[] {
   if (image.trim() === image) return [];
   return [invalid(childPath(path, 'image'), image, 'must not have leading or trailing whitespace')];
 }

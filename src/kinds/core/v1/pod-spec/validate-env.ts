@@ -1,5 +1,5 @@
 /**
- * The rules of a container's environment.
+ * Validation of a container's environment variables.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../../meta/field-error.js';
@@ -14,7 +14,7 @@ import type { FeatureGates } from '../../../feature-gates.js';
 import type { EnvFromSource, EnvVar, EnvVarSource } from './env.js';
 import { fieldRefProblems, resourceFieldRefProblems } from './field-refs.js';
 
-/** Fields that an environment variable can show, in the order in which messages list them. */
+/** Fields that an environment variable can expose, in the order in which messages list them. */
 const ENV_FIELDS: readonly string[] = [
   'metadata.name',
   'metadata.namespace',
@@ -45,7 +45,7 @@ export function envFromProblems(path: string, all: readonly EnvFromSource[], fea
       ...(prefix === '' ? [] : nameProblems(childPath(at, 'prefix'), prefix, features)),
       ...(configMapRef === undefined ? [] : sourceNameProblems(childPath(at, 'configMapRef.name'), configMapRef.name)),
       ...(secretRef === undefined ? [] : sourceNameProblems(childPath(at, 'secretRef.name'), secretRef.name)),
-      // Reported at the list, without the index.
+      // As in the reference server, reported at the list without the index.
       ...countProblems(path, sources, 'must specify one of: `configMapRef` or `secretRef`'),
     ];
   });
@@ -91,7 +91,7 @@ function keyRefProblems(path: string, { name = '', key }: { name?: string; key: 
 
 function sourceNameProblems(path: string, name = ''): FieldError[] {
   if (name === '') return [required(path)];
-  // Judged like the beginning of a name: a dash may end it.
+  // Validated like a name prefix: a trailing dash is valid.
   return dnsSubdomainProblems(maskTrailingDash(name)).map((problem) => invalid(path, name, problem));
 }
 

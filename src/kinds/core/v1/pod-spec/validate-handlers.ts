@@ -1,5 +1,5 @@
 /**
- * The rules of probes and lifecycle hooks.
+ * Validation of probes and lifecycle hooks.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
@@ -18,29 +18,29 @@ import type {
 } from './handlers.js';
 import type { PodSpec } from './pod-spec.js';
 
-const NAMED = [
+const NAMED_SIGNALS = [
   ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE', 'POLL'],
   ...['PROF', 'PWR', 'QUIT', 'SEGV', 'STKFLT', 'STOP', 'SYS', 'TERM', 'TRAP', 'TSTP', 'TTIN', 'TTOU', 'URG'],
   ...['USR1', 'USR2', 'VTALRM', 'WINCH', 'XCPU', 'XFSZ'],
 ];
 
-/** Real-time signals count up from the lowest and down from the highest. */
-const REAL_TIME = [
+/** Real-time signals are named relative to the lowest or the highest one. */
+const REAL_TIME_SIGNALS = [
   'RTMIN',
   ...Array.from({ length: 15 }, (_, index) => `RTMIN+${index + 1}`),
   'RTMAX',
   ...Array.from({ length: 14 }, (_, index) => `RTMAX-${index + 1}`),
 ];
 
-const LINUX: readonly string[] = [...NAMED, ...REAL_TIME].map((name) => `SIG${name}`).sort();
+const LINUX_SIGNALS: readonly string[] = [...NAMED_SIGNALS, ...REAL_TIME_SIGNALS].map((name) => `SIG${name}`).sort();
 
-const WINDOWS: readonly string[] = ['SIGKILL', 'SIGTERM'];
+const WINDOWS_SIGNALS: readonly string[] = ['SIGKILL', 'SIGTERM'];
 
 export interface HandlerContext {
   readonly features: FeatureGates;
-  /** Of the pod: no hook may sleep longer. */
+  /** The pod's termination grace period, the maximum duration of a sleep action. */
   readonly gracePeriod: number;
-  /** Of the pod: signals differ. */
+  /** The pod's operating system, which determines the valid stop signals. */
   readonly os: PodSpec['os'];
 }
 
@@ -50,42 +50,46 @@ export interface Probed {
   readonly startupProbe?: Probe;
 }
 
-/** The three probes of the container at `path`. */
-export function probesProblems(path: string, container: Probed, about: HandlerContext): FieldError[] {
+/** Validates the probes of the container at `path`. */
+export function probesProblems(path: string, container: Probed, context: HandlerContext): FieldError[] {
   const { livenessProbe, readinessProbe, startupProbe } = container;
   return [
     ...(livenessProbe === undefined
       ? []
       : [
-          ...probeProblems(childPath(path, 'livenessProbe'), livenessProbe, about),
+          ...probeProblems(childPath(path, 'livenessProbe'), livenessProbe, context),
           ...oneSuccessProblems(childPath(path, 'livenessProbe'), livenessProbe),
         ]),
     ...(readinessProbe === undefined
       ? []
       : [
-          ...probeProblems(childPath(path, 'readinessProbe'), readinessProbe, about),
+          ...probeProblems(childPath(path, 'readinessProbe'), readinessProbe, context),
           ...noGraceProblems(childPath(path, 'readinessProbe'), readinessProbe),
         ]),
     ...(startupProbe === undefined
       ? []
       : [
-          ...probeProblems(childPath(path, 'startupProbe'), startupProbe, about),
+          ...probeProblems(childPath(path, 'startupProbe'), startupProbe, context),
           ...oneSuccessProblems(childPath(path, 'startupProbe'), startupProbe),
         ]),
   ];
 }
 
-export function lifecycleProblems(path: string, lifecycle: Lifecycle | undefined, about: HandlerContext): FieldError[] {
+export function lifecycleProblems(
+  path: string,
+  lifecycle: Lifecycle | undefined,
+  context: HandlerContext,
+): FieldError[] {
   if (lifecycle === undefined) return [];
   const { postStart, preStop, stopSignal } = lifecycle;
   return [
-    ...(postStart === undefined ? [] : handlerProblems(childPath(path, 'postStart'), postStart, about)),
-    ...(preStop === undefined ? [] : handlerProblems(childPath(path, 'preStop'), preStop, about)),
-    ...(stopSignal === undefined ? [] : stopSignalProblems(childPath(path, 'stopSignal'), stopSignal, about.os)),
+    ...(postStart === undefined ? [] : handlerProblems(childPath(path, 'postStart'), postStart, context)),
+    ...(preStop === undefined ? [] : handlerProblems(childPath(path, 'preStop'), preStop, context)),
+    ...(stopSignal === undefined ? [] : stopSignalProblems(childPath(path, 'stopSignal'), stopSignal, context.os)),
   ];
 }
 
-const NUMBERS = [
+const PROBE_NUMBERS = [
   'initialDelaySeconds',
   'timeoutSeconds',
   'periodSeconds',
@@ -93,11 +97,11 @@ const NUMBERS = [
   'failureThreshold',
 ] as const;
 
-function probeProblems(path: string, probe: Probe, about: HandlerContext): FieldError[] {
+function probeProblems(path: string, probe: Probe, context: HandlerContext): FieldError[] {
   const { terminationGracePeriodSeconds: grace } = probe;
   return [
-    ...handlerProblems(path, probe, about),
-    ...NUMBERS.flatMap((field) => {
+    ...handlerProblems(path, probe, context),
+    ...PROBE_NUMBERS.flatMap((field) => {
       const value = probe[field] ?? 0;
       return value >= 0 ? [] : [invalid(childPath(path, field), value, 'must be greater than or equal to 0')];
     }),
@@ -120,15 +124,15 @@ interface Handler extends LifecycleHandler {
   readonly grpc?: GRPCAction;
 }
 
-/** Exactly one way to handle; of further ones nothing but their presence is reported. */
-function handlerProblems(path: string, handler: Handler, about: HandlerContext): FieldError[] {
+/** Exactly one handler type is required. Only the first one is validated; further ones are forbidden. */
+function handlerProblems(path: string, handler: Handler, context: HandlerContext): FieldError[] {
   const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
   const given: [field: string, problems: (at: string) => FieldError[]][] = [];
   if (exec !== undefined) given.push(['exec', (at) => execProblems(at, exec)]);
   if (httpGet !== undefined) given.push(['httpGet', (at) => httpGetProblems(at, httpGet)]);
   if (tcpSocket !== undefined) given.push(['tcpSocket', (at) => tcpSocketProblems(at, tcpSocket)]);
   if (grpc !== undefined) given.push(['grpc', (at) => portProblems(childPath(at, 'port'), grpc.port)]);
-  if (sleep !== undefined) given.push(['sleep', (at) => sleepProblems(at, sleep, about)]);
+  if (sleep !== undefined) given.push(['sleep', (at) => sleepProblems(at, sleep, context)]);
   if (given.length === 0) return [required(path, 'must specify a handler type')];
   return given.flatMap(([field, problems], index) => {
     const at = childPath(path, field);
@@ -157,13 +161,17 @@ function tcpSocketProblems(path: string, { port }: TCPSocketAction): FieldError[
   return portProblems(childPath(path, 'port'), port);
 }
 
-/** A number, or the name of one of the container's ports. */
+/** Validates a port number or the name of a container port. */
 function portProblems(path: string, port: number | string): FieldError[] {
   if (typeof port === 'number') return portNumberProblems(path, port);
   return portNameProblems(port).map((problem) => invalid(path, port, problem));
 }
 
-function sleepProblems(path: string, { seconds }: SleepAction, { gracePeriod, features }: HandlerContext): FieldError[] {
+function sleepProblems(
+  path: string,
+  { seconds }: SleepAction,
+  { gracePeriod, features }: HandlerContext,
+): FieldError[] {
   const zeroAllowed = features.enabled('PodLifecycleSleepActionAllowZero');
   if (seconds <= gracePeriod && (zeroAllowed ? seconds >= 0 : seconds > 0)) return [];
   const detail = zeroAllowed
@@ -172,9 +180,9 @@ function sleepProblems(path: string, { seconds }: SleepAction, { gracePeriod, fe
   return [invalid(path, seconds, detail)];
 }
 
-/** A signal has a meaning only where the system is known. */
+/** Stop signals depend on the operating system, so the pod must specify it. */
 function stopSignalProblems(path: string, signal: string, os: PodSpec['os']): FieldError[] {
   if (os === undefined) return [forbidden(path, 'may not be set for containers with empty `spec.os.name`')];
-  const supported = os.name === 'windows' ? WINDOWS : LINUX;
+  const supported = os.name === 'windows' ? WINDOWS_SIGNALS : LINUX_SIGNALS;
   return supported.includes(signal) ? [] : [notSupported(path, signal, supported)];
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of what a container does with the volumes of its pod: mounts and block devices. Some problems are
- * reported without the index of the mount.
+ * Validation of a container's volume mounts and block devices. As in the reference server, some errors are reported
+ * without the index of the mount.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import {
@@ -16,14 +16,14 @@ import type { VolumeDevice, VolumeMount } from './container.js';
 import type { Volume } from './volume.js';
 import { descendingPathProblems, noBackstepsProblems } from './volume-paths.js';
 
-/** Which field of a volume says where its content comes from. */
+/** The fields of a volume that are volume sources. */
 export type VolumeSourceKind = Exclude<keyof Volume, 'name'>;
 
-/** What the rules of a container's mounts and devices need to know beside them. */
+/** What validation of a container's mounts and devices needs besides the list itself. */
 export interface MountContext {
-  /** The volumes of the pod, by name. */
+  /** The sources of the pod's valid volumes, by volume name. */
   readonly volumeSources: ReadonlyMap<string, VolumeSourceKind>;
-  /** Of the same container. */
+  /** The mounts of the same container. */
   readonly mounts: readonly VolumeMount[] | undefined;
   readonly devices: readonly VolumeDevice[] | undefined;
   /** The container's `securityContext.privileged`. */
@@ -33,27 +33,31 @@ export interface MountContext {
 const PROPAGATIONS: readonly string[] = ['Bidirectional', 'HostToContainer', 'None'];
 const RECURSIVE_MODES: readonly string[] = ['Disabled', 'Enabled', 'IfPossible'];
 
-/** The problems at `path` (`spec.containers[0].volumeMounts`). */
+/** Validates the mounts at `path` (`spec.containers[0].volumeMounts`). */
 export function volumeMountsProblems(
   path: string,
   mounts: readonly VolumeMount[] | undefined,
-  about: MountContext,
+  context: MountContext,
 ): FieldError[] {
   const taken = new Set<string>();
-  const devices = pathsByName(about.devices ?? [], ({ devicePath }) => devicePath);
+  const devices = pathsByName(context.devices ?? [], ({ devicePath }) => devicePath);
   return (mounts ?? []).flatMap((mount, index) => {
-    const found = placeProblems(keyPath(path, index), mount, { taken, devices, known: about.volumeSources });
+    const found = mountPathProblems(keyPath(path, index), mount, {
+      taken,
+      devices,
+      volumeSources: context.volumeSources,
+    });
     taken.add(mount.mountPath);
     return [
       ...found,
       ...subPathProblems(path, keyPath(path, index), mount),
-      ...propagationProblems(childPath(path, 'mountPropagation'), mount.mountPropagation, about.privileged),
+      ...propagationProblems(childPath(path, 'mountPropagation'), mount.mountPropagation, context.privileged),
       ...recursiveProblems(childPath(path, 'recursiveReadOnly'), mount),
     ];
   });
 }
 
-/** Of two uses of one name the last one counts. */
+/** Mount or device paths by volume name; of several uses of a volume the last one counts. */
 function pathsByName<Use extends { readonly name: string }>(
   uses: readonly Use[],
   pathOf: (use: Use) => string,
@@ -61,24 +65,24 @@ function pathsByName<Use extends { readonly name: string }>(
   return new Map(uses.map((use) => [use.name, pathOf(use)]));
 }
 
-function placeProblems(
+function mountPathProblems(
   at: string,
   { name, mountPath }: VolumeMount,
-  about: {
+  context: {
     readonly taken: ReadonlySet<string>;
     readonly devices: ReadonlyMap<string, string>;
-    readonly known: MountContext['volumeSources'];
+    readonly volumeSources: MountContext['volumeSources'];
   },
 ): FieldError[] {
   const namePath = childPath(at, 'name');
   const pathPath = childPath(at, 'mountPath');
   const found: FieldError[] = [];
   if (name === '') found.push(required(namePath));
-  if (!about.known.has(name)) found.push(fieldError('notFound', namePath, { value: name }));
+  if (!context.volumeSources.has(name)) found.push(fieldError('notFound', namePath, { value: name }));
   if (mountPath === '') found.push(required(pathPath));
-  if (about.taken.has(mountPath)) found.push(invalid(pathPath, mountPath, 'must be unique'));
-  if (about.devices.has(name)) found.push(invalid(namePath, name, 'must not already exist in volumeDevices'));
-  if ([...about.devices.values()].includes(mountPath)) {
+  if (context.taken.has(mountPath)) found.push(invalid(pathPath, mountPath, 'must be unique'));
+  if (context.devices.has(name)) found.push(invalid(namePath, name, 'must not already exist in volumeDevices'));
+  if ([...context.devices.values()].includes(mountPath)) {
     found.push(invalid(pathPath, mountPath, 'must not already exist as a path in volumeDevices'));
   }
   return found;
@@ -113,26 +117,33 @@ function recursiveProblems(path: string, mount: VolumeMount): FieldError[] {
   return found;
 }
 
-/** The problems at `path` (`spec.containers[0].volumeDevices`). */
+/** Validates the devices at `path` (`spec.containers[0].volumeDevices`). */
 export function volumeDevicesProblems(
   path: string,
   devices: readonly VolumeDevice[] | undefined,
-  about: MountContext,
+  context: MountContext,
 ): FieldError[] {
   const seen = { names: new Set<string>(), paths: new Set<string>() };
-  const mounts = pathsByName(about.mounts ?? [], ({ mountPath }) => mountPath);
+  const mounts = pathsByName(context.mounts ?? [], ({ mountPath }) => mountPath);
   return (devices ?? []).flatMap((device, index) => {
     const at = keyPath(path, index);
     return [
-      ...deviceNameProblems(childPath(at, 'name'), device.name, seen.names, about.volumeSources),
+      ...deviceNameProblems(childPath(at, 'name'), device.name, {
+        seen: seen.names,
+        volumeSources: context.volumeSources,
+      }),
       ...devicePathProblems(childPath(at, 'devicePath'), device.devicePath, seen.paths),
       ...deviceOverlapProblems(at, device, mounts),
     ];
   });
 }
 
-function deviceNameProblems(path: string, name: string, seen: Set<string>, known: MountContext['volumeSources']): FieldError[] {
-  const source = known.get(name);
+function deviceNameProblems(
+  path: string,
+  name: string,
+  { seen, volumeSources }: { readonly seen: Set<string>; readonly volumeSources: MountContext['volumeSources'] },
+): FieldError[] {
+  const source = volumeSources.get(name);
   const found: FieldError[] = [];
   if (name === '') found.push(required(path));
   if (seen.has(name)) found.push(invalid(path, name, 'must be unique'));

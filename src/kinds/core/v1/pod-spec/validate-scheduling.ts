@@ -1,5 +1,6 @@
 /**
- * The rules of a pod's spec that concern where and when it runs, and how it is found: spreading, gates, names, DNS.
+ * Validation of the pod spec fields for scheduling and naming: topology spread, scheduling gates, resource claims, DNS,
+ * host aliases.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import {
@@ -95,7 +96,7 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
-export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, about: PodSpecContext): FieldError[] {
+export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, context: PodSpecContext): FieldError[] {
   if (dnsPolicy === 'None') {
     if (dnsConfig === undefined) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
     if ((dnsConfig.nameservers ?? []).length === 0) {
@@ -103,10 +104,10 @@ export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, abo
       return [required(childPath(path, 'nameservers'), detail)];
     }
   }
-  return dnsConfig === undefined ? [] : dnsConfigProblems(path, dnsConfig, about);
+  return dnsConfig === undefined ? [] : dnsConfigProblems(path, dnsConfig, context);
 }
 
-function dnsConfigProblems(path: string, config: PodDNSConfig, about: PodSpecContext): FieldError[] {
+function dnsConfigProblems(path: string, config: PodDNSConfig, context: PodSpecContext): FieldError[] {
   const { nameservers = [], searches = [], options = [] } = config;
   const [serversAt, searchesAt] = [childPath(path, 'nameservers'), childPath(path, 'searches')];
   const problems: FieldError[] = [];
@@ -123,7 +124,7 @@ function dnsConfigProblems(path: string, config: PodDNSConfig, about: PodSpecCon
   }
   for (const [index, search] of searches.entries()) {
     const name = search.endsWith('.') ? search.slice(0, -1) : search;
-    const relaxed = about.features.enabled('RelaxedDNSSearchValidation');
+    const relaxed = context.features.enabled('RelaxedDNSSearchValidation');
     const found = relaxed ? relaxedSearchProblems(search, name) : dnsSubdomainProblems(name);
     problems.push(...found.map((problem) => invalid(keyPath(searchesAt, index), name, problem)));
   }
@@ -135,19 +136,19 @@ function dnsConfigProblems(path: string, config: PodDNSConfig, about: PodSpecCon
 
 const RELAXED_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const RELAXED_NAME = `${RELAXED_LABEL}(\\.${RELAXED_LABEL})*`;
-/** The one that is reported, which knows of no underscores. */
-const SHOWN_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const SHOWN_NAME = `${SHOWN_LABEL}(\\.${SHOWN_LABEL})*`;
+/** The regular expression in the message, which does not mention underscores. */
+const REPORTED_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const REPORTED_NAME = `${REPORTED_LABEL}(\\.${REPORTED_LABEL})*`;
 const MAX_NAME = 253;
 
-/** A single dot stands for no search at all, and underscores are let through. */
+/** With RelaxedDNSSearchValidation a single dot and underscores are valid. */
 function relaxedSearchProblems(search: string, name: string): readonly string[] {
   if (search === '.') return [];
   const what =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
   return [
     ...(name.length > MAX_NAME ? [lengthMessage(MAX_NAME)] : []),
-    ...(new RegExp(`^${RELAXED_NAME}$`).test(name) ? [] : [patternMessage(what, SHOWN_NAME, ['example.com'])]),
+    ...(new RegExp(`^${RELAXED_NAME}$`).test(name) ? [] : [patternMessage(what, REPORTED_NAME, ['example.com'])]),
   ];
 }
 
@@ -200,16 +201,16 @@ function sourcesProblems(path: string, claim: PodResourceClaim): FieldError[] {
   const both = resourceClaimName !== undefined && resourceClaimTemplateName !== undefined;
   const none = resourceClaimName === undefined && resourceClaimTemplateName === undefined;
   if (!both && !none) return [];
-  // Where the names are held differs from run to run.
-  const held = both ? '0xc000000000' : 'nil';
-  const dump = `core.PodResourceClaim{Name:"${name}", ResourceClaimName:(*string)(${held}), ResourceClaimTemplateName:(*string)(${held})}`;
+  // Go prints pointer addresses, which differ from run to run; this one is a placeholder.
+  const pointer = both ? '0xc000000000' : 'nil';
+  const value = `core.PodResourceClaim{Name:"${name}", ResourceClaimName:(*string)(${pointer}), ResourceClaimTemplateName:(*string)(${pointer})}`;
   const detail = both
     ? 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
     : 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
-  return [invalid(path, verbatim(dump), detail)];
+  return [invalid(path, verbatim(value), detail)];
 }
 
-/** Of names that may be absent. */
+/** Validates an optional name that must be a DNS subdomain. */
 export function subdomainProblems(path: string, name: string | undefined): FieldError[] {
   if (name === undefined) return [];
   return dnsSubdomainProblems(name).map((problem) => invalid(path, name, problem));

@@ -1,5 +1,5 @@
 /**
- * The rules of security contexts, of a pod and of its containers.
+ * Validation of security contexts, of pods and containers.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import {
@@ -29,31 +29,31 @@ const FS_GROUP_POLICIES = ['Always', 'OnRootMismatch'];
 const GROUP_POLICIES = ['Merge', 'Strict'];
 const SELINUX_POLICIES = ['MountOption', 'Recursive'];
 
-/** The rules of `spec.securityContext`; `spec` is the pod's, which holds what the host shares. */
+/** Validates `spec.securityContext`. `spec` contains the host namespace fields. */
 export function podSecurityProblems(path: string, context: PodSecurityContext, spec: PodSpec): FieldError[] {
   const at = (field: string) => childPath(path, field);
   const { supplementalGroups = [], sysctls = [] } = context;
-  const shared = spec.shareProcessNamespace === true && spec.hostPID === true;
+  const isConflicting = spec.shareProcessNamespace === true && spec.hostPID === true;
   const both = 'ShareProcessNamespace and HostPID cannot both be enabled';
   return [
     ...idProblems(at('fsGroup'), context.fsGroup),
     ...idProblems(at('runAsUser'), context.runAsUser),
     ...idProblems(at('runAsGroup'), context.runAsGroup),
     ...supplementalGroups.flatMap((group, index) => idProblems(keyPath(at('supplementalGroups'), index), group)),
-    ...(shared ? [invalid(at('shareProcessNamespace'), true, both)] : []),
+    ...(isConflicting ? [invalid(at('shareProcessNamespace'), true, both)] : []),
     ...sysctlsProblems(at('sysctls'), sysctls, spec),
-    ...wordProblems(at('fsGroupChangePolicy'), context.fsGroupChangePolicy, FS_GROUP_POLICIES),
+    ...enumProblems(at('fsGroupChangePolicy'), context.fsGroupChangePolicy, FS_GROUP_POLICIES),
     ...seccompProblems(at('seccompProfile'), context.seccompProfile),
     ...windowsOptionsProblems(at('windowsOptions'), context.windowsOptions),
     ...appArmorProblems(at('appArmorProfile'), context.appArmorProfile),
-    ...wordProblems(at('supplementalGroupsPolicy'), context.supplementalGroupsPolicy, GROUP_POLICIES),
-    ...wordProblems(at('seLinuxChangePolicy'), context.seLinuxChangePolicy, SELINUX_POLICIES),
+    ...enumProblems(at('supplementalGroupsPolicy'), context.supplementalGroupsPolicy, GROUP_POLICIES),
+    ...enumProblems(at('seLinuxChangePolicy'), context.seLinuxChangePolicy, SELINUX_POLICIES),
   ];
 }
 
 const PROC_MOUNTS = ['Default', 'Unmasked'];
 
-/** The rules of a container's `securityContext`. */
+/** Validates a container's `securityContext`. */
 export function containerSecurityProblems(
   path: string,
   context: SecurityContext,
@@ -65,7 +65,7 @@ export function containerSecurityProblems(
   return [
     ...idProblems(at('runAsUser'), context.runAsUser),
     ...idProblems(at('runAsGroup'), context.runAsGroup),
-    ...wordProblems(at('procMount'), procMount, PROC_MOUNTS),
+    ...enumProblems(at('procMount'), procMount, PROC_MOUNTS),
     ...(unmasked ? [invalid(at('procMount'), procMount, '`hostUsers` must be false to use `Unmasked`')] : []),
     ...seccompProblems(at('seccompProfile'), context.seccompProfile),
     ...escalationProblems(path, context),
@@ -76,13 +76,14 @@ export function containerSecurityProblems(
 
 const MAX_ID = 2 ** 31 - 1;
 
+/** Validates a user or group id. */
 export function idProblems(path: string, id: number | undefined): FieldError[] {
   if (id === undefined || (id >= 0 && id <= MAX_ID)) return [];
   return [invalid(path, id, `must be between 0 and ${MAX_ID}, inclusive`)];
 }
 
-function wordProblems(path: string, word: string | undefined, supported: readonly string[]): FieldError[] {
-  return word === undefined || supported.includes(word) ? [] : [notSupported(path, word, supported)];
+function enumProblems(path: string, value: string | undefined, supported: readonly string[]): FieldError[] {
+  return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }
 
 const MAX_SYSCTL = 253;
@@ -107,7 +108,7 @@ function sysctlNameProblems(path: string, name: string, names: ReadonlySet<strin
   return names.has(name) ? [duplicate(path, name)] : [];
 }
 
-/** Settings that belong to a namespace of the kernel, which a pod must have for itself to change them. */
+/** Sysctls of a kernel namespace are invalid if the pod shares that namespace with the host. */
 function hostSysctlProblems(path: string, name: string, { hostNetwork, hostIPC }: PodSpec): FieldError[] {
   const dotted = name.replaceAll('/', '.');
   if (hostNetwork === true && dotted.startsWith('net.')) {
@@ -126,9 +127,9 @@ function seccompProblems(path: string, profile: SeccompProfile | undefined): Fie
   const ofType = profileTypeProblems(path, type, 'seccompProfile');
   if (type !== 'Localhost') {
     if (localhostProfile === undefined) return ofType;
-    // Where the text is held differs from run to run.
-    const dump = verbatim(`core.SeccompProfile{Type:"${type}", LocalhostProfile:(*string)(0xc000000000)}`);
-    return [...ofType, invalid(at, dump, 'can only be set when seccomp type is Localhost')];
+    // Go prints a pointer address, which differs from run to run; this one is a placeholder.
+    const value = verbatim(`core.SeccompProfile{Type:"${type}", LocalhostProfile:(*string)(0xc000000000)}`);
+    return [...ofType, invalid(at, value, 'can only be set when seccomp type is Localhost')];
   }
   if (localhostProfile === undefined) return [required(at, 'must be set when seccomp type is Localhost')];
   return descendingPathProblems(at, localhostProfile);
@@ -166,7 +167,7 @@ function profileTypeProblems(path: string, type: string, field: string): FieldEr
 function escalationProblems(path: string, context: SecurityContext): FieldError[] {
   if (context.allowPrivilegeEscalation !== false) return [];
   const cannot = (what: string) =>
-    invalid(path, dumpSecurityContext(context), `cannot set \`allowPrivilegeEscalation\` to false and ${what}`);
+    invalid(path, goSyntaxSecurityContext(context), `cannot set \`allowPrivilegeEscalation\` to false and ${what}`);
   const admin = (context.capabilities?.add ?? []).filter((capability) => capability === 'CAP_SYS_ADMIN');
   return [
     ...(context.privileged === true ? [cannot('`privileged` to true')] : []),
@@ -174,7 +175,7 @@ function escalationProblems(path: string, context: SecurityContext): FieldError[
   ];
 }
 
-const DUMPED: readonly (readonly [field: keyof SecurityContext, goName: string, goType: string])[] = [
+const SECURITY_CONTEXT_FIELDS: readonly (readonly [field: keyof SecurityContext, goName: string, goType: string])[] = [
   ['capabilities', 'Capabilities', 'core.Capabilities'],
   ['privileged', 'Privileged', 'bool'],
   ['seLinuxOptions', 'SELinuxOptions', 'core.SELinuxOptions'],
@@ -189,19 +190,19 @@ const DUMPED: readonly (readonly [field: keyof SecurityContext, goName: string, 
   ['appArmorProfile', 'AppArmorProfile', 'core.AppArmorProfile'],
 ];
 
-/** The reference server shows where the parts are held, which differs from run to run. */
-function dumpSecurityContext(context: SecurityContext): ReturnType<typeof verbatim> {
-  const parts = DUMPED.map(
+/** Prints a security context as Go's `%#v`. Pointer addresses are placeholders. */
+function goSyntaxSecurityContext(context: SecurityContext): ReturnType<typeof verbatim> {
+  const parts = SECURITY_CONTEXT_FIELDS.map(
     ([field, goName, goType]) => `${goName}:(*${goType})(${context[field] === undefined ? 'nil' : '0xc000000000'})`,
   );
   return verbatim(`core.SecurityContext{${parts.join(', ')}}`);
 }
 
-/** A pod with users of its own cannot share the host's namespaces. */
+/** A pod with its own user namespace cannot share other namespaces with the host. */
 export function hostUsersProblems(path: string, spec: PodSpec): FieldError[] {
   if (spec.hostUsers !== false) return [];
   const why = 'when `pod.Spec.HostUsers` is false';
-  // The capitals are the reference server's.
+  // The capital letters in the paths are the reference server's.
   return [
     ...(spec.hostNetwork === true ? [forbidden(childPath(path, 'hostNetwork'), why)] : []),
     ...(spec.hostPID === true ? [forbidden(childPath(path, 'HostPID'), why)] : []),

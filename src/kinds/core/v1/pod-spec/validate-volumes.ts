@@ -1,6 +1,6 @@
 /**
- * The rules of the volumes of a pod. This file finds the source of each volume; what a source must look like stands
- * in the files of its family, and what containers may do with volumes in `validate-mounts.ts`.
+ * Validation of a pod's volumes: names, and exactly one source per volume. The sources are validated in the `…-rules.ts`
+ * files, and the mounts of containers in `validate-mounts.ts`.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -43,36 +43,28 @@ import {
 import type { VolumeSourceKind } from './validate-mounts.js';
 import type { Volume } from './volume.js';
 
-export { tokenVolumesProblems } from './projection-rules.js';
-export {
-  type MountContext as MountRules,
-  type VolumeSourceKind,
-  volumeDevicesProblems,
-  volumeMountsProblems,
-} from './validate-mounts.js';
-
-/** What the rules of volumes need to know beside the volumes. */
+/** What validation of volumes needs besides the volumes. */
 export interface VolumeContext {
   readonly dialect: Dialect;
   readonly features: FeatureGates;
-  /** The name of the pod; absent in a template, whose pods are still to be named. */
+  /** The name of the pod; absent for templates. */
   readonly podName?: string | undefined;
 }
 
-/** The problems at `path` (`spec.volumes`), and the sources of those volumes that have none, by name. */
+/** Validates the volumes at `path` (`spec.volumes`). Also returns the sources of the valid volumes by name. */
 export function volumesProblems(
   path: string,
   volumes: readonly Volume[] | undefined,
-  about: VolumeContext,
-): { problems: FieldError[]; known: ReadonlyMap<string, VolumeSourceKind> } {
+  context: VolumeContext,
+): { problems: FieldError[]; volumeSources: ReadonlyMap<string, VolumeSourceKind> } {
   const problems: FieldError[] = [];
-  const known = new Map<string, VolumeSourceKind>();
-  const created = createdClaims(volumes ?? [], about.podName ?? '');
+  const volumeSources = new Map<string, VolumeSourceKind>();
+  const created = createdClaims(volumes ?? [], context.podName ?? '');
   for (const [index, volume] of (volumes ?? []).entries()) {
     const at = keyPath(path, index);
-    const { source, problems: ofSource } = sourceProblems(at, volume, about);
-    const found = [...ofSource, ...nameProblems(childPath(at, 'name'), volume.name, known)];
-    if (found.length === 0 && source !== undefined) known.set(volume.name, source);
+    const { source, problems: ofSource } = sourceProblems(at, volume, context);
+    const found = [...ofSource, ...nameProblems(childPath(at, 'name'), volume.name, volumeSources)];
+    if (found.length === 0 && source !== undefined) volumeSources.set(volume.name, source);
     problems.push(...found);
     const claimName = volume.persistentVolumeClaim?.claimName;
     if (claimName !== undefined && created.has(claimName)) {
@@ -80,17 +72,17 @@ export function volumesProblems(
       problems.push(invalid(childPath(at, 'persistentVolumeClaim.claimName'), claimName, detail));
     }
   }
-  return { problems, known };
+  return { problems, volumeSources };
 }
 
-/** The claims that will be made for the pod's ephemeral volumes; nobody knows them before the pod has a name. */
+/** The names of the claims that will be created for the pod's ephemeral volumes. They require the pod's name. */
 function createdClaims(volumes: readonly Volume[], podName: string): ReadonlySet<string> {
   if (podName === '') return new Set();
   const ephemeral = volumes.filter((volume) => volume.ephemeral !== undefined);
   return new Set(ephemeral.map(({ name }) => claimNameFor(podName, name)));
 }
 
-/** Only names of volumes without problems are taken. */
+/** `taken` contains only the names of valid volumes. */
 function nameProblems(path: string, name: string, taken: ReadonlyMap<string, unknown>): FieldError[] {
   const found = name === '' ? [required(path)] : dnsLabelProblems(name).map((problem) => invalid(path, name, problem));
   return taken.has(name) ? [...found, duplicate(path, name)] : found;
@@ -99,21 +91,21 @@ function nameProblems(path: string, name: string, taken: ReadonlyMap<string, unk
 function sourceProblems(
   at: string,
   volume: Volume,
-  about: VolumeContext,
+  context: VolumeContext,
 ): { readonly source: VolumeSourceKind | undefined; readonly problems: FieldError[] } {
   const given = SOURCES.filter(({ kind }) => volume[kind] !== undefined);
   const [first] = given;
   if (first === undefined) return { source: undefined, problems: [required(at, 'must specify a volume type')] };
   const problems = given.flatMap((source) => [
     ...(source === first
-      ? source.problems(at, volume, about)
+      ? source.problems(at, volume, context)
       : [forbidden(childPath(at, source.spelling), 'may not specify more than 1 volume type')]),
     ...(source.kind === 'iscsi' ? portalProblems(at, volume) : []),
   ]);
   return { source: first.kind, problems };
 }
 
-/** Holds for every volume that has such a source, also where it is one too many. */
+/** Also checked if iscsi is not the first source of the volume. */
 function portalProblems(at: string, { name, iscsi }: Volume): FieldError[] {
   if (iscsi?.initiatorName === undefined || byteLength(`${name}:${iscsi.targetPortal}`) <= 64) return [];
   const detail =
@@ -123,29 +115,29 @@ function portalProblems(at: string, { name, iscsi }: Volume): FieldError[] {
 
 interface Source {
   readonly kind: VolumeSourceKind;
-  /** How the source is called where it is one too many. */
+  /** The spelling in the error about a second source. */
   readonly spelling: string;
-  readonly problems: (at: string, volume: Volume, about: VolumeContext) => FieldError[];
+  readonly problems: (at: string, volume: Volume, context: VolumeContext) => FieldError[];
 }
 
-/** Two sources are spelt differently in messages, and one in the paths of what is wrong inside it. */
+/** `spelling` and `path` are given where the reference server's paths differ from the field name. */
 function source<Name extends VolumeSourceKind>(
   kind: Name,
-  problems: (path: string, source: NonNullable<Volume[Name]>, about: VolumeContext) => FieldError[],
+  problems: (path: string, source: NonNullable<Volume[Name]>, context: VolumeContext) => FieldError[],
   { spelling = kind as string, path = kind as string }: { spelling?: string; path?: string } = {},
 ): Source {
   return {
     kind,
     spelling,
-    problems: (at, volume, about) => {
+    problems: (at, volume, context) => {
       const given = volume[kind];
-      // A condition only to the compiler: whoever calls this has seen the source.
-      return given === undefined ? [] : problems(childPath(at, path), given as NonNullable<Volume[Name]>, about);
+      // Never undefined: the caller selects sources that are set.
+      return given === undefined ? [] : problems(childPath(at, path), given as NonNullable<Volume[Name]>, context);
     },
   };
 }
 
-/** In the order in which they are looked for: of several the first is the one the volume has. */
+/** In the reference server's order: the first source that is set is the source of the volume. */
 const SOURCES: readonly Source[] = [
   source('emptyDir', emptyDirProblems),
   source('hostPath', hostPathProblems),
@@ -178,9 +170,9 @@ const SOURCES: readonly Source[] = [
   {
     kind: 'ephemeral',
     spelling: 'ephemeral',
-    problems: (at, { name, ephemeral }, about) => [
-      ...(ephemeral === undefined ? [] : ephemeralProblems(childPath(at, 'ephemeral'), ephemeral, about)),
-      ...claimNameProblems(childPath(at, 'name'), about.podName ?? '', name),
+    problems: (at, { name, ephemeral }, context) => [
+      ...(ephemeral === undefined ? [] : ephemeralProblems(childPath(at, 'ephemeral'), ephemeral, context)),
+      ...claimNameProblems(childPath(at, 'name'), context.podName ?? '', name),
     ],
   },
   source('image', (path, given, { podName }) => imageProblems(path, given, { inPod: podName !== undefined })),

@@ -1,23 +1,24 @@
 /**
- * The rules of systems: what a pod for Windows may ask for, and what one for Linux may not.
+ * Validation of `spec.os` and of Windows options: fields that are invalid for the pod's operating system, and
+ * HostProcess containers.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
-import type { Container, EphemeralContainer } from './container.js';
+import { containersWithPaths } from './defaults.js';
 import type { PodSpec } from './pod-spec.js';
 import type { PodSecurityContext, SecurityContext, WindowsSecurityContextOptions } from './security-context.js';
 
-const SYSTEMS = ['linux', 'windows'];
+const OPERATING_SYSTEMS = ['linux', 'windows'];
 
-/** The rules of `spec.os`, and those that follow from it. */
+/** Validates `spec.os` and the fields that depend on it. */
 export function osProblems(path: string, spec: PodSpec): FieldError[] {
   const { os } = spec;
   if (os === undefined) return [];
   const at = childPath(path, 'os');
   const name: string = os.name;
   if (name === '') return [required(childPath(at, 'name'), 'cannot be empty')];
-  if (!SYSTEMS.includes(name)) return [notSupported(at, name, SYSTEMS)];
+  if (!OPERATING_SYSTEMS.includes(name)) return [notSupported(at, name, OPERATING_SYSTEMS)];
   return name === 'linux' ? linuxProblems(path, spec) : windowsProblems(path, spec);
 }
 
@@ -47,7 +48,7 @@ const MAX_USER = 104;
 const DNS_DOMAIN = /^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 const NETBIOS_DOMAIN = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 
-/** `user`, or `domain\user`. */
+/** Validates `user` or `domain\user`. */
 function userNameProblems(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
   if (/\p{Cc}/u.test(name)) return ['runAsUserName cannot contain control characters'];
@@ -72,13 +73,13 @@ function userNameProblems(name: string): string[] {
   return problems;
 }
 
-/** Containers that are processes of the host: all of a pod are, or none. */
+/** Either all containers of a pod are HostProcess containers, or none. */
 export function hostProcessProblems(path: string, spec: PodSpec): FieldError[] {
   const ofPod = spec.securityContext.windowsOptions?.hostProcess;
   const all = containersWithPaths(path, spec);
   const problems: FieldError[] = [];
   let count = 0;
-  for (const { at, container } of all) {
+  for (const { path: at, container } of all) {
     const own = container.securityContext?.windowsOptions?.hostProcess;
     if (ofPod !== undefined && own !== undefined && ofPod !== own) {
       const detail = `pod hostProcess value must be identical if both are specified, was ${ofPod}`;
@@ -98,29 +99,18 @@ export function hostProcessProblems(path: string, spec: PodSpec): FieldError[] {
   return problems;
 }
 
-interface Placed {
-  readonly at: string;
-  readonly container: Container | EphemeralContainer;
-}
-
-function containersWithPaths(path: string, spec: PodSpec): Placed[] {
-  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((field) =>
-    (spec[field] ?? []).map((container, index) => ({ at: keyPath(childPath(path, field), index), container })),
-  );
-}
-
 function linuxProblems(path: string, spec: PodSpec): FieldError[] {
   const why = 'windows options cannot be set for a linux pod';
-  const pod = { at: path, container: { securityContext: spec.securityContext } };
+  const pod = { path, container: { securityContext: spec.securityContext } };
   return [pod, ...containersWithPaths(path, spec)]
     .filter(({ container }) => container.securityContext?.windowsOptions !== undefined)
-    .map(({ at }) => forbidden(childPath(at, 'securityContext.windowsOptions'), why));
+    .map(({ path: at }) => forbidden(childPath(at, 'securityContext.windowsOptions'), why));
 }
 
 type PodField = keyof PodSecurityContext | 'hostUsers' | 'hostPID' | 'hostIPC' | 'shareProcessNamespace';
 
-/** In the order of reports. Those without a dot stand beside the security context, the others in it. */
-const NOT_OF_WINDOWS_PODS: readonly PodField[] = [
+/** In the reference server's order. Some are fields of the spec, the others of the security context. */
+const FORBIDDEN_WINDOWS_POD_FIELDS: readonly PodField[] = [
   'appArmorProfile',
   'seLinuxOptions',
   'hostUsers',
@@ -138,7 +128,7 @@ const NOT_OF_WINDOWS_PODS: readonly PodField[] = [
   'seLinuxChangePolicy',
 ];
 
-const NOT_OF_WINDOWS_CONTAINERS: readonly (keyof SecurityContext)[] = [
+const FORBIDDEN_WINDOWS_CONTAINER_FIELDS: readonly (keyof SecurityContext)[] = [
   'appArmorProfile',
   'seLinuxOptions',
   'seccompProfile',
@@ -154,19 +144,20 @@ const NOT_OF_WINDOWS_CONTAINERS: readonly (keyof SecurityContext)[] = [
 function windowsProblems(path: string, spec: PodSpec): FieldError[] {
   const why = 'cannot be set for a windows pod';
   const { hostUsers, hostPID, hostIPC, shareProcessNamespace, securityContext } = spec;
-  const beside = { hostUsers, hostPID, hostIPC, shareProcessNamespace };
-  const inPod = NOT_OF_WINDOWS_PODS.flatMap((field) => {
-    if (Object.hasOwn(beside, field)) {
-      const value = beside[field as keyof typeof beside];
+  const specFields = { hostUsers, hostPID, hostIPC, shareProcessNamespace };
+  const inPod = FORBIDDEN_WINDOWS_POD_FIELDS.flatMap((field) => {
+    if (Object.hasOwn(specFields, field)) {
+      const value = specFields[field as keyof typeof specFields];
       return value === undefined ? [] : [forbidden(childPath(path, field), why)];
     }
     const value = securityContext[field as keyof PodSecurityContext];
     return value === undefined ? [] : [forbidden(childPath(path, `securityContext.${field}`), why)];
   });
-  const inContainers = containersWithPaths(path, spec).flatMap(({ at, container: { securityContext: own = {} } }) =>
-    NOT_OF_WINDOWS_CONTAINERS.filter((field) => own[field] !== undefined).map((field) =>
-      forbidden(childPath(at, `securityContext.${field}`), why),
-    ),
+  const inContainers = containersWithPaths(path, spec).flatMap(
+    ({ path: at, container: { securityContext: own = {} } }) =>
+      FORBIDDEN_WINDOWS_CONTAINER_FIELDS.filter((field) => own[field] !== undefined).map((field) =>
+        forbidden(childPath(at, `securityContext.${field}`), why),
+      ),
   );
   return [...inPod, ...inContainers];
 }

@@ -1,5 +1,5 @@
 /**
- * The rules of a pod's spec, in the order in which the reference server reports what breaks them.
+ * Validation of a pod spec. The rules run in the order in which the reference server reports errors.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
@@ -31,35 +31,35 @@ import { hostUsersProblems, podSecurityProblems } from './validate-security.js';
 import { volumesProblems } from './validate-volumes.js';
 import { hostProcessProblems, osProblems } from './validate-windows.js';
 
-const SUPPORTED = ['cpu', 'hugepages-', 'memory'];
-
-export type { PodSpecContext as PodRules } from './context.js';
+const POD_LEVEL_RESOURCES = ['cpu', 'hugepages-', 'memory'];
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
-/** Problems of the spec at `path`, of a pod or of a template. */
-export function podSpecProblems(path: string, spec: PodSpec, about: PodSpecContext): FieldError[] {
+/** Validates the spec of a pod or a template at `path`. */
+export function podSpecProblems(path: string, spec: PodSpec, context: PodSpecContext): FieldError[] {
   const at = (field: string) => childPath(path, field);
   const { restartPolicy, dnsPolicy, resourceClaims = [], overhead } = spec;
-  const { problems, known } = volumesProblems(at('volumes'), spec.volumes, about);
-  const ofContainers = containerRules(spec, known, about);
+  const { problems, volumeSources } = volumesProblems(at('volumes'), spec.volumes, context);
+  const containerContext = containerContextOf(spec, volumeSources, context);
   return [
     ...problems,
-    ...resourceClaimsProblems(at('resourceClaims'), resourceClaims, about),
-    ...containersProblems(at('containers'), spec, ofContainers),
-    ...initContainersProblems(at('initContainers'), spec, ofContainers),
-    ...ephemeralContainersProblems(at('ephemeralContainers'), spec, ofContainers),
-    ...podResourcesProblems(at('resources'), spec, about),
-    ...hostNetworkProblems(path, spec, about),
+    ...resourceClaimsProblems(at('resourceClaims'), resourceClaims, context),
+    ...containersProblems(at('containers'), spec, containerContext),
+    ...initContainersProblems(at('initContainers'), spec, containerContext),
+    ...ephemeralContainersProblems(at('ephemeralContainers'), spec, containerContext),
+    ...podResourcesProblems(at('resources'), spec, context),
+    ...hostNetworkProblems(path, spec, context),
     ...(RESTART_POLICIES.includes(restartPolicy)
       ? []
       : [notSupported(at('restartPolicy'), restartPolicy, RESTART_POLICIES)]),
     ...(DNS_POLICIES.includes(dnsPolicy) ? [] : [notSupported(at('dnsPolicy'), dnsPolicy, DNS_POLICIES)]),
     ...labelErrors(spec.nodeSelector ?? {}, at('nodeSelector')),
     ...podSecurityProblems(at('securityContext'), spec.securityContext, spec),
-    ...(spec.affinity === undefined ? [] : validateAffinity(at('affinity'), spec.affinity, faultsKept(about.live))),
-    ...dnsProblems(at('dnsConfig'), spec, about),
+    ...(spec.affinity === undefined
+      ? []
+      : validateAffinity(at('affinity'), spec.affinity, affinityRelaxations(context.live))),
+    ...dnsProblems(at('dnsConfig'), spec, context),
     ...readinessProblems(at('readinessGates'), spec.readinessGates ?? []),
     ...gatesProblems(at('schedulingGates'), spec.schedulingGates ?? []),
     ...spreadProblems(at('topologySpreadConstraints'), spec.topologySpreadConstraints ?? []),
@@ -75,13 +75,13 @@ export function podSpecProblems(path: string, spec: PodSpec, about: PodSpecConte
     ...subdomainProblems(at('priorityClassName'), spec.priorityClassName),
     ...subdomainProblems(at('runtimeClassName'), spec.runtimeClassName),
     ...preemptionProblems(at('preemptionPolicy'), spec.preemptionPolicy),
-    ...(overhead === undefined ? [] : validateResourceRequirements(at('overhead'), { limits: overhead }, about)),
+    ...(overhead === undefined ? [] : validateResourceRequirements(at('overhead'), { limits: overhead }, context)),
     ...osProblems(path, spec),
   ];
 }
 
-/** Values in selectors that no label can have: what was let in once may stay. */
-function faultsKept(live: PodSpec | undefined): {
+/** Invalid label values in selectors are accepted if the live affinity is already invalid. */
+function affinityRelaxations(live: PodSpec | undefined): {
   allowInvalidNodeValues?: boolean;
   allowInvalidSelectorValues?: boolean;
 } {
@@ -89,15 +89,19 @@ function faultsKept(live: PodSpec | undefined): {
   return { allowInvalidNodeValues: true, allowInvalidSelectorValues: true };
 }
 
-function containerRules(spec: PodSpec, known: ContainerContext['volumeSources'], about: PodSpecContext): ContainerContext {
+function containerContextOf(
+  spec: PodSpec,
+  volumeSources: ContainerContext['volumeSources'],
+  context: PodSpecContext,
+): ContainerContext {
   return {
-    volumeSources: known,
+    volumeSources,
     podClaimNames: (spec.resourceClaims ?? []).map(({ name }) => name),
     gracePeriod: spec.terminationGracePeriodSeconds,
     os: spec.os,
     restartPolicy: spec.restartPolicy,
     hostUsers: spec.hostUsers !== false,
-    ...about,
+    ...context,
   };
 }
 
@@ -127,42 +131,42 @@ function preemptionProblems(path: string, policy: string | undefined): FieldErro
   return policy === '' ? [required(path)] : [notSupported(path, policy, PREEMPTION)];
 }
 
-/** The rules of `spec.resources`, where pods may have them. */
-function podResourcesProblems(path: string, spec: PodSpec, about: PodSpecContext): FieldError[] {
+/** Validates `spec.resources`, if pod-level resources are enabled. */
+function podResourcesProblems(path: string, spec: PodSpec, context: PodSpecContext): FieldError[] {
   const { resources } = spec;
-  if (resources === undefined || !about.features.enabled('PodLevelResources')) return [];
+  if (resources === undefined || !context.features.enabled('PodLevelResources')) return [];
   const { claims = [] } = resources;
   return [
     ...(claims.length === 0
       ? []
       : [forbidden(childPath(path, 'claims'), 'claims may not be set for Resources at pod-level')]),
-    ...validateResourceRequirements(path, { limits: resources.limits, requests: resources.requests }, about),
-    ...kindProblems(path, resources),
-    ...sumProblems(path, spec),
+    ...validateResourceRequirements(path, { limits: resources.limits, requests: resources.requests }, context),
+    ...supportedResourceProblems(path, resources),
+    ...aggregateRequestProblems(path, spec),
   ];
 }
 
-type Lists = NonNullable<PodSpec['resources']>;
+type PodLevelResources = NonNullable<PodSpec['resources']>;
 
-function kindProblems(path: string, resources: Lists): FieldError[] {
+function supportedResourceProblems(path: string, resources: PodLevelResources): FieldError[] {
   return (['limits', 'requests'] as const).flatMap((field) =>
     Object.keys(resources[field] ?? {})
       .filter((name) => name !== 'cpu' && name !== 'memory' && !isHugePages(name))
-      .map((name) => notSupported(keyPath(childPath(path, field), name), name, SUPPORTED)),
+      .map((name) => notSupported(keyPath(childPath(path, field), name), name, POD_LEVEL_RESOURCES)),
   );
 }
 
-/** The containers together may not ask for more than the pod does. */
-function sumProblems(path: string, spec: PodSpec): FieldError[] {
+/** The sum of the containers' requests must not exceed the pod's request. */
+function aggregateRequestProblems(path: string, spec: PodSpec): FieldError[] {
   const requests = spec.resources?.requests ?? {};
   return Object.keys(requests).flatMap((name) => {
-    const asked = own(requests, name) ?? '0';
+    const requested = own(requests, name) ?? '0';
     let sum = Quantity.parse('0');
     for (const { resources } of spec.containers ?? []) {
       sum = sum.add(Quantity.parse(own(resources.requests ?? {}, name) ?? '0'));
     }
-    if (Quantity.parse(asked).cmp(sum) >= 0) return [];
+    if (Quantity.parse(requested).cmp(sum) >= 0) return [];
     const detail = `must be greater than or equal to aggregate container requests of ${sum.toString()}`;
-    return [invalid(keyPath(childPath(path, 'requests'), name), asked, detail)];
+    return [invalid(keyPath(childPath(path, 'requests'), name), requested, detail)];
   });
 }

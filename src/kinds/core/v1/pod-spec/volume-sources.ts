@@ -1,22 +1,22 @@
 /**
- * Where the content of a volume comes from.
+ * Schemas of volume sources.
  */
 import * as z from 'zod';
 import {
   defaulted,
   defaultedPointer,
+  enumString,
   hint,
   int32,
   optional,
   pointer,
   quantity,
-  words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { localObjectReference } from '../../../shared/types.js';
 import { keyToPath } from './selectors.js';
 
-/** What must be at the path, or is made there; empty: anything. */
+/** What must exist at the path or is created there. Empty means no check. */
 export type HostPathType =
   | ''
   | 'DirectoryOrCreate'
@@ -29,7 +29,7 @@ export type HostPathType =
 
 const hostPathVolumeSourceShape = () => ({
   path: z.string(),
-  type: defaultedPointer(words<HostPathType>('v1.HostPathType'), ''),
+  type: defaultedPointer(enumString<HostPathType>('v1.HostPathType'), ''),
 });
 export interface HostPathVolumeSource extends Output<typeof hostPathVolumeSourceShape> {}
 export interface HostPathVolumeSourceInput extends Input<typeof hostPathVolumeSourceShape> {}
@@ -39,7 +39,7 @@ export const hostPathVolumeSource: Type<HostPathVolumeSource, HostPathVolumeSour
 );
 
 const emptyDirVolumeSourceShape = () => ({
-  medium: optional(words<'' | 'Memory' | 'HugePages' | `HugePages-${string}`>('v1.StorageMedium')),
+  medium: optional(enumString<'' | 'Memory' | 'HugePages' | `HugePages-${string}`>('v1.StorageMedium')),
   sizeLimit: pointer(quantity()),
 });
 export interface EmptyDirVolumeSource extends Output<typeof emptyDirVolumeSourceShape> {}
@@ -288,10 +288,13 @@ export const quobyteVolumeSource: Type<QuobyteVolumeSource, QuobyteVolumeSourceI
 const azureDiskVolumeSourceShape = () => ({
   diskName: z.string(),
   diskURI: z.string(),
-  cachingMode: defaultedPointer(words<'None' | 'ReadOnly' | 'ReadWrite'>('v1.AzureDataDiskCachingMode'), 'ReadWrite'),
+  cachingMode: defaultedPointer(
+    enumString<'None' | 'ReadOnly' | 'ReadWrite'>('v1.AzureDataDiskCachingMode'),
+    'ReadWrite',
+  ),
   fsType: defaultedPointer(z.string(), 'ext4'),
   readOnly: defaultedPointer(z.boolean(), false),
-  kind: defaultedPointer(words<'Shared' | 'Dedicated' | 'Managed'>('v1.AzureDataDiskKind'), 'Shared'),
+  kind: defaultedPointer(enumString<'Shared' | 'Dedicated' | 'Managed'>('v1.AzureDataDiskKind'), 'Shared'),
 });
 export interface AzureDiskVolumeSource extends Output<typeof azureDiskVolumeSourceShape> {}
 export interface AzureDiskVolumeSourceInput extends Input<typeof azureDiskVolumeSourceShape> {}
@@ -326,7 +329,7 @@ export const portworxVolumeSource: Type<PortworxVolumeSource, PortworxVolumeSour
 export const scaleIOVolumeSourceShape = () => ({
   gateway: z.string(),
   system: z.string(),
-  // Null when nobody gave one; see volume-defaults.ts.
+  // Null if absent; see defaults.ts.
   secretRef: hint(localObjectReference().nullable(), { presence: 'pointer' }),
   sslEnabled: optional(z.boolean()),
   protectionDomain: optional(z.string()),
@@ -373,7 +376,7 @@ export const csiVolumeSource: Type<CSIVolumeSource, CSIVolumeSourceInput> = type
 
 const imageVolumeSourceShape = () => ({
   reference: optional(z.string()),
-  pullPolicy: optional(words<'Always' | 'Never' | 'IfNotPresent'>('v1.PullPolicy')),
+  pullPolicy: optional(enumString<'Always' | 'Never' | 'IfNotPresent'>('v1.PullPolicy')),
 });
 export interface ImageVolumeSource extends Output<typeof imageVolumeSourceShape> {}
 export interface ImageVolumeSourceInput extends Input<typeof imageVolumeSourceShape> {}

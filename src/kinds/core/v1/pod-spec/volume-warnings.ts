@@ -1,6 +1,5 @@
 /**
- * What is said about volumes that are accepted all the same: sources that are on their way out, files that hide each
- * other.
+ * Warnings about valid volumes: deprecated sources and overlapping file paths.
  */
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { Quantity } from '../../../../meta/quantity.js';
@@ -10,17 +9,17 @@ import type { PersistentVolumeClaimSpec } from './claim-spec.js';
 import type { VolumeProjection } from './projected.js';
 import type { Volume } from './volume.js';
 
-/** The warnings about volumes at `path` (`spec.volumes`). */
+/** Warnings about the volumes at `path` (`spec.volumes`). */
 export function volumesWarnings(path: string, volumes: readonly Volume[] | undefined): string[] {
   const all = volumes ?? [];
   return [
-    ...all.flatMap((volume, index) => agingWarnings(keyPath(path, index), volume)),
+    ...all.flatMap((volume, index) => sourceWarnings(keyPath(path, index), volume)),
     ...all.flatMap(overlapWarnings),
   ];
 }
 
-/** Sources and what became of them, in the order of the warnings. */
-const AGING: readonly (readonly [source: keyof Volume, spelling: string, fate: string])[] = [
+/** Deprecated sources in the order of the warnings. `ephemeral` is in the list because its position matters. */
+const DEPRECATED_SOURCES: readonly (readonly [source: keyof Volume, spelling: string, deprecation: string])[] = [
   ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
   ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -33,15 +32,17 @@ const AGING: readonly (readonly [source: keyof Volume, spelling: string, fate: s
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-function agingWarnings(at: string, volume: Volume): string[] {
-  return AGING.filter(([source]) => volume[source] !== undefined).flatMap(([source, spelling, fate]) => {
-    if (source !== 'ephemeral') return [`${childPath(at, spelling)}: ${fate}`];
-    const spec = volume.ephemeral?.volumeClaimTemplate?.spec;
-    return spec === undefined ? [] : claimSpecWarnings(childPath(at, 'ephemeral.volumeClaimTemplate.spec'), spec);
-  });
+function sourceWarnings(at: string, volume: Volume): string[] {
+  return DEPRECATED_SOURCES.filter(([source]) => volume[source] !== undefined).flatMap(
+    ([source, spelling, deprecation]) => {
+      if (source !== 'ephemeral') return [`${childPath(at, spelling)}: ${deprecation}`];
+      const spec = volume.ephemeral?.volumeClaimTemplate?.spec;
+      return spec === undefined ? [] : claimSpecWarnings(childPath(at, 'ephemeral.volumeClaimTemplate.spec'), spec);
+    },
+  );
 }
 
-/** About the claim's spec at `path`: bytes cannot be split. */
+/** Warns about fractional numbers of bytes in the claim's spec at `path`. */
 export function claimSpecWarnings(path: string, { resources }: PersistentVolumeClaimSpec): string[] {
   return (['requests', 'limits'] as const).flatMap((list) => {
     const text = own(resources?.[list] ?? {}, 'storage');
@@ -51,7 +52,7 @@ export function claimSpecWarnings(path: string, { resources }: PersistentVolumeC
   });
 }
 
-/** A file of a volume, and who brings it. */
+/** A file of a volume and the source it comes from. */
 interface VolumeFile {
   readonly path: string;
   readonly origin: string;
@@ -60,7 +61,9 @@ interface VolumeFile {
 function overlapWarnings(volume: Volume): string[] {
   const { name, configMap, secret, downwardAPI, projected } = volume;
   const warn = (what: string, files: readonly VolumeFile[]) =>
-    files.flatMap((file, index) => overlaps(file, files.slice(0, index)).map((why) => overlapText(name, what, why)));
+    files.flatMap((file, index) =>
+      overlaps(file, files.slice(0, index)).map((overlap) => overlapText(name, what, overlap)),
+    );
   const found: string[] = [];
   if (configMap !== undefined) found.push(...warn(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap, '')));
   if (secret !== undefined) found.push(...warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret, '')));
@@ -79,8 +82,8 @@ function filesOf({ items = [] }: { readonly items?: readonly { path: string }[] 
 
 function projectedWarnings(name: string, sources: readonly VolumeProjection[]): string[] {
   const found: string[] = [];
-  const before: VolumeFile[] = [];
-  // A source whose files the server does not know is taken for the one before it, which then overlaps with itself.
+  const earlier: VolumeFile[] = [];
+  // The reference server reuses the files of the previous source for a source without items, which then overlap themselves.
   let files: VolumeFile[] = [];
   for (const source of sources) {
     if (Object.keys(source).length === 0) {
@@ -89,8 +92,8 @@ function projectedWarnings(name: string, sources: readonly VolumeProjection[]): 
     }
     files = projectionFiles(source) ?? files;
     for (const file of files) {
-      found.push(...overlaps(file, before).map((overlap) => overlapText(name, 'Projected', overlap)));
-      before.push(file);
+      found.push(...overlaps(file, earlier).map((overlap) => overlapText(name, 'Projected', overlap)));
+      earlier.push(file);
     }
   }
   return found;
@@ -107,21 +110,21 @@ function projectionFiles(source: VolumeProjection): VolumeFile[] | undefined {
   return [volumeFile(path, `ClusterTrustBundle ${quote(name ?? signerName)}`)];
 }
 
-/** Without slashes at the end. */
+/** Removes trailing slashes from the path. */
 function volumeFile(path: string, origin: string): VolumeFile {
   let end = path.length;
   while (path[end - 1] === '/') end--;
   return { path: path.slice(0, end), origin };
 }
 
-/** `"a/b" with "a"` for each of the others that is the same file, lies above it or below it. */
+/** `"a/b" with "a"` for each other file whose path is equal, a parent or a child. */
 function overlaps(file: VolumeFile, others: readonly VolumeFile[]): string[] {
   return others
-    .filter((other) => touches(file.path, other.path))
+    .filter((other) => isOverlapping(file.path, other.path))
     .map((other) => `${printed(file)} with ${printed(other)}`);
 }
 
-function touches(one: string, other: string): boolean {
+function isOverlapping(one: string, other: string): boolean {
   if (one === '' || other === '') return false;
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }

@@ -1,5 +1,5 @@
 /**
- * A volume of a pod: a name and one source.
+ * Schemas of pod volumes: a name and one source.
  */
 import * as z from 'zod';
 import { always, pointer } from '../../../../schema/hints.js';

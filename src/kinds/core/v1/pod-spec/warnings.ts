@@ -1,5 +1,5 @@
 /**
- * What a client is told about the spec of a pod or of a template that is accepted all the same.
+ * Warnings about valid pod specs, of pods and pod templates: deprecated fields and labels, duplicates, fractional bytes.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
@@ -12,6 +12,7 @@ import { labelDeprecation } from '../../../shared/deprecated-node-labels.js';
 import type { NodeSelectorTerm } from '../scheduling-types.js';
 import { type Annotations, appArmorPrefix, seccompKeys } from './annotations.js';
 import type { Container, ContainerPort, EphemeralContainer } from './container.js';
+import { type ContainerWithPath, containersWithPaths } from './defaults.js';
 import type { PodSpec } from './pod-spec.js';
 import { volumesWarnings } from './volume-warnings.js';
 
@@ -19,7 +20,7 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-/** Warnings about what stands at `path`: empty for a pod, that of the template otherwise. */
+/** Warnings about a pod spec. `path` is empty for a pod, and the path of the template otherwise. */
 export function podSpecWarnings(
   path: string,
   spec: PodSpec,
@@ -27,7 +28,7 @@ export function podSpecWarnings(
 ): string[] {
   const at = childPath(path, 'spec');
   const isTemplate = path !== '';
-  const containers = placedContainers(at, spec);
+  const containers = containersWithPaths(at, spec);
   const { hostAliases = [], imagePullSecrets = [], dnsConfig, terminationGracePeriodSeconds: grace } = spec;
   const { nodes, affinity } = schedulingWarnings(at, spec, dialect);
   const seccomp = seccompKeys(dialect);
@@ -50,17 +51,17 @@ export function podSpecWarnings(
     ...fractionWarnings(childPath(at, 'overhead'), spec.overhead, 'memory'),
     ...fractionWarnings(childPath(at, 'overhead'), spec.overhead, 'ephemeral-storage'),
     ...seccompWarnings(annotationsAt, spec.securityContext, { annotations, key: seccomp.pod }),
-    ...containers.flatMap(({ place, container }) => [
+    ...containers.flatMap(({ path: containerPath, container }) => [
       ...seccompWarnings(annotationsAt, container.securityContext, {
         annotations,
         key: seccomp.prefix + container.name,
       }),
-      // A pod's own are told when its fields are filled in from them; see app-armor.ts.
+      // For pods, these warnings are returned when the fields are set from the annotations; see pod/strategy.ts.
       ...(isTemplate && spec.securityContext.appArmorProfile === undefined
         ? appArmorWarnings(annotationsAt, container, { annotations, key: appArmorPrefix(dialect) + container.name })
         : []),
-      ...amountWarnings(childPath(place, 'resources'), container),
-      ...envWarnings(childPath(place, 'env'), container),
+      ...amountWarnings(childPath(containerPath, 'resources'), container),
+      ...envWarnings(childPath(containerPath, 'env'), container),
     ]),
     ...portWarnings(containers),
     ...portNameWarnings(containers),
@@ -77,7 +78,7 @@ export function podSpecWarnings(
   ];
 }
 
-/** Those that came before, with their second and later places. */
+/** The second and later occurrences of texts, with their indexes. */
 function repeats(texts: readonly string[]): [text: string, index: number][] {
   const seen = new Set<string>();
   return texts.flatMap((text, index): [string, number][] => {
@@ -102,7 +103,7 @@ function annotationWarnings(path: string, annotations: Annotations, dialect: Dia
   );
 }
 
-/** A profile in an annotation has no effect, unless the field says what it is. */
+/** Seccomp annotations have no effect; they are ignored without a warning if the field is set. */
 function seccompWarnings(
   path: string,
   context: { readonly seccompProfile?: unknown } | undefined,
@@ -112,7 +113,7 @@ function seccompWarnings(
   return [`${keyPath(path, key)}: non-functional in v1.27+; use the "seccompProfile" field instead`];
 }
 
-/** The older way to name a profile; the field, where there is one, counts. */
+/** AppArmor annotations are deprecated in favour of the field. */
 function appArmorWarnings(
   path: string,
   { securityContext }: Container | EphemeralContainer,
@@ -122,23 +123,12 @@ function appArmorWarnings(
   return [appArmorWarning(path, key)];
 }
 
-/** `path` is that of the annotations. */
+/** The warning about one AppArmor annotation. `path` is the path of the annotations. */
 export function appArmorWarning(path: string, key: string): string {
   return `${keyPath(path, key)}: deprecated since v1.30; use the "appArmorProfile" field instead`;
 }
 
-interface Placed {
-  readonly place: string;
-  readonly container: Container | EphemeralContainer;
-}
-
-function placedContainers(at: string, spec: PodSpec): Placed[] {
-  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
-    (spec[list] ?? []).map((container, index) => ({ place: keyPath(childPath(at, list), index), container })),
-  );
-}
-
-/** Bytes cannot be split. */
+/** Warns about fractional numbers of bytes. */
 function amountWarnings(path: string, { resources }: Container | EphemeralContainer): string[] {
   return ['memory', 'ephemeral-storage'].flatMap((name) =>
     (['limits', 'requests'] as const).flatMap((list) => fractionWarnings(childPath(path, list), resources[list], name)),
@@ -151,7 +141,7 @@ function fractionWarnings(path: string, amounts: Readonly<Record<string, string>
   return [`${keyPath(path, name)}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
 }
 
-/** A later definition may build upon an earlier one of its name; one that does not hides it. */
+/** Warns about duplicate variables, unless the later one refers to the earlier one by `$(NAME)`. */
 function envWarnings(path: string, { env = [] }: Container | EphemeralContainer): string[] {
   return repeats(env.map(({ name }) => name)).flatMap(([name, index]) => {
     const { value = '', valueFrom } = env[index] ?? {};
@@ -162,14 +152,14 @@ function envWarnings(path: string, { env = [] }: Container | EphemeralContainer)
   });
 }
 
-function portWarnings(containers: readonly Placed[]): string[] {
+function portWarnings(containers: readonly ContainerWithPath[]): string[] {
   const seen: { readonly where: string; readonly port: ContainerPort }[] = [];
   const warnings: string[] = [];
-  for (const { place, container } of containers) {
+  for (const { path: containerPath, container } of containers) {
     for (const [index, port] of (container.ports ?? []).entries()) {
-      const where = keyPath(childPath(place, 'ports'), index);
+      const where = keyPath(childPath(containerPath, 'ports'), index);
       if (port.hostIP !== undefined && (port.hostPort ?? 0) === 0) {
-        warnings.push(`${where}: hostIP set without hostPort: ${printedPort(port)}`);
+        warnings.push(`${where}: hostIP set without hostPort: ${goValueOfPort(port)}`);
       }
       for (const other of seen) {
         const clash = portClash(port, other.port);
@@ -181,13 +171,13 @@ function portWarnings(containers: readonly Placed[]): string[] {
   return warnings;
 }
 
-/** Of ports of one name the first is found. */
-function portNameWarnings(containers: readonly Placed[]): string[] {
+/** Warns about duplicate port names, of which lookups find only the first. */
+function portNameWarnings(containers: readonly ContainerWithPath[]): string[] {
   const seen = new Map<string, string>();
-  return containers.flatMap(({ place, container }) =>
+  return containers.flatMap(({ path: containerPath, container }) =>
     (container.ports ?? []).flatMap(({ name = '' }, index) => {
       if (name === '') return [];
-      const where = keyPath(childPath(place, 'ports'), index);
+      const where = keyPath(childPath(containerPath, 'ports'), index);
       const first = seen.get(name);
       if (first === undefined) seen.set(name, where);
       if (first === undefined) return [];
@@ -197,8 +187,8 @@ function portNameWarnings(containers: readonly Placed[]): string[] {
   );
 }
 
-/** As the reference server shows it. */
-function printedPort({ name = '', containerPort, protocol, hostIP = '' }: ContainerPort): string {
+/** Prints a port as Go's `%+v`. */
+function goValueOfPort({ name = '', containerPort, protocol, hostIP = '' }: ContainerPort): string {
   return `{Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 }
 
@@ -211,22 +201,25 @@ function portClash(port: ContainerPort, other: ContainerPort): string | undefine
   return hostPort === otherPort && (ip === '') !== (otherIp === '') ? 'dangerously ambiguous' : undefined;
 }
 
-/** Warnings about the spec at `at`; the reference server has others between the two. */
+/**
+ * Warnings about node labels, topology spread and affinity of the spec at `at`. The two lists are separate because the
+ * reference server reports other warnings between them.
+ */
 function schedulingWarnings(
   at: string,
   spec: PodSpec,
   dialect: Dialect,
 ): { readonly nodes: string[]; readonly affinity: string[] } {
   const { nodeSelector = {}, affinity, topologySpreadConstraints = [] } = spec;
-  // The label is named again where the path does not end in it.
-  const named = (where: string, label: string) => {
-    const why = labelDeprecation(label, dialect);
-    return why === undefined ? [] : [`${where}: ${label} is ${why}`];
+  // The message contains the label, because the path does not end in it.
+  const labelWarnings = (where: string, label: string) => {
+    const deprecation = labelDeprecation(label, dialect);
+    return deprecation === undefined ? [] : [`${where}: ${label} is ${deprecation}`];
   };
-  const keysOf = (where: string, { matchExpressions = [] }: NodeSelectorTerm) =>
+  const expressionsOf = (where: string, { matchExpressions = [] }: NodeSelectorTerm) =>
     matchExpressions.map(({ key, values = [] }, index) => {
       const expression = keyPath(childPath(where, 'matchExpressions'), index);
-      return { expression, values, warnings: named(childPath(expression, 'key'), key) };
+      return { expression, values, warnings: labelWarnings(childPath(expression, 'key'), key) };
     });
   const { [REQUIRED]: required, [PREFERRED]: preferred = [] } = affinity?.nodeAffinity ?? {};
   const nodeAt = childPath(at, 'affinity.nodeAffinity');
@@ -235,17 +228,17 @@ function schedulingWarnings(
   return {
     nodes: [
       ...Object.keys(nodeSelector).flatMap((key) => {
-        const why = labelDeprecation(key, dialect);
-        return why === undefined ? [] : [`${keyPath(childPath(at, 'nodeSelector'), key)}: ${why}`];
+        const deprecation = labelDeprecation(key, dialect);
+        return deprecation === undefined ? [] : [`${keyPath(childPath(at, 'nodeSelector'), key)}: ${deprecation}`];
       }),
       ...(required?.nodeSelectorTerms ?? []).flatMap((term, index) =>
-        keysOf(keyPath(childPath(nodeAt, `${REQUIRED}.nodeSelectorTerms`), index), term).flatMap(
+        expressionsOf(keyPath(childPath(nodeAt, `${REQUIRED}.nodeSelectorTerms`), index), term).flatMap(
           ({ warnings }) => warnings,
         ),
       ),
-      // Values that no label can have are refused in what is required, and let through in what is preferred.
+      // Invalid label values are errors in required terms and warnings in preferred terms.
       ...preferred.flatMap(({ preference }, index) =>
-        keysOf(childPath(keyPath(childPath(nodeAt, PREFERRED), index), 'preference'), preference).flatMap(
+        expressionsOf(childPath(keyPath(childPath(nodeAt, PREFERRED), index), 'preference'), preference).flatMap(
           ({ expression, values, warnings }) => [
             ...warnings,
             ...valueWarnings(childPath(expression, 'values'), values),
@@ -253,8 +246,8 @@ function schedulingWarnings(
         ),
       ),
       ...topologySpreadConstraints.flatMap(({ topologyKey, labelSelector }, index) => [
-        ...named(spreadAt(index, 'topologyKey'), topologyKey),
-        ...(labelSelector === undefined ? [nullSelector(spreadAt(index, 'labelSelector'))] : []),
+        ...labelWarnings(spreadAt(index, 'topologyKey'), topologyKey),
+        ...(labelSelector === undefined ? [nullSelectorWarning(spreadAt(index, 'labelSelector'))] : []),
       ]),
     ],
     affinity: podAffinityWarnings(childPath(at, 'affinity'), affinity),
@@ -263,7 +256,7 @@ function schedulingWarnings(
 
 function valueWarnings(path: string, values: readonly string[]): string[] {
   return values.flatMap((value, index) =>
-    labelValueProblems(value).map((why) => `${keyPath(path, index)}: ${value} is invalid, ${why}`),
+    labelValueProblems(value).map((problem) => `${keyPath(path, index)}: ${value} is invalid, ${problem}`),
   );
 }
 
@@ -274,18 +267,22 @@ function podAffinityWarnings(at: string, affinity: PodSpec['affinity']): string[
     return [
       ...terms.flatMap(({ labelSelector }, index) =>
         labelSelector === undefined
-          ? [nullSelector(childPath(keyPath(childPath(path, REQUIRED), index), 'labelSelector'))]
+          ? [nullSelectorWarning(childPath(keyPath(childPath(path, REQUIRED), index), 'labelSelector'))]
           : [],
       ),
       ...weighted.flatMap(({ podAffinityTerm }, index) =>
         podAffinityTerm.labelSelector === undefined
-          ? [nullSelector(childPath(keyPath(childPath(path, PREFERRED), index), 'podAffinityTerm.labelSelector'))]
+          ? [
+              nullSelectorWarning(
+                childPath(keyPath(childPath(path, PREFERRED), index), 'podAffinityTerm.labelSelector'),
+              ),
+            ]
           : [],
       ),
     ];
   });
 }
 
-function nullSelector(where: string): string {
+function nullSelectorWarning(where: string): string {
   return `${where}: a null labelSelector results in matching no pod`;
 }

@@ -17,7 +17,7 @@ import type { Kind, StrategyContext } from '../../../kind.js';
 import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
 import { checkDeleteOptions } from '../../../shared/deletion-options.js';
 import { failedPrecondition } from '../../../shared/storage-conflict.js';
-import { setCondition, isReady } from './conditions.js';
+import { isReady, setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
 const preconditionsShape = () => ({ uid: pointer(namedString('types.UID')), resourceVersion: pointer(z.string()) });

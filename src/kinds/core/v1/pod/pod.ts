@@ -13,7 +13,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-
 import type { Kind, WriteContext } from '../../../kind.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { podConnections } from '../connect-subresources.js';
-import { mirrorKey, EMPTY_PATH } from '../pod-spec/annotations.js';
+import { EMPTY_PATH, mirrorKey } from '../pod-spec/annotations.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { podSpec } from '../pod-spec/pod-spec.js';

@@ -9,7 +9,7 @@ import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type { WriteContext } from '../../../kind.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
-import { mirrorKey, EMPTY_PATH } from '../pod-spec/annotations.js';
+import { EMPTY_PATH, mirrorKey } from '../pod-spec/annotations.js';
 import type { Container, ResourceRequirements } from '../pod-spec/container.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import {
   always,
   applyMapList,
+  enumString,
   hint,
   int32,
   int64,
@@ -15,7 +16,6 @@ import {
   resourceList,
   time,
   timeOrNull,
-  words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { resourceRequirements } from '../pod-spec/container.js';
@@ -23,7 +23,7 @@ import { resourceRequirements } from '../pod-spec/container.js';
 const podConditionShape = () => ({
   type: namedString('v1.PodConditionType'),
   observedGeneration: optional(int64()),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   lastProbeTime: timeOrNull(),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
@@ -97,7 +97,7 @@ const volumeMountStatusShape = () => ({
   name: z.string(),
   mountPath: z.string(),
   readOnly: optional(z.boolean()),
-  recursiveReadOnly: pointer(words<'Disabled' | 'IfPossible' | 'Enabled'>('v1.RecursiveReadOnlyMode')),
+  recursiveReadOnly: pointer(enumString<'Disabled' | 'IfPossible' | 'Enabled'>('v1.RecursiveReadOnlyMode')),
 });
 export interface VolumeMountStatus extends Output<typeof volumeMountStatusShape> {}
 export interface VolumeMountStatusInput extends Input<typeof volumeMountStatusShape> {}
@@ -127,7 +127,7 @@ export const containerUser: Type<ContainerUser, ContainerUserInput> = type('Cont
 
 const resourceHealthShape = () => ({
   resourceID: z.string(),
-  health: optional(words<'Healthy' | 'Unhealthy' | 'Unknown'>('v1.ResourceHealthStatus')),
+  health: optional(enumString<'Healthy' | 'Unhealthy' | 'Unknown'>('v1.ResourceHealthStatus')),
 });
 export interface ResourceHealth extends Output<typeof resourceHealthShape> {}
 export interface ResourceHealthInput extends Input<typeof resourceHealthShape> {}
@@ -178,7 +178,7 @@ export const podResourceClaimStatus: Type<PodResourceClaimStatus, PodResourceCla
 
 const podStatusShape = () => ({
   observedGeneration: optional(int64()),
-  phase: optional(words<'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'>('v1.PodPhase')),
+  phase: optional(enumString<'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'>('v1.PodPhase')),
   conditions: optional(mapList(podCondition(), 'type')),
   message: optional(z.string()),
   reason: optional(z.string()),
@@ -190,9 +190,9 @@ const podStatusShape = () => ({
   startTime: pointer(time()),
   initContainerStatuses: optional(z.array(containerStatus())),
   containerStatuses: optional(z.array(containerStatus())),
-  qosClass: optional(words<'Guaranteed' | 'Burstable' | 'BestEffort'>('v1.PodQOSClass')),
+  qosClass: optional(enumString<'Guaranteed' | 'Burstable' | 'BestEffort'>('v1.PodQOSClass')),
   ephemeralContainerStatuses: optional(z.array(containerStatus())),
-  resize: optional(words<'Proposed' | 'InProgress' | 'Deferred' | 'Infeasible'>('v1.PodResizeStatus')),
+  resize: optional(enumString<'Proposed' | 'InProgress' | 'Deferred' | 'Infeasible'>('v1.PodResizeStatus')),
   resourceClaimStatuses: optional(
     hint(mapList(podResourceClaimStatus(), 'name'), { patchStrategy: 'merge,retainKeys' }),
   ),

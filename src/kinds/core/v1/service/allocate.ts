@@ -154,7 +154,11 @@ function refusalOf(spec: ServiceSpec, address: string, refusal: string | undefin
  * again and picks another.
  */
 function checkAgain(
-  { addresses, ports, pool }: { readonly addresses: Addresses; readonly ports: NodePortAllocator; readonly pool: ClusterIPAllocator },
+  {
+    addresses,
+    ports,
+    pool,
+  }: { readonly addresses: Addresses; readonly ports: NodePortAllocator; readonly pool: ClusterIPAllocator },
   stored: ApiObject,
 ): void {
   const refuse = refuserOf(stored.metadata.name);

@@ -97,7 +97,11 @@ function portsOf(service: ApiObject): number[] {
 }
 
 /** Gives a Service the ports it needs. Returns what is wrong with those it named; throws when none are left. */
-export function allocateNodePorts(spec: ServiceSpec, live: ServiceSpec | undefined, ports: NodePortAllocator): FieldError[] {
+export function allocateNodePorts(
+  spec: ServiceSpec,
+  live: ServiceSpec | undefined,
+  ports: NodePortAllocator,
+): FieldError[] {
   if (needsNodePorts(spec)) {
     const problems = live === undefined ? newPorts(spec, ports) : changedPorts(spec, live, ports);
     if (problems.length > 0) return problems;

@@ -6,19 +6,19 @@ import {
   always,
   atomic,
   defaulted,
+  enumString,
   int32,
   intOrString,
   mapList,
   optional,
   pointer,
-  words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { condition } from '../../../shared/types.js';
 
 const servicePortShape = () => ({
   name: optional(z.string()),
-  protocol: defaulted(words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
+  protocol: defaulted(enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
   appProtocol: pointer(z.string()),
   port: int32(),
   targetPort: pointer(intOrString()),
@@ -46,21 +46,24 @@ const serviceSpecShape = () => ({
   selector: optional(atomic(z.record(z.string(), z.string()))),
   clusterIP: optional(z.string()),
   clusterIPs: optional(z.array(z.string())),
-  type: defaulted(words<'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName'>('v1.ServiceType'), 'ClusterIP'),
+  type: defaulted(
+    enumString<'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName'>('v1.ServiceType'),
+    'ClusterIP',
+  ),
   externalIPs: optional(z.array(z.string())),
-  sessionAffinity: defaulted(words<'ClientIP' | 'None'>('v1.ServiceAffinity'), 'None'),
+  sessionAffinity: defaulted(enumString<'ClientIP' | 'None'>('v1.ServiceAffinity'), 'None'),
   loadBalancerIP: optional(z.string()),
   loadBalancerSourceRanges: optional(z.array(z.string())),
   externalName: optional(z.string()),
-  externalTrafficPolicy: optional(words<'Cluster' | 'Local'>('v1.ServiceExternalTrafficPolicy')),
+  externalTrafficPolicy: optional(enumString<'Cluster' | 'Local'>('v1.ServiceExternalTrafficPolicy')),
   healthCheckNodePort: optional(int32()),
   publishNotReadyAddresses: optional(z.boolean()),
   sessionAffinityConfig: pointer(sessionAffinityConfig()),
-  ipFamilies: optional(z.array(words<'IPv4' | 'IPv6'>('v1.IPFamily'))),
-  ipFamilyPolicy: pointer(words<'SingleStack' | 'PreferDualStack' | 'RequireDualStack'>('v1.IPFamilyPolicy')),
+  ipFamilies: optional(z.array(enumString<'IPv4' | 'IPv6'>('v1.IPFamily'))),
+  ipFamilyPolicy: pointer(enumString<'SingleStack' | 'PreferDualStack' | 'RequireDualStack'>('v1.IPFamilyPolicy')),
   allocateLoadBalancerNodePorts: pointer(z.boolean()),
   loadBalancerClass: pointer(z.string()),
-  internalTrafficPolicy: pointer(words<'Cluster' | 'Local'>('v1.ServiceInternalTrafficPolicy')),
+  internalTrafficPolicy: pointer(enumString<'Cluster' | 'Local'>('v1.ServiceInternalTrafficPolicy')),
   trafficDistribution: pointer(z.string()),
 });
 export interface ServiceSpec extends Output<typeof serviceSpecShape> {}
@@ -69,7 +72,7 @@ export const serviceSpec: Type<ServiceSpec, ServiceSpecInput> = type('ServiceSpe
 
 const portStatusShape = () => ({
   port: int32(),
-  protocol: words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'),
+  protocol: enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'),
   error: pointer(z.string()),
 });
 export interface PortStatus extends Output<typeof portStatusShape> {}
@@ -79,7 +82,7 @@ const portStatus: Type<PortStatus, PortStatusInput> = type('PortStatus', portSta
 const loadBalancerIngressShape = () => ({
   ip: optional(z.string()),
   hostname: optional(z.string()),
-  ipMode: pointer(words<'VIP' | 'Proxy'>('v1.LoadBalancerIPMode')),
+  ipMode: pointer(enumString<'VIP' | 'Proxy'>('v1.LoadBalancerIPMode')),
   ports: optional(z.array(portStatus())),
 });
 export interface LoadBalancerIngress extends Output<typeof loadBalancerIngressShape> {}

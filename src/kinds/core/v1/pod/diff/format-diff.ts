@@ -10,8 +10,8 @@ import {
   formatValue,
   itemLimit,
   levelOf,
-  oneLevelDown,
   mapKey,
+  oneLevelDown,
   quoted,
   withType,
 } from './format-value.js';

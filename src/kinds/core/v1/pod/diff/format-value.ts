@@ -5,7 +5,7 @@
 import { byteLength } from '../../../../../meta/names.js';
 import { isPrintable, quote } from '../../../../../text/go/go-text.js';
 import type { GoType } from './go-types.js';
-import { type GoValue, quantityStruct, isZero } from './go-value.js';
+import { type GoValue, isZero, quantityStruct } from './go-value.js';
 import { braces, DOTS, dots, line, NIL, record, type TextNode, type TextRecord, wrap } from './text.js';
 
 export interface FormatOptions {
