@@ -6,7 +6,7 @@ import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { DerError, DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
 import { decodeBase64Text } from '../../util/base64.js';
-import { toHex } from '../../util/hex.js';
+import { toHex } from '../../util/bytes.js';
 import { type Bytes, concat } from './write-der.js';
 
 export interface SigningRequest {

@@ -1,5 +1,5 @@
 /**
- * EndpointSlices: for each service with a selector, the addresses of its pods, in slices that are full rather than many.
+ * The controller of EndpointSlices: for each Service with a selector, the addresses of its pods, in as few slices as possible.
  */
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -8,34 +8,34 @@ import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { messageOf } from '../../util/message-of.js';
 import { manager, triggerTimeAnnotation } from '../endpoints/names.js';
-import { isSelecting, podServices } from '../endpoints/pod-services.js';
+import { hasSelector, podServiceIndex } from '../endpoints/pod-services.js';
 import { TriggerTimes } from '../endpoints/trigger-times.js';
 import type { Controller } from '../runtime/controller.js';
 import { OwnSlices } from './own-slices.js';
-import { sliceNeeds } from './reconcile.js';
+import { planSlices } from './reconcile.js';
 import type { SlicePlan } from './slice.js';
 import { distributionOf } from './traffic-hints.js';
 import { writeSlices } from './write-slices.js';
 
 export interface EndpointSlicesOptions {
-  /** How many endpoints a slice holds; 100 unless given. */
+  /** The maximum number of endpoints per slice; 100 unless given. */
   readonly maxEndpointsPerSlice?: number | undefined;
 }
 
-/** Names the controller in the label of its slices. */
+/** The controller's name in the managed-by label of its slices. */
 const MANAGER = 'endpointslice-controller';
-const MOST_PER_SLICE = 1000;
+const MAX_PER_SLICE = 1000;
 const BACKOFF = { firstMs: 1000, longestMs: 1_000_000 };
 
 /**
- * Keeps the EndpointSlices of services with a selector. Those of services that are gone are the garbage collector's.
+ * Maintains the EndpointSlices of Services with a selector. The garbage collector deletes those of deleted Services.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([endpointSlices({ maxEndpointsPerSlice: 10 })]) });
  */
 export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOptions = {}): Controller {
-  if (!Number.isInteger(maxEndpointsPerSlice) || maxEndpointsPerSlice < 1 || maxEndpointsPerSlice > MOST_PER_SLICE) {
-    throw new TypeError(`orchplane: maxEndpointsPerSlice must be a whole number from 1 to ${MOST_PER_SLICE}`);
+  if (!Number.isInteger(maxEndpointsPerSlice) || maxEndpointsPerSlice < 1 || maxEndpointsPerSlice > MAX_PER_SLICE) {
+    throw new TypeError(`orchplane: maxEndpointsPerSlice must be a whole number from 1 to ${MAX_PER_SLICE}`);
   }
   return {
     name: 'endpointslice-controller',
@@ -47,11 +47,11 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
       const services = context.informer(Service);
       const pods = context.informer(Pod);
       const nodes = context.informer(Node);
-      const selected = podServices(pods, services);
+      const serviceIndex = podServiceIndex(pods, services);
       const times = new TriggerTimes();
       const own = manager(dialect, MANAGER);
       const slices = new OwnSlices(context.informer(EndpointSlice), { dialect, manager: own });
-      /** Services that lack a pod because its node does not exist, by that node. */
+      /** Keys of Services that omit a pod because its node does not exist, by node name. */
       const waiting = new Map<string, Set<string>>();
 
       const queue = context.queue(
@@ -61,12 +61,12 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
             times.forget(key);
             return;
           }
-          if (!isSelecting(service)) return;
-          const behind = selected.podsOf(service);
-          const trigger = times.next(key, service, behind);
-          const { nowhere, ...changes } = sliceNeeds({
+          if (!hasSelector(service)) return;
+          const selectedPods = serviceIndex.podsOf(service);
+          const trigger = times.next(key, service, selectedPods);
+          const { podsWithoutNode, ...changes } = planSlices({
             service,
-            pods: behind,
+            pods: selectedPods,
             existing: slices.of(key).filter(({ metadata }) => metadata.deletionTimestamp === undefined),
             nodeNamed: (name) => (name === '' ? undefined : nodes.get(name)),
             maxEndpoints: maxEndpointsPerSlice,
@@ -74,23 +74,28 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
             dialect,
             manager: own,
           });
-          for (const { node } of nowhere) waiting.set(node, (waiting.get(node) ?? new Set()).add(key));
-          const problems = nowhere.map(
+          for (const { node } of podsWithoutNode) waiting.set(node, (waiting.get(node) ?? new Set()).add(key));
+          const problems = podsWithoutNode.map(
             ({ pod, node }) => `skipping Pod ${pod} for Service ${key}: Node ${node} Not Found`,
           );
-          const refused = (all: readonly string[]): string => {
+          const recordFailure = (all: readonly string[]): string => {
             const list = all.length === 1 ? all.join('') : `[${all.join(', ')}]`;
-            events.record(service, 'Warning', REFUSED, `Error updating Endpoint Slices for Service ${key}: ${list}`);
+            events.record(
+              service,
+              'Warning',
+              FAILURE_REASON,
+              `Error updating Endpoint Slices for Service ${key}: ${list}`,
+            );
             return list;
           };
           try {
             const annotated = (plan: SlicePlan) => withTrigger(plan, trigger, dialect);
             await writeSlices({ client, key, slices, owner: service, changes, annotated });
           } catch (error) {
-            refused([...problems, messageOf(error)]);
+            recordFailure([...problems, messageOf(error)]);
             throw error;
           }
-          if (problems.length > 0) throw new Error(refused(problems));
+          if (problems.length > 0) throw new Error(recordFailure(problems));
         },
         { workers: 5, backoff: BACKOFF },
       );
@@ -98,7 +103,7 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
 
       services.onKey((key) => queue.add(key));
       pods.subscribe((event) => {
-        for (const key of selected.touchedBy(event)) queue.add(key);
+        for (const key of serviceIndex.affectedBy(event)) queue.add(key);
       });
       nodes.subscribe(({ type, object }) => {
         if (type !== 'ADDED') return;
@@ -109,9 +114,9 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
   };
 }
 
-const REFUSED = 'FailedToUpdateEndpointSlices';
+const FAILURE_REASON = 'FailedToUpdateEndpointSlices';
 
-/** The plan with the time of what brought it about, or without any. */
+/** Sets or removes the trigger time annotation. */
 function withTrigger(plan: SlicePlan, trigger: string | undefined, dialect: Dialect): SlicePlan {
   const { annotations: before, ...metadata } = plan.metadata ?? {};
   const annotations = { ...before };

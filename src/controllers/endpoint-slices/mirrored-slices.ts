@@ -1,5 +1,5 @@
 /**
- * What has to be done so that slices hold what Endpoints say that somebody wrote by hand.
+ * Plans the EndpointSlices that mirror manually written Endpoints.
  */
 import type { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -9,7 +9,7 @@ import type { Labels } from '../../meta/labels.js';
 import { deepEqual } from '../../util/json.js';
 import { managedByLabel, serviceNameLabel, triggerTimeAnnotation } from '../endpoints/names.js';
 import { portsKey, sortSlicePorts } from '../endpoints/port-order.js';
-import { type Address, placedIn, type Subset, subsetsOf } from '../endpoints/repack.js';
+import { type Address, addressesIn, type Subset, subsetsOf } from '../endpoints/repack.js';
 import { controllerReference } from '../runtime/owners.js';
 import { slicePrefix } from './reconcile.js';
 import {
@@ -26,29 +26,29 @@ import {
 
 export type StoredEndpoints = ObjectOf<typeof Endpoints>;
 
-export interface Mirror {
+export interface MirrorInput {
   readonly endpoints: StoredEndpoints;
   readonly existing: readonly StoredSlice[];
   readonly maxEndpoints: number;
   readonly dialect: Dialect;
-  /** What the label holds that tells who writes slices. */
+  /** The value of the managed-by label. */
   readonly manager: string;
 }
 
-export interface MirrorNeeds {
+export interface MirrorPlan {
   readonly changes: SliceChanges;
-  /** Addresses that are none. */
+  /** The number of invalid addresses. */
   readonly invalid: number;
-  /** Addresses that were left out, those that are none among them. */
+  /** The number of skipped addresses, including invalid ones. */
   readonly skipped: number;
 }
 
-export function mirrorNeeds(mirror: Mirror): MirrorNeeds {
-  const { endpoints, existing, maxEndpoints } = mirror;
+export function planMirror(input: MirrorInput): MirrorPlan {
+  const { endpoints, existing, maxEndpoints } = input;
   const groups = new Map<string, Group>();
   let invalid = 0;
   let skipped = 0;
-  for (const subset of subsetsOf(placedIn(endpoints.subsets ?? []))) {
+  for (const subset of subsetsOf(addressesIn(endpoints.subsets ?? []))) {
     const { wrong, left } = addSubset(groups, subset, maxEndpoints);
     invalid += wrong;
     skipped += left;
@@ -62,11 +62,11 @@ export function mirrorNeeds(mirror: Mirror): MirrorNeeds {
   }
   const changes: SliceChanges = { create: [], update: [], remove: [] };
   for (const [key, group] of groups) {
-    mirrorGroup(mirror, { group, slices: byGroup.get(key) ?? [], changes });
+    mirrorGroup(input, { group, slices: byGroup.get(key) ?? [], changes });
     byGroup.delete(key);
   }
   for (const slices of byGroup.values()) changes.remove.push(...slices);
-  return { changes: recycle(changes), invalid, skipped };
+  return { changes: reuseRemoved(changes), invalid, skipped };
 }
 
 interface Group {
@@ -127,12 +127,12 @@ interface GroupMirror {
   readonly changes: SliceChanges;
 }
 
-/** One slice per group; what is there beside the first is too much. */
-function mirrorGroup(mirror: Mirror, { group, slices, changes }: GroupMirror): void {
+/** One slice per group; additional ones are removed. */
+function mirrorGroup(input: MirrorInput, { group, slices, changes }: GroupMirror): void {
   const [first, ...others] = slices;
   changes.remove.push(...others);
-  if (first !== undefined && isMirrored(mirror, first, group)) return;
-  const plan = mirrorPlan(mirror, group);
+  if (first !== undefined && isMirrored(input, first, group)) return;
+  const plan = slicePlan(input, group);
   if (first === undefined) changes.create.push(plan);
   else {
     const { generateName: _prefix, ...metadata } = plan.metadata;
@@ -140,11 +140,11 @@ function mirrorGroup(mirror: Mirror, { group, slices, changes }: GroupMirror): v
   }
 }
 
-function isMirrored({ endpoints, dialect }: Mirror, slice: StoredSlice, group: Group): boolean {
+function isMirrored({ endpoints, dialect }: MirrorInput, slice: StoredSlice, group: Group): boolean {
   const { labels, annotations, ownerReferences = [] } = slice.metadata;
   const { name, uid } = endpoints.metadata;
   const now = endpointsOf(slice);
-  const isOfFormer = ownerReferences.some(
+  const isOfEarlierEndpoints = ownerReferences.some(
     (owner) => owner.kind === 'Endpoints' && owner.name === name && owner.uid !== uid,
   );
   return (
@@ -155,11 +155,11 @@ function isMirrored({ endpoints, dialect }: Mirror, slice: StoredSlice, group: G
     }) &&
     deepEqual(without(labels, [managedByLabel(dialect), serviceNameLabel(dialect)]), endpoints.metadata.labels ?? {}) &&
     deepEqual(annotations ?? {}, mirroredAnnotations(endpoints, dialect)) &&
-    !isOfFormer
+    !isOfEarlierEndpoints
   );
 }
 
-function mirrorPlan({ endpoints, dialect, manager }: Mirror, group: Group): SlicePlan {
+function slicePlan({ endpoints, dialect, manager }: MirrorInput, group: Group): SlicePlan {
   const { name, namespace = '' } = endpoints.metadata;
   const annotations = mirroredAnnotations(endpoints, dialect);
   return {
@@ -189,8 +189,8 @@ function without(labels: Labels | undefined, keys: readonly string[]): Labels {
   return Object.fromEntries(Object.entries(labels ?? {}).filter(([key]) => !keys.includes(key)));
 }
 
-/** What would be made anew takes the place of what would go, if both are of one family. */
-function recycle({ create, update, remove }: SliceChanges): SliceChanges {
+/** Reuses slices to be removed for new ones of the same address family. */
+function reuseRemoved({ create, update, remove }: SliceChanges): SliceChanges {
   const left = [...remove];
   const fresh: SlicePlan[] = [];
   const updated = [...update];

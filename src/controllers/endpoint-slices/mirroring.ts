@@ -1,22 +1,22 @@
 /**
- * EndpointSlices for Endpoints that somebody wrote by hand: those of services without a selector.
+ * The controller that mirrors manually written Endpoints, of Services without a selector, into EndpointSlices.
  */
 import { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
 import { leaderAnnotation, manager } from '../endpoints/names.js';
 import type { Controller } from '../runtime/controller.js';
-import { type MirrorNeeds, mirrorNeeds, type StoredEndpoints } from './mirrored-slices.js';
+import { type MirrorPlan, planMirror, type StoredEndpoints } from './mirrored-slices.js';
 import { OwnSlices } from './own-slices.js';
 import { writeSlices } from './write-slices.js';
 
 export interface EndpointSliceMirroringOptions {
-  /** How many addresses of a subset are mirrored; 1000 unless given. */
+  /** The maximum number of mirrored addresses per subset; 1000 unless given. */
   readonly maxEndpointsPerSubset?: number | undefined;
 }
 
 const MANAGER = 'endpointslicemirroring-controller';
-const MOST_PER_SUBSET = 1000;
+const MAX_PER_SUBSET = 1000;
 const BACKOFF = { firstMs: 1000, longestMs: 100_000 };
 
 /**
@@ -26,13 +26,9 @@ const BACKOFF = { firstMs: 1000, longestMs: 100_000 };
  * const cluster = createCluster({ controllers: controllers([endpointSliceMirroring()]) });
  */
 export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = {}): Controller {
-  const { maxEndpointsPerSubset = MOST_PER_SUBSET } = options;
-  if (
-    !Number.isInteger(maxEndpointsPerSubset) ||
-    maxEndpointsPerSubset < 1 ||
-    maxEndpointsPerSubset > MOST_PER_SUBSET
-  ) {
-    throw new TypeError(`orchplane: maxEndpointsPerSubset must be a whole number from 1 to ${MOST_PER_SUBSET}`);
+  const { maxEndpointsPerSubset = MAX_PER_SUBSET } = options;
+  if (!Number.isInteger(maxEndpointsPerSubset) || maxEndpointsPerSubset < 1 || maxEndpointsPerSubset > MAX_PER_SUBSET) {
+    throw new TypeError(`orchplane: maxEndpointsPerSubset must be a whole number from 1 to ${MAX_PER_SUBSET}`);
   }
   return {
     name: 'endpointslice-mirroring-controller',
@@ -68,19 +64,19 @@ export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = 
             return;
           }
           const maxEndpoints = maxEndpointsPerSubset;
-          const needs = mirrorNeeds({ endpoints, existing, maxEndpoints, dialect, manager: own });
-          for (const { reason, text } of omissions(needs, maxEndpoints))
+          const plan = planMirror({ endpoints, existing, maxEndpoints, dialect, manager: own });
+          for (const { reason, text } of omissions(plan, maxEndpoints))
             events.record(endpoints, 'Warning', reason, text);
-          await writeSlices({ client, key, slices, owner: endpoints, changes: needs.changes });
+          await writeSlices({ client, key, slices, owner: endpoints, changes: plan.changes });
         },
         { workers: 5, backoff: BACKOFF },
       );
       slices.onChange((key) => queue.add(key));
 
       services.onKey((key, event) => {
-        const isWithout = event.object.spec.selector === undefined;
+        const lacksSelector = event.object.spec.selector === undefined;
         const isWanted =
-          event.type === 'MODIFIED' ? isWithout !== (event.previous.spec.selector === undefined) : isWithout;
+          event.type === 'MODIFIED' ? lacksSelector !== (event.previous.spec.selector === undefined) : lacksSelector;
         if (isWanted) queue.add(key);
       });
       all.onKey((key, event) => {
@@ -90,8 +86,8 @@ export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = 
   };
 }
 
-/** What is not mirrored, for events. */
-function omissions({ invalid, skipped }: MirrorNeeds, most: number): { reason: string; text: string }[] {
+/** Describes addresses that are not mirrored, for events. */
+function omissions({ invalid, skipped }: MirrorPlan, max: number): { reason: string; text: string }[] {
   const found: { reason: string; text: string }[] = [];
   if (invalid > 0) {
     const text = `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`;
@@ -99,7 +95,7 @@ function omissions({ invalid, skipped }: MirrorNeeds, most: number): { reason: s
   }
   if (skipped > invalid) {
     const text =
-      `A max of ${most} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
+      `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
       `${skipped} addresses were skipped`;
     found.push({ reason: 'TooManyAddressesToMirror', text });
   }

@@ -1,6 +1,6 @@
 /**
- * Slices as their controller meets them: by the service they belong to, and with its own writes told apart from those of
- * others. What it has written itself is no reason for another look.
+ * The slices of one controller, indexed by Service. Distinguishes the controller's own writes from those of other clients, so
+ * that its own writes do not cause a reconcile.
  */
 import type { InformerEvent } from '../../client/informer.js';
 import type { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
@@ -11,7 +11,7 @@ import type { StoredSlice } from './slice.js';
 
 export interface OwnSlicesOptions {
   readonly dialect: Dialect;
-  /** What the label holds that tells who writes slices. */
+  /** The value of the managed-by label. */
   readonly manager: string;
 }
 
@@ -19,9 +19,9 @@ export class OwnSlices {
   readonly #options: OwnSlicesOptions;
   readonly #slices: SharedInformer<typeof EndpointSlice>;
   readonly #byService: Lookup<StoredSlice>;
-  /** The version last written of each slice that is there, by uid; absent: somebody else's. */
+  /** The resourceVersion of this controller's last write of each slice, by uid. */
   readonly #written = new Map<string, string>();
-  /** What was told of services while their slices were being written: whose write it was is known afterwards. */
+  /** Events received while slices of a Service are being written: only afterwards is it known whose writes they are. */
   readonly #writing = new Map<string, InformerEvent<StoredSlice>[]>();
   #listener: (key: string) => void = () => undefined;
 
@@ -35,39 +35,39 @@ export class OwnSlices {
   }
 
   /**
-   * Tells from now on of services whose slices have changed by another hand; first of those that have any. To be called
-   * when the queue is there that is told: what there is already is told within the call.
+   * Calls the listener with the Services whose slices were changed by other clients, starting with those of all existing
+   * slices. Call it after the queue is created, because existing slices are reported within the call.
    */
   onChange(listener: (key: string) => void): void {
     this.#listener = listener;
-    this.#slices.subscribe((event) => this.#take(event));
+    this.#slices.subscribe((event) => this.#receive(event));
   }
 
-  /** The controller's own slices of a service. */
+  /** The controller's slices of a Service. */
   of(key: string): readonly StoredSlice[] {
     return this.#byService(key);
   }
 
-  /** Writes slices of a service; `run` is given what to note each write with. */
-  async write(key: string, run: (wrote: (slice: StoredSlice) => void) => Promise<void>): Promise<void> {
+  /** Runs writes to slices of a Service; `run` must report each written slice. */
+  async write(key: string, run: (recordWrite: (slice: StoredSlice) => void) => Promise<void>): Promise<void> {
     this.#writing.set(key, []);
     try {
       await run(({ metadata }) => this.#written.set(metadata.uid, metadata.resourceVersion));
     } finally {
       const events = this.#writing.get(key) ?? [];
       this.#writing.delete(key);
-      for (const event of events) this.#tell(event);
+      for (const event of events) this.#notify(event);
     }
   }
 
-  #take(event: InformerEvent<StoredSlice>): void {
+  #receive(event: InformerEvent<StoredSlice>): void {
     const key = this.#serviceOf(event.object);
     const held = key === undefined ? undefined : this.#writing.get(key);
-    if (held === undefined) this.#tell(event);
+    if (held === undefined) this.#notify(event);
     else held.push(event);
   }
 
-  #tell(event: InformerEvent<StoredSlice>): void {
+  #notify(event: InformerEvent<StoredSlice>): void {
     const { type, object } = event;
     const { uid, resourceVersion } = object.metadata;
     const written = this.#written.get(uid);
@@ -77,13 +77,13 @@ export class OwnSlices {
     } else if (written === resourceVersion) return;
     const previous = type === 'MODIFIED' ? event.previous : object;
     const keys = new Set([this.#serviceOf(object), this.#serviceOf(previous)]);
-    // Another's slice of the same service, now as before.
+    // A slice of another manager, before and after the change.
     if (keys.size === 1 && !this.#isOwn(object) && !this.#isOwn(previous)) return;
     for (const key of keys) if (key !== undefined) this.#listener(key);
   }
 
-  /** Notes that a slice is going by the controller's own hand. */
-  removing({ metadata }: StoredSlice): void {
+  /** Records that this controller deletes the slice. */
+  recordDelete({ metadata }: StoredSlice): void {
     this.#written.set(metadata.uid, GONE);
   }
 
@@ -97,5 +97,5 @@ export class OwnSlices {
   }
 }
 
-/** No version is this. */
+/** Marks a deletion; not a valid resourceVersion. */
 const GONE = '';

@@ -1,6 +1,6 @@
 /**
- * Puts endpoints into slices with as few writes as possible: endpoints stay where they are, slices that change anyhow are
- * filled up, and only then others are touched or made.
+ * Distributes endpoints over slices with few writes: endpoints stay in their slice, slices that change anyway are filled up, and
+ * only then other slices are changed or created.
  */
 import {
   endpointKey,
@@ -12,37 +12,37 @@ import {
   type StoredSlice,
 } from './slice.js';
 
-export interface Placing {
+export interface Placement {
   readonly existing: readonly StoredSlice[];
-  /** By {@link endpointKey}. Emptied as endpoints find their place. */
+  /** By {@link endpointKey}. Endpoints are removed as they are placed. */
   readonly desired: Map<string, SliceEndpoint>;
   readonly maxEndpoints: number;
-  /** An existing slice with other endpoints. */
+  /** The plan of an existing slice with other endpoints. */
   readonly changed: (slice: StoredSlice, endpoints: readonly SliceEndpoint[]) => SlicePlan;
-  /** Whether a slice has to be written even if its endpoints are right. */
+  /** Whether a slice must be written even if its endpoints are unchanged. */
   readonly isStale: (slice: StoredSlice) => boolean;
-  /** A new slice without endpoints. */
+  /** The plan of a new slice without endpoints. */
   readonly fresh: () => SlicePlan;
 }
 
-export function placeEndpoints(placing: Placing): SliceChanges {
-  const { desired, maxEndpoints } = placing;
-  const { update, remove, unchanged } = keepInPlace(placing);
+export function placeEndpoints(placement: Placement): SliceChanges {
+  const { desired, maxEndpoints } = placement;
+  const { update, remove, unchanged } = keepInPlace(placement);
 
-  // The fullest first: slices become full rather than many.
-  for (const plan of [...update].sort((a, b) => b.endpoints.length - a.endpoints.length)) fill(plan, placing);
+  // Fullest first, so that few slices are needed.
+  for (const plan of [...update].sort((a, b) => b.endpoints.length - a.endpoints.length)) fill(plan, placement);
 
   const create: SlicePlan[] = [];
   while (desired.size > 0) {
     const host = desired.size < maxEndpoints ? bestFit(unchanged, desired.size, maxEndpoints) : undefined;
     if (host === undefined) {
-      const plan = placing.fresh();
-      fill(plan, placing);
+      const plan = placement.fresh();
+      fill(plan, placement);
       create.push(plan);
     } else {
       unchanged.delete(host);
-      const plan = placing.changed(host, endpointsOf(host));
-      fill(plan, placing);
+      const plan = placement.changed(host, endpointsOf(host));
+      fill(plan, placement);
       update.push(plan);
     }
   }
@@ -55,7 +55,7 @@ interface Kept {
   readonly unchanged: Set<StoredSlice>;
 }
 
-function keepInPlace({ existing, desired, changed, isStale }: Placing): Kept {
+function keepInPlace({ existing, desired, changed, isStale }: Placement): Kept {
   const kept: Kept = { update: [], remove: [], unchanged: new Set() };
   for (const slice of existing) {
     const before = endpointsOf(slice);
@@ -78,7 +78,7 @@ function keepInPlace({ existing, desired, changed, isStale }: Placing): Kept {
   return kept;
 }
 
-function fill(plan: SlicePlan, { desired, maxEndpoints }: Placing): void {
+function fill(plan: SlicePlan, { desired, maxEndpoints }: Placement): void {
   for (const [key, endpoint] of desired) {
     if (plan.endpoints.length >= maxEndpoints) return;
     desired.delete(key);
@@ -86,7 +86,7 @@ function fill(plan: SlicePlan, { desired, maxEndpoints }: Placing): void {
   }
 }
 
-/** The slice that is closest to full with so many more. */
+/** The slice that is closest to full after adding `count` endpoints. */
 function bestFit(slices: Iterable<StoredSlice>, count: number, maxEndpoints: number): StoredSlice | undefined {
   let best: StoredSlice | undefined;
   let bestLeft = maxEndpoints;

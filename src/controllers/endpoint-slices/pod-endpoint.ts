@@ -1,5 +1,5 @@
 /**
- * Pods as endpoints of a slice.
+ * Converts pods to slice endpoints.
  */
 import type { Node } from '../../kinds/core/v1/node/node.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -10,16 +10,16 @@ import { sortSlicePorts } from '../endpoints/port-order.js';
 import { isPodReady, isTerminating, type StoredPod } from '../workloads/pod-state.js';
 import type { SliceEndpoint, SlicePort } from './slice.js';
 
-export interface EndpointPlace {
+export interface PodEndpointInput {
   readonly service: StoredService;
   readonly node: ObjectOf<typeof Node> | undefined;
   readonly family: IpFamily;
   readonly dialect: Dialect;
 }
 
-/** Undefined: the pod has no address of that family. */
-export function podEndpoint(pod: StoredPod, place: EndpointPlace): SliceEndpoint | undefined {
-  const { service, node, family, dialect } = place;
+/** The endpoint of a pod; undefined if it has no address of that family. */
+export function podEndpoint(pod: StoredPod, input: PodEndpointInput): SliceEndpoint | undefined {
+  const { service, node, family, dialect } = input;
   const addresses = podAddresses(pod).flatMap((address) => (address.family === family ? [address.text] : []));
   if (addresses.length === 0) return undefined;
   const serving = isPodReady(pod);
@@ -39,7 +39,7 @@ export function podEndpoint(pod: StoredPod, place: EndpointPlace): SliceEndpoint
   };
 }
 
-/** The ports of a service in a pod, those that the pod has. */
+/** The Service ports that the pod has. */
 export function podPorts(pod: StoredPod, { spec }: StoredService): SlicePort[] {
   const ports = (spec.ports ?? []).flatMap((servicePort) => {
     const port = portNumber(pod, servicePort);
@@ -50,11 +50,11 @@ export function podPorts(pod: StoredPod, { spec }: StoredService): SlicePort[] {
   return sortSlicePorts(ports);
 }
 
-/** The families of addresses that a service has slices for. */
+/** The address families for which a Service has slices. */
 export function familiesOf({ spec }: StoredService): readonly IpFamily[] {
   const { ipFamilies = [], clusterIP = '' } = spec;
   if (ipFamilies.length > 0) return [...new Set(ipFamilies)];
-  // Stored before services had families.
+  // For Services stored before ipFamilies existed.
   if (clusterIP === '' || clusterIP === 'None') return ['IPv4', 'IPv6'];
   return [parseIpSloppy(clusterIP)?.family ?? 'IPv4'];
 }

@@ -1,5 +1,5 @@
 /**
- * What has to be done to the slices of a service, worked out without touching anything.
+ * Plans the slices of a Service. Pure functions.
  */
 import type { Node } from '../../kinds/core/v1/node/node.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -27,43 +27,43 @@ import {
 } from './slice.js';
 import { type TrafficDistribution, withHints } from './traffic-hints.js';
 
-export interface SlicesOf {
+export interface SlicesInput {
   readonly service: StoredService;
   readonly pods: readonly StoredPod[];
-  /** The controller's own slices of this service. */
+  /** The controller's slices of this Service. */
   readonly existing: readonly StoredSlice[];
   readonly nodeNamed: (name: string) => ObjectOf<typeof Node> | undefined;
   readonly maxEndpoints: number;
   readonly distribution: TrafficDistribution;
   readonly dialect: Dialect;
-  /** What {@link managedByLabel} holds. */
+  /** The value of {@link managedByLabel}. */
   readonly manager: string;
 }
 
-export interface SliceNeeds extends SliceChanges {
-  /** Pods that were left out because their node does not exist, with its name. */
-  readonly nowhere: readonly { readonly pod: string; readonly node: string }[];
+export interface SlicesPlan extends SliceChanges {
+  /** Pods that are omitted because their node does not exist. */
+  readonly podsWithoutNode: readonly { readonly pod: string; readonly node: string }[];
 }
 
-export function sliceNeeds(about: SlicesOf): SliceNeeds {
-  const families = familiesOf(about.service);
-  const needs: SliceNeeds = { create: [], update: [], remove: [], nowhere: [] };
-  const add = ({ create, update, remove }: SliceChanges): void => {
-    needs.create.push(...create);
-    needs.update.push(...update);
-    needs.remove.push(...remove);
-  };
-  const nowhere: { pod: string; node: string }[] = [];
+export function planSlices(input: SlicesInput): SlicesPlan {
+  const families = familiesOf(input.service);
+  const changes: SliceChanges = { create: [], update: [], remove: [] };
+  const podsWithoutNode: { pod: string; node: string }[] = [];
   for (const family of families) {
-    const existing = about.existing.filter(({ addressType }) => addressType === family);
-    const { groups, lost } = groupByPorts(about, family);
-    for (const pod of lost) if (!nowhere.some((known) => known.pod === pod.pod)) nowhere.push(pod);
-    add(recycle(familyNeeds(about, { family, existing, groups }), about.service));
+    const existing = input.existing.filter(({ addressType }) => addressType === family);
+    const { groups, withoutNode } = groupByPorts(input, family);
+    for (const pod of withoutNode) {
+      if (!podsWithoutNode.some((known) => known.pod === pod.pod)) podsWithoutNode.push(pod);
+    }
+    const ofFamily = reuseRemoved(planFamily(input, { family, existing, groups }), input.service);
+    changes.create.push(...ofFamily.create);
+    changes.update.push(...ofFamily.update);
+    changes.remove.push(...ofFamily.remove);
   }
-  needs.remove.push(
-    ...about.existing.filter(({ addressType }) => addressType === 'FQDN' || !families.includes(addressType)),
+  changes.remove.push(
+    ...input.existing.filter(({ addressType }) => addressType === 'FQDN' || !families.includes(addressType)),
   );
-  return { ...needs, nowhere };
+  return { ...changes, podsWithoutNode };
 }
 
 interface Group {
@@ -71,13 +71,13 @@ interface Group {
   readonly endpoints: Map<string, SliceEndpoint>;
 }
 
-/** Endpoints of pods whose ports are the same share slices. */
-function groupByPorts(about: SlicesOf, family: IpFamily) {
-  const { service, pods, nodeNamed, dialect } = about;
+/** Groups endpoints by the ports of their pods; a group shares slices. */
+function groupByPorts(input: SlicesInput, family: IpFamily) {
+  const { service, pods, nodeNamed, dialect } = input;
   const groups = new Map<string, Group>();
-  const lost: { pod: string; node: string }[] = [];
+  const withoutNode: { pod: string; node: string }[] = [];
   for (const pod of pods) {
-    if (!mayBeEndpoint(pod, { evenTerminating: true })) continue;
+    if (!mayBeEndpoint(pod, { includeTerminating: true })) continue;
     const ports = podPorts(pod, service);
     const key = portsKey(ports);
     const group: Group = groups.get(key) ?? { ports, endpoints: new Map() };
@@ -85,13 +85,13 @@ function groupByPorts(about: SlicesOf, family: IpFamily) {
     const { nodeName = '' } = pod.spec;
     const node = nodeNamed(nodeName);
     if (node === undefined && service.spec.publishNotReadyAddresses !== true) {
-      lost.push({ pod: pod.metadata.name, node: nodeName });
+      withoutNode.push({ pod: pod.metadata.name, node: nodeName });
       continue;
     }
     const endpoint = podEndpoint(pod, { service, node, family, dialect });
     if (endpoint !== undefined) group.endpoints.set(endpointKey(endpoint), endpoint);
   }
-  return { groups, lost };
+  return { groups, withoutNode };
 }
 
 interface FamilySlices {
@@ -100,13 +100,13 @@ interface FamilySlices {
   readonly groups: ReadonlyMap<string, Group>;
 }
 
-function familyNeeds(about: SlicesOf, { family, existing, groups }: FamilySlices): SliceChanges {
-  const { service, maxEndpoints, distribution } = about;
-  const labels = labelsFor(about);
+function planFamily(input: SlicesInput, { family, existing, groups }: FamilySlices): SliceChanges {
+  const { service, maxEndpoints, distribution } = input;
+  const labels = labelsFor(input);
   const byPorts = new Map<string, StoredSlice[]>();
   const changes: SliceChanges = { create: [], update: [], remove: [] };
   for (const slice of existing) {
-    // Left by a service of the same name that is gone: the garbage collector may not have come yet.
+    // Left by a deleted Service of the same name; the garbage collector has not deleted it yet.
     if (!isOwned(slice, service)) {
       changes.remove.push(slice);
       continue;
@@ -122,8 +122,8 @@ function familyNeeds(about: SlicesOf, { family, existing, groups }: FamilySlices
       desired: endpoints,
       maxEndpoints,
       changed: (slice, list) => changedSlice(slice, list, labels),
-      isStale: (slice) => !hasLabels(slice, about),
-      fresh: () => freshSlice(about, { family, ports, labels }),
+      isStale: (slice) => !hasLabels(slice, input),
+      fresh: () => freshSlice(input, { family, ports, labels }),
     });
     changes.create.push(...placed.create);
     changes.update.push(...placed.update);
@@ -132,14 +132,14 @@ function familyNeeds(about: SlicesOf, { family, existing, groups }: FamilySlices
   }
   for (const slices of byPorts.values()) changes.remove.push(...slices);
 
-  // A service without endpoints has one empty slice, so that it can be told from one that nobody has looked at.
+  // A Service without endpoints has one empty slice, which distinguishes it from one that was not reconciled.
   if (changes.remove.length === existing.length && changes.create.length === 0) {
     const [only] = changes.remove;
-    const isThere = changes.remove.length === 1 && only !== undefined && isPlaceholder(only, labels);
-    if (isThere) changes.remove.length = 0;
-    else changes.create.push(freshSlice(about, { family, ports: [], labels }));
+    const exists = changes.remove.length === 1 && only !== undefined && isPlaceholder(only, labels);
+    if (exists) changes.remove.length = 0;
+    else changes.create.push(freshSlice(input, { family, ports: [], labels }));
   }
-  return hinted(changes, existing, { labels, distribution });
+  return withHintsInAll(changes, existing, { labels, distribution });
 }
 
 interface FreshSlice {
@@ -148,7 +148,7 @@ interface FreshSlice {
   readonly labels: Labels;
 }
 
-function freshSlice({ service }: SlicesOf, { family, ports, labels }: FreshSlice): SlicePlan {
+function freshSlice({ service }: SlicesInput, { family, ports, labels }: FreshSlice): SlicePlan {
   const { name, namespace = '' } = service.metadata;
   return {
     metadata: { generateName: slicePrefix(name), namespace, labels, ownerReferences: [controllerReference(service)] },
@@ -169,8 +169,8 @@ function changedSlice(slice: StoredSlice, endpoints: readonly SliceEndpoint[], l
   };
 }
 
-/** What would be made anew takes the place of what would go. */
-function recycle({ create, update, remove }: SliceChanges, service: StoredService): SliceChanges {
+/** Reuses slices to be removed for new ones. */
+function reuseRemoved({ create, update, remove }: SliceChanges, service: StoredService): SliceChanges {
   const fresh = [...create];
   const updated = [...update];
   const removed: StoredSlice[] = [];
@@ -182,7 +182,7 @@ function recycle({ create, update, remove }: SliceChanges, service: StoredServic
   return { create: fresh, update: updated, remove: removed };
 }
 
-function hinted(
+function withHintsInAll(
   { create, update, remove }: SliceChanges,
   existing: readonly StoredSlice[],
   { labels, distribution }: { readonly labels: Labels; readonly distribution: TrafficDistribution },
@@ -194,15 +194,15 @@ function hinted(
       endpointsOf(slice).some((endpoint) => withHints(endpoint, distribution) !== endpoint),
   );
   const all = [...update, ...rehinted.map((slice) => changedSlice(slice, endpointsOf(slice), labels))];
-  const withThem = (plan: SlicePlan): SlicePlan => ({
+  const addHints = (plan: SlicePlan): SlicePlan => ({
     ...plan,
     endpoints: plan.endpoints.map((endpoint) => withHints(endpoint, distribution)),
   });
-  return { create: create.map(withThem), update: all.map(withThem), remove };
+  return { create: create.map(addHints), update: all.map(addHints), remove };
 }
 
-/** The labels of the service, and those by which slices are found. */
-function labelsFor({ service, dialect, manager }: SlicesOf): Labels {
+/** The labels of a slice: those of the Service and the reserved ones. */
+function labelsFor({ service, dialect, manager }: SlicesInput): Labels {
   const labels = withoutReserved(service.metadata.labels, dialect);
   if (isHeadless(service)) labels[headlessLabel(dialect)] = '';
   labels[serviceNameLabel(dialect)] = service.metadata.name;
@@ -210,8 +210,8 @@ function labelsFor({ service, dialect, manager }: SlicesOf): Labels {
   return labels;
 }
 
-/** Whether a slice has its service's labels; the reserved ones are set with the next write only. */
-function hasLabels({ metadata }: StoredSlice, { service, dialect }: SlicesOf): boolean {
+/** Whether a slice has the Service's labels. A difference in reserved labels alone does not cause a write. */
+function hasLabels({ metadata }: StoredSlice, { service, dialect }: SlicesInput): boolean {
   return deepEqual(withoutReserved(metadata.labels, dialect), withoutReserved(service.metadata.labels, dialect));
 }
 
@@ -233,7 +233,7 @@ function isOwned({ metadata }: StoredSlice, service: StoredService): boolean {
   );
 }
 
-/** What names of slices begin with; no dash where there is no room for one. */
+/** The prefix of generated slice names; without a dash if it does not fit. */
 export function slicePrefix(service: string): string {
   const prefix = `${service}-`;
   return dnsSubdomainProblems(maskTrailingDash(prefix)).length === 0 ? prefix : service;

@@ -1,5 +1,5 @@
 /**
- * Slices while a controller works them out, and endpoints compared.
+ * Plans of slices, and comparison of endpoints.
  */
 import type {
   Endpoint,
@@ -17,9 +17,9 @@ export type SliceEndpoint = DeepReadonly<Endpoint>;
 export type SlicePort = DeepReadonly<EndpointSlicePort>;
 export type SliceMetadata = SliceInput['metadata'];
 
-/** A slice as it should become. */
+/** The wanted state of a slice. */
 export interface SlicePlan {
-  /** Absent: it is new. */
+  /** Absent: a new slice. */
   readonly name?: string;
   readonly metadata: SliceMetadata;
   readonly addressType: StoredSlice['addressType'];
@@ -27,7 +27,7 @@ export interface SlicePlan {
   readonly ports: readonly SlicePort[];
 }
 
-/** What is to be done about the slices of a service. */
+/** The planned writes to the slices of a Service. */
 export interface SliceChanges {
   readonly create: SlicePlan[];
   readonly update: SlicePlan[];
@@ -42,13 +42,13 @@ export function portsOf(slice: StoredSlice): readonly SlicePort[] {
   return slice.ports ?? [];
 }
 
-/** What makes two endpoints the same one; everything else about it may change in place. */
+/** The identity of an endpoint; all other fields may change in place. */
 export function endpointKey({ addresses, hostname = '', targetRef }: SliceEndpoint): string {
   const ips = addresses.length > 1 ? [...addresses].sort().join(' ') : addresses[0];
   return `${ips}\n${hostname}\n${targetRef?.namespace ?? ''}\n${targetRef?.name ?? ''}`;
 }
 
-/** Whether two endpoints of one key are the same in everything that is not a hint. */
+/** Whether two endpoints with the same key are equal, ignoring hints. */
 export function isSameEndpoint(a: SliceEndpoint, b: SliceEndpoint): boolean {
   return (
     a.nodeName === b.nodeName &&
@@ -60,13 +60,13 @@ export function isSameEndpoint(a: SliceEndpoint, b: SliceEndpoint): boolean {
   );
 }
 
-/** The version of what is referred to does not count. */
+/** Compares references without resourceVersion. */
 function isSameTarget(a: SliceEndpoint['targetRef'], b: SliceEndpoint['targetRef']): boolean {
   if (a?.uid !== b?.uid || a?.name !== b?.name) return false;
   return deepEqual({ ...a, resourceVersion: '' }, { ...b, resourceVersion: '' });
 }
 
-/** What is sent. Empty lists go as none at all, as the reference's own encoding has it. */
+/** The request body. Empty lists are omitted, as the reference server's encoding does. */
 export function bodyOf(plan: SlicePlan): SliceInput {
   const { metadata, addressType, endpoints, ports } = plan;
   return {

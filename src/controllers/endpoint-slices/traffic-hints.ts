@@ -1,6 +1,6 @@
 /**
- * Hints for proxies: with `trafficDistribution: PreferClose`, each ready endpoint is for its own zone. Without it nothing
- * has hints.
+ * Topology hints for proxies: with `trafficDistribution: PreferClose`, each ready endpoint has a hint for its own zone. Without
+ * traffic distribution there are no hints.
  */
 import type { EndpointHints } from '../../kinds/discovery/v1/endpoint-slice.js';
 import type { DeepReadonly } from '../../meta/object.js';
@@ -9,7 +9,7 @@ import type { SliceEndpoint } from './slice.js';
 
 export type TrafficDistribution = 'none' | 'zone' | 'node';
 
-/** What a service's `trafficDistribution` asks for. */
+/** Interprets a Service's `trafficDistribution`. */
 export function distributionOf(
   trafficDistribution: string | undefined,
   isEnabled: (gate: string) => boolean,
@@ -20,11 +20,11 @@ export function distributionOf(
   return trafficDistribution === 'PreferSameNode' ? 'node' : 'none';
 }
 
-/** The endpoint with the hints it should have; the same one if it has them. */
+/** The endpoint with the right hints; the same object if nothing changes. */
 export function withHints(endpoint: SliceEndpoint, distribution: TrafficDistribution): SliceEndpoint {
   const { hints, ...plain } = endpoint;
   if (distribution === 'none') return hints === undefined ? endpoint : plain;
-  // What is not ready gets no traffic: its hints stay as they are.
+  // An endpoint that is not ready gets no traffic; its hints stay unchanged.
   if (endpoint.conditions.ready !== true) return endpoint;
   const wanted = hintsFor(endpoint, distribution);
   if (deepEqual(hints, wanted)) return endpoint;

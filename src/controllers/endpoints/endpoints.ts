@@ -1,5 +1,5 @@
 /**
- * Endpoints: for each service with a selector, the addresses of its pods in the old form, under the service's name.
+ * The controller of Endpoints: for each Service with a selector, the addresses of its pods, in an object with the Service's name.
  */
 import { Endpoints, type EndpointsInput } from '../../kinds/core/v1/endpoints.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -16,16 +16,16 @@ import { keyOf, splitKey } from '../runtime/shared-informer.js';
 import { isPodReady, type StoredPod } from '../workloads/pod-state.js';
 import { headlessLabel, leaderAnnotation, triggerTimeAnnotation } from './names.js';
 import {
+  hasSelector,
   hostnameWithin,
   isHeadless,
-  isSelecting,
   mayBeEndpoint,
   podAddresses,
-  podServices,
+  podServiceIndex,
   portNumber,
   type StoredService,
 } from './pod-services.js';
-import { type Address, type Placed, type Subset, subsetsOf } from './repack.js';
+import { type Address, type AddressWithPort, type Subset, subsetsOf } from './repack.js';
 import { TriggerTimes } from './trigger-times.js';
 
 const MAX_ADDRESSES = 1000;
@@ -33,11 +33,11 @@ const MAX_ADDRESSES = 1000;
 type StoredEndpoints = ObjectOf<typeof Endpoints>;
 
 const COMPONENT = 'endpoint-controller';
-/** The look that is taken once, at the start: no service has an empty name. */
+/** The queue key of the initial clean-up; no Service has an empty name. */
 const LEFTOVERS = '';
 
 /**
- * Keeps the Endpoints of services with a selector, and deletes those of services that are gone.
+ * Maintains the Endpoints of Services with a selector, and deletes those of deleted Services.
  */
 export function endpoints(): Controller {
   return {
@@ -49,7 +49,7 @@ export function endpoints(): Controller {
       const services = context.informer(Service);
       const pods = context.informer(Pod);
       const all = context.informer(Endpoints);
-      const selected = podServices(pods, services);
+      const serviceIndex = podServiceIndex(pods, services);
       const times = new TriggerTimes();
 
       const queue = context.queue(
@@ -66,10 +66,10 @@ export function endpoints(): Controller {
             if (current !== undefined) await remove(context, key);
             return;
           }
-          if (!isSelecting(service)) return;
-          const behind = selected.podsOf(service);
-          const trigger = times.next(key, service, behind);
-          const subsets = subsetsOf(placedPods(service, behind));
+          if (!hasSelector(service)) return;
+          const selectedPods = serviceIndex.podsOf(service);
+          const trigger = times.next(key, service, selectedPods);
+          const subsets = subsetsOf(podEndpoints(service, selectedPods));
           if (current !== undefined && isUpToDate(current, subsets, service, context.dialect)) return;
           await write(context, service, current, { subsets, trigger });
         },
@@ -79,7 +79,7 @@ export function endpoints(): Controller {
       queue.add(LEFTOVERS);
       services.onKey((key) => queue.add(key));
       pods.subscribe((event) => {
-        for (const key of selected.touchedBy(event)) queue.add(key);
+        for (const key of serviceIndex.affectedBy(event)) queue.add(key);
       });
       all.onKey((key, { type }) => {
         if (type === 'DELETED') queue.add(key);
@@ -88,10 +88,10 @@ export function endpoints(): Controller {
   };
 }
 
-function* placedPods(service: StoredService, pods: readonly StoredPod[]): Iterable<Placed> {
+function* podEndpoints(service: StoredService, pods: readonly StoredPod[]): Iterable<AddressWithPort> {
   const { publishNotReadyAddresses = false, ports = [] } = service.spec;
   for (const pod of pods) {
-    if (!mayBeEndpoint(pod, { evenTerminating: publishNotReadyAddresses })) continue;
+    if (!mayBeEndpoint(pod, { includeTerminating: publishNotReadyAddresses })) continue;
     const address = addressOf(pod, service);
     if (address === undefined) continue;
     const isReady = publishNotReadyAddresses || isPodReady(pod);
@@ -111,7 +111,7 @@ function* placedPods(service: StoredService, pods: readonly StoredPod[]): Iterab
   }
 }
 
-/** Undefined: the pod has no address of the service's first family. */
+/** The pod's address entry; undefined if it has no address of the Service's first family. */
 function addressOf(pod: StoredPod, service: StoredService): Address | undefined {
   const family = service.spec.ipFamilies?.[0] ?? 'IPv4';
   const ip = podAddresses(pod).find((candidate) => candidate.family === family)?.text;
@@ -121,7 +121,7 @@ function addressOf(pod: StoredPod, service: StoredService): Address | undefined 
   return {
     ip,
     ...(hostname === undefined ? {} : { hostname }),
-    // A pod that is nowhere yet makes the whole object invalid, as it does for the reference.
+    // As in the reference server, a pod without node makes the whole object invalid.
     nodeName: pod.spec.nodeName ?? '',
     targetRef: { kind: 'Pod', namespace, name, uid },
   };
@@ -137,13 +137,13 @@ function isUpToDate(
   const reserved = [headlessLabel(dialect), managedByLabel(dialect)];
   const own = Object.entries(labels).filter(([key]) => !reserved.includes(key));
   const wanted = service.metadata.labels ?? {};
-  const isOver = countAddresses(current.subsets ?? []) > MAX_ADDRESSES;
+  const isTruncated = countAddresses(current.subsets ?? []) > MAX_ADDRESSES;
   return (
     deepEqual(current.subsets ?? [], subsets) &&
     labels[managedByLabel(dialect)] === COMPONENT &&
     own.length === Object.keys(wanted).length &&
     own.every(([key, value]) => wanted[key] === value) &&
-    !isOver &&
+    !isTruncated &&
     annotations[overCapacityAnnotation(dialect)] === undefined
   );
 }
@@ -186,7 +186,7 @@ async function write(
     const message = messageOf(error);
     if (current === undefined) {
       const text = `Failed to create endpoint for service ${namespace}/${name}: ${message}`;
-      events.record(neverMade(name), 'Warning', 'FailedToCreateEndpoint', text);
+      events.record(uncreatedEndpoints(name), 'Warning', 'FailedToCreateEndpoint', text);
     } else {
       const text = `Failed to update endpoint ${namespace}/${name}: ${message}`;
       events.record(current, 'Warning', 'FailedToUpdateEndpoint', text);
@@ -195,8 +195,8 @@ async function write(
   }
 }
 
-/** What could not be made has neither a uid nor, for the reference, a namespace: its events are in `default`. */
-function neverMade(name: string): ApiObject {
+/** The object of the event for a failed create. It has no uid and, as in the reference server, no namespace: the event is in `default`. */
+function uncreatedEndpoints(name: string): ApiObject {
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',
@@ -221,7 +221,7 @@ function isLeaderRecord({ annotations }: StoredEndpoints['metadata'], dialect: D
   return annotations?.[leaderAnnotation(dialect)] !== undefined;
 }
 
-/** Who writes Endpoints. */
+/** The label with the name of the managing controller. */
 function managedByLabel(dialect: Dialect): string {
   return dialect.subkey('endpoints', 'managed-by');
 }
@@ -230,23 +230,23 @@ function overCapacityAnnotation(dialect: Dialect): string {
   return dialect.subkey('endpoints', 'over-capacity');
 }
 
-/** The subsets with as many addresses as there is room for; the same array: all fit. */
+/** Truncates the subsets to the maximum number of addresses. Returns the same array if all fit. */
 export function truncateSubsets(subsets: readonly Subset[]): readonly Subset[] {
   const ready = count(subsets, 'addresses');
   const notReady = count(subsets, 'notReadyAddresses');
   if (ready + notReady <= MAX_ADDRESSES) return subsets;
   const list = ready > MAX_ADDRESSES ? 'addresses' : 'notReadyAddresses';
-  const room = list === 'addresses' ? MAX_ADDRESSES : MAX_ADDRESSES - ready;
+  const limit = list === 'addresses' ? MAX_ADDRESSES : MAX_ADDRESSES - ready;
   const total = list === 'addresses' ? ready : notReady;
-  let left = room;
+  let left = limit;
   return subsets.flatMap((subset) => {
     const { addresses, notReadyAddresses, ...rest } = subset;
     const all = subset[list] ?? [];
-    // Rounded up, so that it is the last subset that goes short.
-    const kept = all.slice(0, Math.min(left, Math.ceil((all.length / total) * room)));
+    // Rounded up, so that the last subset gets fewer.
+    const kept = all.slice(0, Math.min(left, Math.ceil((all.length / total) * limit)));
     left -= kept.length;
-    const isLeft = kept.length > 0 || (list === 'notReadyAddresses' && addresses !== undefined);
-    if (!isLeft) return [];
+    const isKept = kept.length > 0 || (list === 'notReadyAddresses' && addresses !== undefined);
+    if (!isKept) return [];
     return [
       {
         ...rest,
@@ -257,7 +257,7 @@ export function truncateSubsets(subsets: readonly Subset[]): readonly Subset[] {
   });
 }
 
-/** How many addresses there are. */
+/** The number of addresses. */
 function countAddresses(subsets: readonly Subset[]): number {
   return count(subsets, 'addresses') + count(subsets, 'notReadyAddresses');
 }

@@ -1,13 +1,12 @@
 /**
- * MD5 of a text. Nothing here relies on it for secrecy: ports of endpoints are put in the order of these hashes, and
- * clients see that order.
+ * MD5 of a text. Not used for security: ports of endpoints are sorted by these hashes, and clients see that order.
  */
 
 const SHIFTS = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21];
 const SINES = Array.from({ length: 64 }, (_, index) => Math.floor(Math.abs(Math.sin(index + 1)) * 2 ** 32) >>> 0);
 const BLOCK = 64;
 
-/** Thirty-two lower-case hexadecimal digits. */
+/** Returns 32 lower-case hexadecimal digits. */
 export function md5(text: string): string {
   const bytes = new TextEncoder().encode(text);
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / BLOCK) * BLOCK);
@@ -43,7 +42,7 @@ function withBlock(state: State, view: DataView, start: number): State {
   return [(state[0] + a) >>> 0, (state[1] + b) >>> 0, (state[2] + c) >>> 0, (state[3] + d) >>> 0];
 }
 
-/** The mixing function of a step, and which word of the block it takes. */
+/** The mixing function of a step, and the index of the word of the block it uses. */
 function mix(step: number, b: number, c: number, d: number): readonly [mixed: number, word: number] {
   if (step < 16) return [(b & c) | (~b & d), step];
   if (step < 32) return [(d & b) | (~d & c), (5 * step + 1) % 16];

@@ -1,24 +1,24 @@
 /**
- * Labels and annotations of endpoints in both forms.
+ * Labels and annotations of Endpoints and EndpointSlices.
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 
-/** Which service a slice belongs to. */
+/** The label with the name of a slice's Service. */
 export function serviceNameLabel(dialect: Dialect): string {
   return dialect.key('service-name');
 }
 
-/** Who writes a slice. */
+/** The label with the manager of a slice. */
 export function managedByLabel(dialect: Dialect): string {
   return dialect.subkey('endpointslice', 'managed-by');
 }
 
-/** What {@link managedByLabel} holds for one of the service's own controllers. */
+/** The value of {@link managedByLabel} for a built-in controller. */
 export function manager(dialect: Dialect, controller: string): string {
   return dialect.group(serviceGroup(controller));
 }
 
-/** On everything that belongs to a service without an address of its own. */
+/** The label of Endpoints and slices of headless Services. */
 export function headlessLabel(dialect: Dialect): string {
   return dialect.subkey('service', 'headless');
 }
@@ -27,7 +27,7 @@ export function triggerTimeAnnotation(dialect: Dialect): string {
   return dialect.subkey('endpoints', 'last-change-trigger-time');
 }
 
-/** Former ways of electing a leader kept their record in Endpoints. */
+/** The annotation of the leader election record that old clients stored in Endpoints. */
 export function leaderAnnotation(dialect: Dialect): string {
   return dialect.subkey('control-plane.alpha', 'leader');
 }

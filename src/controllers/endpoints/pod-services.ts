@@ -1,5 +1,5 @@
 /**
- * Which pods are behind which services, and what of a pod an endpoint is made of. Shared by Endpoints and EndpointSlices.
+ * Maps pods to Services and reads the parts of a pod that endpoints consist of. Shared by Endpoints and EndpointSlices.
  */
 import type { InformerEvent } from '../../client/informer.js';
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -14,29 +14,32 @@ import { isPodFinished, isPodReady, isTerminating, type StoredPod } from '../wor
 export type StoredService = ObjectOf<typeof Service>;
 export type ServicePort = NonNullable<StoredService['spec']['ports']>[number];
 
-export interface PodServices {
-  /** The pods that a service's selector picks. */
+export interface PodServiceIndex {
+  /** The pods that a Service's selector matches. */
   podsOf(service: StoredService): readonly StoredPod[];
-  /** Keys of the services that a change of a pod may concern. */
-  touchedBy(event: InformerEvent<StoredPod>): ReadonlySet<string>;
+  /** Keys of the Services that a pod event may affect. */
+  affectedBy(event: InformerEvent<StoredPod>): ReadonlySet<string>;
 }
 
-/** Indexes both kinds by pairs of labels, so that neither a pod nor a service has to look at all of the others. */
-export function podServices(pods: SharedInformer<typeof Pod>, services: SharedInformer<typeof Service>): PodServices {
-  const pick = podsPickedBy(pods);
+/** Indexes pods and Services by label, so that no event scans all objects. */
+export function podServiceIndex(
+  pods: SharedInformer<typeof Pod>,
+  services: SharedInformer<typeof Service>,
+): PodServiceIndex {
+  const select = podSelectorIndex(pods);
   const servicesByLabel = services.index('a label of the selector', (service) => {
     const pair = firstPair(service.spec.selector);
     return pair === undefined ? [] : labelKeys(service.metadata.namespace, pair);
   });
   return {
     podsOf: ({ metadata, spec }) =>
-      spec.selector === undefined ? [] : pick(metadata.namespace ?? '', labelSelectorFrom(spec.selector)),
-    touchedBy: (event) => touched(event, (pod) => servicesOf(pod, servicesByLabel)),
+      spec.selector === undefined ? [] : select(metadata.namespace ?? '', labelSelectorFrom(spec.selector)),
+    affectedBy: (event) => affectedServices(event, (pod) => servicesOf(pod, servicesByLabel)),
   };
 }
 
-/** The pods of a namespace that a selector picks, found by the labels it asks for. */
-export function podsPickedBy(pods: SharedInformer<typeof Pod>): PickPods {
+/** Finds the pods of a namespace that match a selector, by the labels it requires. */
+export function podSelectorIndex(pods: SharedInformer<typeof Pod>): SelectPods {
   const byLabel = indexByLabels(pods);
   return (namespace, selector) => {
     const keys = selector.requirements.flatMap(({ key, operator, values: [value, ...others] }) => {
@@ -48,15 +51,15 @@ export function podsPickedBy(pods: SharedInformer<typeof Pod>): PickPods {
   };
 }
 
-export type PickPods = (namespace: string, selector: LabelSelector) => readonly StoredPod[];
+export type SelectPods = (namespace: string, selector: LabelSelector) => readonly StoredPod[];
 
-/** The pods with any one of the labels: that which the fewest have. */
-type FewestWith = (keys: readonly string[]) => Iterable<StoredPod>;
+/** Returns the pods with one of the labels: the one that the fewest pods have. */
+type SmallestBucket = (keys: readonly string[]) => Iterable<StoredPod>;
 
-const indexes = new WeakMap<SharedInformer<typeof Pod>, FewestWith>();
+const indexes = new WeakMap<SharedInformer<typeof Pod>, SmallestBucket>();
 
-/** An index that knows how many it would give: a service that asks for one label of many pods and one of few is cheap. */
-function indexByLabels(pods: SharedInformer<typeof Pod>): FewestWith {
+/** An index of pods by label that uses the rarest of the required labels. */
+function indexByLabels(pods: SharedInformer<typeof Pod>): SmallestBucket {
   const known = indexes.get(pods);
   if (known !== undefined) return known;
   const buckets = new Map<string, Map<string, StoredPod>>();
@@ -75,7 +78,7 @@ function indexByLabels(pods: SharedInformer<typeof Pod>): FewestWith {
       else bucket.set(metadata.uid, event.object);
     }
   });
-  const fewest: FewestWith = (keys) => {
+  const smallestBucket: SmallestBucket = (keys) => {
     let best: ReadonlyMap<string, StoredPod> | undefined;
     for (const key of keys) {
       const bucket = buckets.get(key);
@@ -84,13 +87,13 @@ function indexByLabels(pods: SharedInformer<typeof Pod>): FewestWith {
     }
     return best?.values() ?? [];
   };
-  indexes.set(pods, fewest);
-  return fewest;
+  indexes.set(pods, smallestBucket);
+  return smallestBucket;
 }
 
 const NO_KEYS: readonly string[] = [];
 
-/** Of labels that were asked about before. Pods keep theirs from change to change, and share them with their likes. */
+/** A cache of index keys by label object. A pod keeps its label object across changes and shares it with similar pods. */
 const keysOfLabels = new WeakMap<
   Labels,
   { readonly namespace: string | undefined; readonly keys: readonly string[] }
@@ -130,21 +133,24 @@ function servicesOf({ metadata }: StoredPod, byLabel: Lookup<StoredService>): Re
 const NO_SERVICES: ReadonlySet<string> = new Set();
 
 /**
- * A pod that merely finishes is not looked at: as long as it counts as ready, its endpoint stays until something else
- * concerns the service.
+ * The Services that a pod event affects. As in the reference server, a pod that merely finishes affects none: while it counts
+ * as ready, its endpoint stays until something else queues the Service.
  */
-function touched(event: InformerEvent<StoredPod>, of: (pod: StoredPod) => ReadonlySet<string>): ReadonlySet<string> {
-  if (event.type !== 'MODIFIED') return of(event.object);
+function affectedServices(
+  event: InformerEvent<StoredPod>,
+  servicesOf: (pod: StoredPod) => ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (event.type !== 'MODIFIED') return servicesOf(event.object);
   const { object: next, previous } = event;
-  const now = of(next);
-  // Most pods are behind no service, and keep their labels.
+  const now = servicesOf(next);
+  // Most pods belong to no Service and keep their labels.
   if (now.size === 0 && previous.metadata.labels === next.metadata.labels) return now;
   const isChanged = changesEndpoint(previous, next);
   if (!isChanged && !changesMembership(previous, next)) return NO_SERVICES;
   if (!changesMembership(previous, next)) return now;
-  const before = of(previous);
+  const before = servicesOf(previous);
   if (isChanged) return new Set([...before, ...now]);
-  // Nothing but labels: services that pick it as before need no look.
+  // Only labels changed: Services that match the pod before and after are not affected.
   return new Set([...[...now].filter((key) => !before.has(key)), ...[...before].filter((key) => !now.has(key))]);
 }
 
@@ -153,7 +159,7 @@ function changesEndpoint(before: StoredPod, after: StoredPod): boolean {
     isTerminating(before) ||
     isTerminating(after) ||
     isPodReady(before) !== isPodReady(after) ||
-    // The reference finds pods that were ready before they were anywhere by trying again and again.
+    // The reference server finds pods that were ready before they had a node by retries.
     before.spec.nodeName !== after.spec.nodeName ||
     !deepEqual(before.status.podIPs ?? [], after.status.podIPs ?? [])
   );
@@ -167,23 +173,23 @@ function changesMembership(before: StoredPod, after: StoredPod): boolean {
   );
 }
 
-/** Whether a pod may be an endpoint at all. */
-export function mayBeEndpoint(pod: StoredPod, about: { readonly evenTerminating: boolean }): boolean {
+/** Whether a pod can be an endpoint. */
+export function mayBeEndpoint(pod: StoredPod, options: { readonly includeTerminating: boolean }): boolean {
   if (isPodFinished(pod)) return false;
   const { podIP = '', podIPs = [] } = pod.status;
   if (podIP === '' && podIPs.length === 0) return false;
-  return about.evenTerminating || !isTerminating(pod);
+  return options.includeTerminating || !isTerminating(pod);
 }
 
 const addressesOfPods = new WeakMap<StoredPod, readonly PodAddress[]>();
 
 export interface PodAddress {
   readonly family: IpFamily;
-  /** In its one form, however the pod has it. */
+  /** In canonical form. */
   readonly text: string;
 }
 
-/** The addresses of a pod; what is none is left out. Objects never change, so each is read once. */
+/** The valid addresses of a pod. Objects are immutable, so the result is cached. */
 export function podAddresses(pod: StoredPod): readonly PodAddress[] {
   const known = addressesOfPods.get(pod);
   if (known !== undefined) return known;
@@ -195,13 +201,13 @@ export function podAddresses(pod: StoredPod): readonly PodAddress[] {
   return addresses;
 }
 
-/** The host name of a pod that is a name of its own within the service. */
+/** The pod's hostname if its subdomain is the Service. */
 export function hostnameWithin(pod: StoredPod, service: StoredService): string | undefined {
   const { hostname, subdomain } = pod.spec;
   return hostname !== undefined && hostname !== '' && subdomain === service.metadata.name ? hostname : undefined;
 }
 
-/** The number behind a port of a service in this pod; undefined: the pod has no port of that name. */
+/** The port number of a Service port in this pod; undefined if the pod has no port of that name. */
 export function portNumber(pod: StoredPod, { targetPort = 0, protocol }: ServicePort): number | undefined {
   if (typeof targetPort === 'number') return targetPort;
   const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
@@ -216,7 +222,7 @@ export function isHeadless({ spec }: StoredService): boolean {
   return spec.clusterIP === undefined || spec.clusterIP === '' || spec.clusterIP === 'None';
 }
 
-/** Whether controllers say what is behind the service; otherwise its users do. */
-export function isSelecting({ spec }: StoredService): boolean {
+/** Whether controllers manage the endpoints of the Service; otherwise its users do. */
+export function hasSelector({ spec }: StoredService): boolean {
   return spec.type !== 'ExternalName' && spec.selector !== undefined;
 }

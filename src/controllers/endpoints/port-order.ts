@@ -1,11 +1,11 @@
 /**
- * The order of ports in Endpoints and in EndpointSlices: that of the hashes of a printed form of each, which differs
- * between the two. Clients see it, so it is the reference server's.
+ * The order of ports in Endpoints and EndpointSlices: sorted by the MD5 of their Go representation, which differs between the
+ * two. Clients see the order, so it equals the reference server's.
  */
 import type { DeepReadonly } from '../../meta/object.js';
 import { md5 } from './md5.js';
 
-/** A port as both kinds know it. */
+/** The common fields of a port in both kinds. */
 export type AnyPort = DeepReadonly<{
   name?: string | undefined;
   port?: number | undefined;
@@ -15,17 +15,17 @@ export type AnyPort = DeepReadonly<{
 
 const NIL = '<nil>';
 
-/** As Endpoints list them. */
+/** Sorts ports of Endpoints. */
 export function sortSubsetPorts<Port extends AnyPort>(ports: readonly Port[]): Port[] {
   return sorted(ports, subsetForm);
 }
 
-/** As EndpointSlices list them. */
+/** Sorts ports of EndpointSlices. */
 export function sortSlicePorts<Port extends AnyPort>(ports: readonly Port[]): Port[] {
   return sorted(ports, sliceForm);
 }
 
-/** One text for ports that are the same whatever their order. */
+/** A key for a list of ports, independent of their order. */
 export function portsKey(ports: readonly AnyPort[]): string {
   return ports.map(sliceForm).sort().join('\n');
 }

@@ -1,22 +1,22 @@
 /**
- * When what led to a change of endpoints happened: the annotation from which proxies tell how long a change took to
- * reach them. It is the earliest of the changes since the last look.
+ * Computes the trigger time annotation of endpoints, from which proxies measure the propagation delay: the time of the earliest
+ * change since the last reconcile.
  */
 import { formatTime, timeToMs } from '../../text/time/time.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 import type { StoredService } from './pod-services.js';
 
-interface Seen {
+interface ObservedTimes {
   readonly service: number;
   readonly pods: ReadonlyMap<string, number>;
 }
 
 export class TriggerTimes {
-  readonly #seen = new Map<string, Seen>();
+  readonly #observed = new Map<string, ObservedTimes>();
 
-  /** Notes the state of a service and says what the annotation should hold; undefined: it goes. */
+  /** Records the state of a Service and returns the annotation's value; undefined: the annotation is removed. */
   next(key: string, service: StoredService, pods: readonly StoredPod[]): string | undefined {
-    const before = this.#seen.get(key);
+    const before = this.#observed.get(key);
     const created = timeToMs(service.metadata.creationTimestamp);
     const times = new Map<string, number>();
     let earliest = before !== undefined && created > before.service ? created : Infinity;
@@ -27,12 +27,12 @@ export class TriggerTimes {
       times.set(pod.metadata.name, time);
       if (time > (before?.pods.get(pod.metadata.name) ?? -Infinity)) earliest = Math.min(earliest, time);
     }
-    this.#seen.set(key, { service: created, pods: times });
+    this.#observed.set(key, { service: created, pods: times });
     if (before === undefined) return formatTime(created);
     return earliest === Infinity ? undefined : formatTime(earliest);
   }
 
   forget(key: string): void {
-    this.#seen.delete(key);
+    this.#observed.delete(key);
   }
 }

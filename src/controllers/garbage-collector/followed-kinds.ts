@@ -132,9 +132,9 @@ function wantedKinds(all: readonly ServedKind[]): ReadonlyMap<string, ServedKind
   const events = all.find(({ kind }) => kind === CoreEvent)?.storage;
   const wanted = new Map<string, ServedKind>();
   for (const served of all) {
-    const { storage, verbs, kind, storageKind: storedAs } = served;
+    const { storage, verbs, kind, storageKind } = served;
     if (storage === events || kind.virtual !== undefined || !NEEDED.every((verb) => verbs.includes(verb))) continue;
-    if (storedAs === undefined || !wanted.has(storage)) wanted.set(storage, served);
+    if (storageKind === undefined || !wanted.has(storage)) wanted.set(storage, served);
   }
   return wanted;
 }

@@ -1,49 +1,49 @@
 /**
- * From samples to a number of replicas. Pods that are not ready yet, or that nobody has measured, count with whatever
- * makes a change smaller.
+ * Computes replica counts from metric samples. Pods that are not ready, or have no sample, count with the value that makes the
+ * change smaller.
  */
 import { Quantity } from '../../meta/quantity.js';
 import { timeToMs } from '../../text/time/time.js';
 import { isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
 import type { Measured } from './metrics.js';
 
-/** How far from 1 a ratio may be without anything being done. */
+/** How far the usage ratio may differ from 1 without scaling. */
 export interface Tolerances {
   readonly up: number;
   readonly down: number;
 }
 
-export interface Circumstances {
+export interface CalculationInput {
   readonly pods: readonly StoredPod[];
   readonly currentReplicas: number;
   readonly tolerances: Tolerances;
   readonly nowMs: number;
-  /** How long after its start a pod's cpu usage may be that of starting. */
+  /** For how long after its start a pod's CPU usage is attributed to initialization. */
   readonly cpuInitializationMs: number;
-  /** How long after its start a pod that was never ready counts as starting. */
+  /** For how long after its start a pod that was never ready counts as starting. */
   readonly initialReadinessDelayMs: number;
 }
 
 export interface Proposal {
   readonly replicas: number;
-  /** What was found, in thousandths: on average, or in sum. */
+  /** The measured value in thousandths: the average or the sum. */
   readonly milli: number;
-  /** Percent of what was requested. */
+  /** The utilization in percent of the requests. */
   readonly utilization?: number;
 }
 
-/** Replicas so that pods use a share of what they request on average. */
+/** The replica count for a target utilization, in percent of the requests. */
 export function forUtilization(
   metrics: Map<string, Measured>,
   target: { readonly percent: number; readonly resource: string; readonly container: string | undefined },
-  about: Circumstances,
+  input: CalculationInput,
 ): Proposal {
-  const standing = groupPods(metrics, about, target.resource);
-  const requests = requestsOf(about.pods, target);
+  const groups = groupPods(metrics, input, target.resource);
+  const requests = requestsOf(input.pods, target);
   const values = milliValues(metrics);
   const { ratio, utilization, average } = utilizationOf(values, requests, target.percent);
   const fallback = Math.max(100, target.percent);
-  const replicas = replicasFor(about, standing, {
+  const replicas = replicasFor(input, groups, {
     ratio,
     values,
     assumed: (pod) => Math.trunc(((requests.get(pod) ?? 0) * fallback) / 100),
@@ -52,16 +52,16 @@ export function forUtilization(
   return { replicas, milli: average, utilization };
 }
 
-/** Replicas so that a metric of pods has a value on average. */
+/** The replica count for a target average of a pod metric. */
 export function forAverage(
   metrics: Map<string, Measured>,
   target: { readonly milli: number; readonly resource: string },
-  about: Circumstances,
+  input: CalculationInput,
 ): Proposal {
-  const standing = groupPods(metrics, about, target.resource);
+  const groups = groupPods(metrics, input, target.resource);
   const values = milliValues(metrics);
   const average = averageOf(values);
-  const replicas = replicasFor(about, standing, {
+  const replicas = replicasFor(input, groups, {
     ratio: average / target.milli,
     values,
     assumed: () => target.milli,
@@ -70,9 +70,9 @@ export function forAverage(
   return { replicas, milli: average };
 }
 
-/** Replicas so that something beside the pods has a value. */
-export function forValue(milli: number, target: number, about: Circumstances): Proposal {
-  const { currentReplicas, pods, tolerances } = about;
+/** The replica count for a target value of an object or external metric. */
+export function forValue(milli: number, target: number, input: CalculationInput): Proposal {
+  const { currentReplicas, pods, tolerances } = input;
   const ratio = milli / target;
   if (currentReplicas === 0) return { replicas: Math.ceil(ratio), milli };
   if (isWithin(ratio, tolerances)) return { replicas: currentReplicas, milli };
@@ -83,7 +83,7 @@ export function forValue(milli: number, target: number, about: Circumstances): P
   return { replicas: Math.ceil(ratio * ready), milli };
 }
 
-/** Replicas so that each has its share of something beside them. */
+/** The replica count for a target value per replica of an object or external metric. */
 export function forShare(
   milli: number,
   target: number,
@@ -94,26 +94,26 @@ export function forShare(
   return { replicas, milli: statusReplicas === 0 ? 0 : Math.ceil(milli / statusReplicas) };
 }
 
-interface Standing {
+interface PodGroups {
   readonly readyCount: number;
   readonly unready: ReadonlySet<string>;
   readonly missing: ReadonlySet<string>;
 }
 
-/** Sorts pods, and takes the samples away that say nothing about the load. */
-function groupPods(metrics: Map<string, Measured>, about: Circumstances, resource: string): Standing {
-  if (about.pods.length === 0) throw new Error('no pods returned by selector while calculating replica count');
+/** Classifies the pods and removes samples of pods that are ignored or not ready. */
+function groupPods(metrics: Map<string, Measured>, input: CalculationInput, resource: string): PodGroups {
+  if (input.pods.length === 0) throw new Error('no pods returned by selector while calculating replica count');
   const unready = new Set<string>();
   const missing = new Set<string>();
   const ignored: string[] = [];
   let readyCount = 0;
-  for (const pod of about.pods) {
+  for (const pod of input.pods) {
     const { name } = pod.metadata;
     const measured = metrics.get(name);
     if (isTerminating(pod) || pod.status.phase === 'Failed') ignored.push(name);
     else if (pod.status.phase === 'Pending') unready.add(name);
     else if (measured === undefined) missing.add(name);
-    else if (resource === 'cpu' && isStarting(pod, measured, about)) unready.add(name);
+    else if (resource === 'cpu' && isStarting(pod, measured, input)) unready.add(name);
     else readyCount++;
   }
   for (const name of [...ignored, ...unready]) metrics.delete(name);
@@ -121,32 +121,32 @@ function groupPods(metrics: Map<string, Measured>, about: Circumstances, resourc
   return { readyCount, unready, missing };
 }
 
-function isStarting(pod: StoredPod, measured: Measured, about: Circumstances): boolean {
+function isStarting(pod: StoredPod, measured: Measured, input: CalculationInput): boolean {
   const ready = podCondition(pod, 'Ready');
   const { startTime } = pod.status;
   if (ready === undefined || startTime === undefined || startTime === null) return true;
   const started = timeToMs(startTime);
   const { lastTransitionTime } = ready;
   const since = lastTransitionTime === undefined || lastTransitionTime === null ? 0 : timeToMs(lastTransitionTime);
-  if (started + about.cpuInitializationMs > about.nowMs) {
-    // A sample has to lie wholly in the time in which the pod was ready.
+  if (started + input.cpuInitializationMs > input.nowMs) {
+    // The sample's window must lie entirely in the time in which the pod was ready.
     return ready.status === 'False' || measured.atMs < since + measured.windowMs;
   }
-  return ready.status === 'False' && started + about.initialReadinessDelayMs > since;
+  return ready.status === 'False' && started + input.initialReadinessDelayMs > since;
 }
 
 interface Load {
   readonly ratio: number;
-  /** Filled up with assumptions. */
+  /** Completed with assumed values. */
   readonly values: Map<string, number>;
-  /** What a pod that nobody has measured is taken to use when there is less to do than there might be. */
+  /** The assumed value of a pod without sample when scaling down. */
   readonly assumed: (pod: string) => number;
   readonly ratioOf: () => number;
 }
 
-function replicasFor(about: Circumstances, standing: Standing, { ratio, values, assumed, ratioOf }: Load): number {
-  const { currentReplicas, tolerances } = about;
-  const { readyCount, unready, missing } = standing;
+function replicasFor(input: CalculationInput, groups: PodGroups, { ratio, values, assumed, ratioOf }: Load): number {
+  const { currentReplicas, tolerances } = input;
+  const { readyCount, unready, missing } = groups;
   const isRising = unready.size > 0 && ratio > 1;
   if (!isRising && missing.size === 0) {
     return isWithin(ratio, tolerances) ? currentReplicas : Math.ceil(ratio * readyCount);
@@ -155,7 +155,7 @@ function replicasFor(about: Circumstances, standing: Standing, { ratio, values, 
   if (ratio > 1) for (const pod of missing) values.set(pod, 0);
   if (isRising) for (const pod of unready) values.set(pod, 0);
   const next = ratioOf();
-  // Assumptions must not turn the direction.
+  // Assumed values must not reverse the direction.
   if (isWithin(next, tolerances) || (ratio < 1 && next > 1) || (ratio > 1 && next < 1)) return currentReplicas;
   const replicas = Math.ceil(next * values.size);
   if ((next < 1 && replicas > currentReplicas) || (next > 1 && replicas < currentReplicas)) return currentReplicas;

@@ -1,5 +1,5 @@
 /**
- * One metric of an autoscaler: how many replicas it asks for, and what the status says about it.
+ * Evaluates one metric of an autoscaler: the replica count and the metric's status.
  */
 import type {
   MetricSpec,
@@ -11,34 +11,34 @@ import type { LabelSelectorObject } from '../../meta/labels.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { messageOf } from '../../util/message-of.js';
-import { type Circumstances, forAverage, forShare, forUtilization, forValue, type Proposal } from './calculate.js';
+import { type CalculationInput, forAverage, forShare, forUtilization, forValue, type Proposal } from './calculate.js';
 import { byPod, type MetricQuery, type MetricsSource, milliOf, samplesOf } from './metrics.js';
 
 export type Spec = DeepReadonly<MetricSpec>;
 export type Status = DeepReadonly<MetricStatus>;
 
-export interface Evaluation extends Circumstances {
+export interface EvaluationInput extends CalculationInput {
   readonly source: MetricsSource;
   readonly dialect: Dialect;
   readonly namespace: string;
-  /** The text that picks the target's pods. */
+  /** The label selector of the target's pods as text. */
   readonly selector: string;
   readonly statusReplicas: number;
 }
 
 export interface Evaluated {
   readonly replicas: number;
-  /** As conditions and events name the metric. */
+  /** The metric's name in conditions and events. */
   readonly name: string;
   readonly status: Status;
 }
 
-/** A metric that says nothing. */
+/** A metric could not be evaluated. */
 export class MetricError extends Error {
   override readonly name = 'MetricError';
-  /** Of the condition and the event that tell of it. */
+  /** The reason of the condition and the event. */
   readonly reason: string;
-  /** Their text; the error's own message says where it came from as well. */
+  /** Their message; the error's own message also names the source. */
   readonly detail: string;
 
   constructor(reason: string, detail: string, message: string) {
@@ -48,41 +48,47 @@ export class MetricError extends Error {
   }
 }
 
-/** Rejects with a MetricError. */
-export async function evaluate(spec: Spec, about: Evaluation): Promise<Evaluated> {
+/** Evaluates a metric. Rejects with a MetricError. */
+export async function evaluate(spec: Spec, input: EvaluationInput): Promise<Evaluated> {
   switch (spec.type) {
     case 'Resource':
-      if (spec.resource !== undefined) return resourceMetric(spec.resource, about);
+      if (spec.resource !== undefined) return resourceMetric(spec.resource, input);
       break;
     case 'ContainerResource':
-      if (spec.containerResource !== undefined) return containerMetric(spec.containerResource, about);
+      if (spec.containerResource !== undefined) return containerMetric(spec.containerResource, input);
       break;
     case 'Pods':
-      if (spec.pods !== undefined) return podsMetric(spec.pods, about);
+      if (spec.pods !== undefined) return podsMetric(spec.pods, input);
       break;
     case 'Object':
-      if (spec.object !== undefined) return objectMetric(spec.object, about);
+      if (spec.object !== undefined) return objectMetric(spec.object, input);
       break;
     case 'External':
-      if (spec.external !== undefined) return externalMetric(spec.external, about);
+      if (spec.external !== undefined) return externalMetric(spec.external, input);
       break;
   }
   const detail = `unknown metric source type ${JSON.stringify(spec.type)}`;
   throw new MetricError('InvalidMetricSourceType', detail, detail);
 }
 
-async function resourceMetric(spec: NonNullable<Spec['resource']>, about: Evaluation): Promise<Evaluated> {
+async function resourceMetric(spec: NonNullable<Spec['resource']>, input: EvaluationInput): Promise<Evaluated> {
   const { name, target } = spec;
-  const failed = refusal('FailedGetResourceMetric', `failed to get ${name} resource metric value`);
-  const { proposal, text } = await failed(() => usage(name, target, { about, container: undefined }));
+  const failed = metricErrorFor('FailedGetResourceMetric', `failed to get ${name} resource metric value`);
+  const { proposal, text } = await failed(() => usage(name, target, { input, container: undefined }));
   const { replicas } = proposal;
   return { replicas, name: text, status: { type: 'Resource', resource: { name, current: currentUsage(proposal) } } };
 }
 
-async function containerMetric(spec: NonNullable<Spec['containerResource']>, about: Evaluation): Promise<Evaluated> {
+async function containerMetric(
+  spec: NonNullable<Spec['containerResource']>,
+  input: EvaluationInput,
+): Promise<Evaluated> {
   const { name, container, target } = spec;
-  const failed = refusal('FailedGetContainerResourceMetric', `failed to get ${container} container metric value`);
-  const { proposal, text } = await failed(() => usage(name, target, { about, container }));
+  const failed = metricErrorFor(
+    'FailedGetContainerResourceMetric',
+    `failed to get ${container} container metric value`,
+  );
+  const { proposal, text } = await failed(() => usage(name, target, { input, container }));
   const status: Status = {
     type: 'ContainerResource',
     containerResource: { name, container, current: currentUsage(proposal) },
@@ -91,12 +97,12 @@ async function containerMetric(spec: NonNullable<Spec['containerResource']>, abo
 }
 
 interface UsageOf {
-  readonly about: Evaluation;
+  readonly input: EvaluationInput;
   readonly container: string | undefined;
 }
 
-async function usage(resource: string, target: DeepReadonly<MetricTarget>, { about, container }: UsageOf) {
-  const { namespace, selector } = about;
+async function usage(resource: string, target: DeepReadonly<MetricTarget>, { input, container }: UsageOf) {
+  const { namespace, selector } = input;
   const query: MetricQuery = {
     type: 'resource',
     namespace,
@@ -104,11 +110,11 @@ async function usage(resource: string, target: DeepReadonly<MetricTarget>, { abo
     resource,
     ...(container === undefined ? {} : { container }),
   };
-  const measured = () => podSamples(query, about, `unable to get metrics for resource ${resource}`);
+  const measured = () => podSamples(query, input, `unable to get metrics for resource ${resource}`);
   const { averageValue, averageUtilization } = target;
   if (averageValue !== undefined) {
-    const proposal = await within(`failed to get ${resource} usage`, async () =>
-      forAverage(await measured(), { milli: milliOf(averageValue), resource }, about),
+    const proposal = await withErrorPrefix(`failed to get ${resource} usage`, async () =>
+      forAverage(await measured(), { milli: milliOf(averageValue), resource }, input),
     );
     return { proposal, text: `${resource} resource` };
   }
@@ -117,31 +123,31 @@ async function usage(resource: string, target: DeepReadonly<MetricTarget>, { abo
       'invalid resource metric source: neither an average utilization target nor an average value (usage) target was set',
     );
   }
-  const proposal = await within(`failed to get ${resource} utilization`, async () =>
-    forUtilization(await measured(), { percent: averageUtilization, resource, container }, about),
+  const proposal = await withErrorPrefix(`failed to get ${resource} utilization`, async () =>
+    forUtilization(await measured(), { percent: averageUtilization, resource, container }, input),
   );
   const kind = container === undefined ? 'resource' : 'container resource';
   return { proposal, text: `${resource} ${kind} utilization (percentage of request)` };
 }
 
-async function podsMetric({ metric, target }: NonNullable<Spec['pods']>, about: Evaluation): Promise<Evaluated> {
-  const { namespace, selector } = about;
-  const failed = refusal('FailedGetPodsMetric', 'failed to get pods metric value');
+async function podsMetric({ metric, target }: NonNullable<Spec['pods']>, input: EvaluationInput): Promise<Evaluated> {
+  const { namespace, selector } = input;
+  const failed = metricErrorFor('FailedGetPodsMetric', 'failed to get pods metric value');
   const query: MetricQuery = { type: 'pods', namespace, selector, metric: metric.name, ...selectorOf(metric.selector) };
   const { replicas, milli } = await failed(async () => {
-    const measured = await podSamples(query, about, `unable to get metric ${metric.name}`);
-    return forAverage(measured, { milli: milliOf(target.averageValue ?? 0), resource: '' }, about);
+    const measured = await podSamples(query, input, `unable to get metric ${metric.name}`);
+    return forAverage(measured, { milli: milliOf(target.averageValue ?? 0), resource: '' }, input);
   });
   const status: Status = { type: 'Pods', pods: { metric, current: { averageValue: milliText(milli) } } };
   return { replicas, name: `pods metric ${metric.name}`, status };
 }
 
-async function objectMetric(spec: NonNullable<Spec['object']>, about: Evaluation): Promise<Evaluated> {
+async function objectMetric(spec: NonNullable<Spec['object']>, input: EvaluationInput): Promise<Evaluated> {
   const { describedObject, metric, target } = spec;
-  const { namespace } = about;
+  const { namespace } = input;
   const isTotal = target.type === 'Value' && target.value !== undefined;
   const prefix = 'failed to get object metric value';
-  const failed = refusal(
+  const failed = metricErrorFor(
     'FailedGetObjectMetric',
     isTotal || target.averageValue === undefined ? prefix : `${prefix}: failed to get ${metric.name} object metric`,
   );
@@ -157,10 +163,10 @@ async function objectMetric(spec: NonNullable<Spec['object']>, about: Evaluation
       throw new Error('invalid object metric source: neither a value target nor an average value target was set');
     }
     const where = `unable to get metric ${metric.name}: ${describedObject.kind} on ${namespace} ${describedObject.name}/`;
-    const milli = await total(query, about, where);
+    const milli = await total(query, input, where);
     return isTotal
-      ? forValue(milli, milliOf(target.value ?? 0), about)
-      : forShare(milli, milliOf(target.averageValue ?? 0), about);
+      ? forValue(milli, milliOf(target.value ?? 0), input)
+      : forShare(milli, milliOf(target.averageValue ?? 0), input);
   });
   const current = isTotal ? { value: milliText(proposal.milli) } : { averageValue: milliText(proposal.milli) };
   const name = isTotal
@@ -175,26 +181,26 @@ async function objectMetric(spec: NonNullable<Spec['object']>, about: Evaluation
 
 async function externalMetric(
   { metric, target }: NonNullable<Spec['external']>,
-  about: Evaluation,
+  input: EvaluationInput,
 ): Promise<Evaluated> {
-  const { namespace } = about;
+  const { namespace } = input;
   const isShare = target.averageValue !== undefined;
   const prefix = `failed to get ${metric.name} external metric value`;
   const step = isShare
     ? `failed to get ${metric.name} external metric`
     : `failed to get external metric ${metric.name}`;
   const isAny = isShare || target.value !== undefined;
-  const failed = refusal('FailedGetExternalMetric', isAny ? `${prefix}: ${step}` : prefix);
+  const failed = metricErrorFor('FailedGetExternalMetric', isAny ? `${prefix}: ${step}` : prefix);
   const query: MetricQuery = { type: 'external', namespace, metric: metric.name, ...selectorOf(metric.selector) };
   const proposal = await failed(async () => {
     if (!isAny) {
       throw new Error('invalid external metric source: neither a value target nor an average value target was set');
     }
     const where = `unable to get external metric ${namespace}/${metric.name}/${selectorText(metric.selector)}: `;
-    const milli = await total(query, about, where);
+    const milli = await total(query, input, where);
     return isShare
-      ? forShare(milli, milliOf(target.averageValue ?? 0), about)
-      : forValue(milli, milliOf(target.value ?? 0), about);
+      ? forShare(milli, milliOf(target.averageValue ?? 0), input)
+      : forValue(milli, milliOf(target.value ?? 0), input);
   });
   const current = isShare ? { averageValue: milliText(proposal.milli) } : { value: milliText(proposal.milli) };
   return {
@@ -204,12 +210,12 @@ async function externalMetric(
   };
 }
 
-async function podSamples(query: MetricQuery, { source, dialect, nowMs }: Evaluation, prefix: string) {
-  return within(prefix, async () => byPod(await samplesOf(source, query, dialect), nowMs));
+async function podSamples(query: MetricQuery, { source, dialect, nowMs }: EvaluationInput, prefix: string) {
+  return withErrorPrefix(prefix, async () => byPod(await samplesOf(source, query, dialect), nowMs));
 }
 
-/** The sum of all samples; `where` ends in whatever stands before the cause. */
-async function total(query: MetricQuery, { source, dialect }: Evaluation, where: string): Promise<number> {
+/** The sum of all samples; `where` is the prefix of the error message. */
+async function total(query: MetricQuery, { source, dialect }: EvaluationInput, where: string): Promise<number> {
   try {
     const samples = await samplesOf(source, query, dialect);
     return samples.reduce((sum, { value }) => sum + milliOf(value), 0);
@@ -218,7 +224,7 @@ async function total(query: MetricQuery, { source, dialect }: Evaluation, where:
   }
 }
 
-function refusal(reason: string, prefix: string) {
+function metricErrorFor(reason: string, prefix: string) {
   return async <Value>(run: () => Promise<Value>): Promise<Value> => {
     try {
       return await run();
@@ -228,7 +234,7 @@ function refusal(reason: string, prefix: string) {
   };
 }
 
-async function within<Value>(prefix: string, run: () => Promise<Value>): Promise<Value> {
+async function withErrorPrefix<Value>(prefix: string, run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();
   } catch (error) {
@@ -251,7 +257,7 @@ function selectorOf(selector: DeepReadonly<LabelSelectorObject> | undefined) {
   return selector === undefined ? {} : { metricSelector: selector };
 }
 
-/** A selector as the reference prints it in messages. */
+/** A selector as the reference server prints it in messages. */
 function selectorText(selector: DeepReadonly<LabelSelectorObject> | undefined): string {
   if (selector === undefined) return 'nil';
   const { matchLabels = {}, matchExpressions = [] } = selector;

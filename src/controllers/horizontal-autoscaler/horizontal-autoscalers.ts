@@ -1,5 +1,5 @@
 /**
- * HorizontalPodAutoscalers: every quarter of a minute, as many replicas as the metrics ask for.
+ * The controller of HorizontalPodAutoscalers: every 15 seconds it scales targets to the replica count that the metrics demand.
  */
 
 import type { Scale } from '../../kinds/autoscaling/v1/scale.js';
@@ -9,34 +9,34 @@ import type { ObjectOf } from '../../kinds/kind.js';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../../meta/labels.js';
 import { Quantity } from '../../meta/quantity.js';
 import { messageOf } from '../../util/message-of.js';
-import { type PickPods, podsPickedBy } from '../endpoints/pod-services.js';
+import { podSelectorIndex, type SelectPods } from '../endpoints/pod-services.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { splitKey } from '../runtime/shared-informer.js';
 import type { StoredPod } from '../workloads/pod-state.js';
 import type { Tolerances } from './calculate.js';
 import { type Evaluated, evaluate, MetricError, type Status as MetricStatus } from './evaluate.js';
-import { limited, newHistory, noteScaling, type ScalingHistory } from './limits.js';
+import { limitScaling, newHistory, recordScaling, type ScalingHistory } from './limits.js';
 import { type MetricsSource, metricsApi } from './metrics.js';
 import { StatusDraft, type StoredAutoscaler } from './status.js';
 import { type ScaleApi, scalesOf } from './target.js';
 
 export interface HorizontalAutoscalersOptions {
-  /** Where numbers come from; the cluster's metrics API unless given. */
+  /** The metrics source; the cluster's metrics API unless given. */
   readonly metrics?: MetricsSource | undefined;
-  /** Between two looks at an autoscaler; 15 s unless given. */
+  /** The time between two reconciles of an autoscaler; 15 s unless given. */
   readonly syncPeriodMs?: number | undefined;
-  /** How far usage may be from its target before anything is done; 0.1, a tenth, unless given. */
+  /** The tolerated deviation of usage from its target; 0.1 (10 %) unless given. */
   readonly tolerance?: number | undefined;
-  /** How long a lower recommendation has to last where no behavior says so; 5 minutes unless given. */
+  /** The stabilization window for scaling down without `behavior`; 5 minutes unless given. */
   readonly downscaleStabilizationMs?: number | undefined;
-  /** How long after its start the cpu usage of a pod may be that of starting; 5 minutes unless given. */
+  /** For how long after its start a pod's CPU usage is attributed to initialization; 5 minutes unless given. */
   readonly cpuInitializationMs?: number | undefined;
-  /** How long after its start a pod that was never ready counts as starting; 30 s unless given. */
+  /** For how long after its start a pod that was never ready counts as starting; 30 s unless given. */
   readonly initialReadinessDelayMs?: number | undefined;
 }
 
 /**
- * Scales what HorizontalPodAutoscalers point at.
+ * Scales the targets of HorizontalPodAutoscalers.
  *
  * @example
  * const busy = horizontalAutoscalers({ metrics: ({ type }) => (type === 'resource' ? [{ pod: 'web-0', value: '900m' }] : []) });
@@ -51,7 +51,7 @@ export function horizontalAutoscalers(options: HorizontalAutoscalersOptions = {}
     needs: [HorizontalPodAutoscaler, Pod],
     start(context) {
       const autoscalers = context.informer(HorizontalPodAutoscaler);
-      const scaling = new Scaling(context, options, podsPickedBy(context.informer(Pod)));
+      const scaling = new Scaling(context, options, podSelectorIndex(context.informer(Pod)));
       const queue = context.queue(
         async (key) => {
           const autoscaler = autoscalers.at(key);
@@ -60,9 +60,9 @@ export function horizontalAutoscalers(options: HorizontalAutoscalersOptions = {}
             return undefined;
           }
           try {
-            await scaling.look(key, autoscaler);
+            await scaling.reconcileAutoscaler(key, autoscaler);
           } catch (error) {
-            // The next look comes at its time, whatever became of this one.
+            // The next reconcile runs after the sync period, not with the queue's backoff.
             context.report(error, key);
           }
           return { requeueAfterMs: syncPeriodMs };
@@ -80,21 +80,21 @@ export function horizontalAutoscalers(options: HorizontalAutoscalersOptions = {}
   };
 }
 
-/** The state of all autoscalers: what they recommended and did, and which pods they select. */
+/** The state of all autoscalers: their recommendations, scaling events and selectors. */
 class Scaling {
   readonly #context: ControllerContext;
   readonly #options: HorizontalAutoscalersOptions;
   readonly #source: MetricsSource;
-  readonly #pick: PickPods;
+  readonly #selectPods: SelectPods;
   readonly #histories = new Map<string, ScalingHistory>();
   /** By namespace, then by name. */
   readonly #selectors = new Map<string, Map<string, LabelSelector>>();
 
-  constructor(context: ControllerContext, options: HorizontalAutoscalersOptions, pick: PickPods) {
+  constructor(context: ControllerContext, options: HorizontalAutoscalersOptions, selectPods: SelectPods) {
     this.#context = context;
     this.#options = options;
     this.#source = options.metrics ?? metricsApi(context);
-    this.#pick = pick;
+    this.#selectPods = selectPods;
   }
 
   forget(key: string): void {
@@ -105,7 +105,7 @@ class Scaling {
     if (siblings?.size === 0) this.#selectors.delete(namespace);
   }
 
-  async look(key: string, autoscaler: StoredAutoscaler): Promise<void> {
+  async reconcileAutoscaler(key: string, autoscaler: StoredAutoscaler): Promise<void> {
     const { events } = this.#context;
     const { namespace = '' } = autoscaler.metadata;
     const { scaleTargetRef: target } = autoscaler.spec;
@@ -137,14 +137,19 @@ class Scaling {
       events.record(autoscaler, 'Warning', 'FailedComputeMetricsReplicas', messageOf(plan.problem));
       throw plan.problem;
     }
-    const { desired, metrics, why } = plan;
-    const isRescaled = why !== undefined;
+    const { desired, metrics, rescaleReason } = plan;
+    const isRescaled = rescaleReason !== undefined;
     if (isRescaled) {
       try {
         await api.update(target.name, { ...scale, spec: { ...scale.spec, replicas: desired } });
       } catch (error) {
         const text = messageOf(error);
-        events.record(autoscaler, 'Warning', 'FailedRescale', `New size: ${desired}; reason: ${why}; error: ${text}`);
+        events.record(
+          autoscaler,
+          'Warning',
+          'FailedRescale',
+          `New size: ${desired}; reason: ${rescaleReason}; error: ${text}`,
+        );
         const message = `the HPA controller was unable to update the target scale: ${text}`;
         draft.condition('AbleToScale', false, { reason: 'FailedUpdateScale', message });
         draft.counts({ current, metrics });
@@ -153,18 +158,19 @@ class Scaling {
       }
       const message = `the HPA controller was able to update the target scale to ${desired}`;
       draft.condition('AbleToScale', true, { reason: 'SucceededRescale', message });
-      events.record(autoscaler, 'Normal', 'SuccessfulRescale', `New size: ${desired}; reason: ${why}`);
+      events.record(autoscaler, 'Normal', 'SuccessfulRescale', `New size: ${desired}; reason: ${rescaleReason}`);
       const history = this.#histories.get(key);
       const nowMs = this.#context.clock.now();
-      if (history !== undefined) noteScaling(history, autoscaler.spec.behavior, { from: current, to: desired, nowMs });
+      if (history !== undefined)
+        recordScaling(history, autoscaler.spec.behavior, { from: current, to: desired, nowMs });
     }
     draft.counts({ current, desired, metrics, isRescaled });
     await this.#write(autoscaler, draft);
     if (plan.problem !== undefined) throw plan.problem;
   }
 
-  async #plan(key: string, autoscaler: StoredAutoscaler, about: Looked): Promise<Plan> {
-    const { current, draft } = about;
+  async #plan(key: string, autoscaler: StoredAutoscaler, input: ReconcileState): Promise<Plan> {
+    const { current, draft } = input;
     const { minReplicas: min = 1, maxReplicas: max, behavior } = autoscaler.spec;
     if (current === 0 && min !== 0) {
       draft.condition('ScalingActive', false, {
@@ -173,12 +179,14 @@ class Scaling {
       });
       return { desired: current, metrics: [] };
     }
-    if (current > max) return { desired: max, metrics: [], why: 'Current number of replicas above Spec.MaxReplicas' };
-    if (current < min) return { desired: min, metrics: [], why: 'Current number of replicas below Spec.MinReplicas' };
-    const found = await this.#recommended(key, autoscaler, about);
+    if (current > max)
+      return { desired: max, metrics: [], rescaleReason: 'Current number of replicas above Spec.MaxReplicas' };
+    if (current < min)
+      return { desired: min, metrics: [], rescaleReason: 'Current number of replicas below Spec.MinReplicas' };
+    const found = await this.#recommended(key, autoscaler, input);
     if (found.replicas === undefined) return { ...found, desired: undefined };
     const history = this.#histories.get(key) ?? newHistory(current, this.#context.clock.now());
-    const wish = {
+    const request = {
       current,
       desired: found.replicas,
       min,
@@ -186,19 +194,19 @@ class Scaling {
       nowMs: this.#context.clock.now(),
       downscaleWindowMs: this.#options.downscaleStabilizationMs ?? 300_000,
     };
-    const { replicas, ableToScale, isLimited, limit } = limited(wish, behavior, history);
+    const { replicas, ableToScale, isLimited, limit } = limitScaling(request, behavior, history);
     draft.condition('AbleToScale', true, ableToScale);
     draft.condition('ScalingLimited', isLimited, limit);
     if (replicas === current) return { ...found, desired: current };
-    return { ...found, desired: replicas, why: reasonFor(found, current) };
+    return { ...found, desired: replicas, rescaleReason: reasonFor(found, current) };
   }
 
-  /** What the metrics ask for: the most that any of them does. */
+  /** The highest replica count that any metric demands. */
   async #recommended(
     key: string,
     autoscaler: StoredAutoscaler,
-    { scale, current, draft }: Looked,
-  ): Promise<Recommended> {
+    { scale, current, draft }: ReconcileState,
+  ): Promise<Recommendation> {
     const { events, dialect, clock } = this.#context;
     const { namespace = '' } = autoscaler.metadata;
     const specs = autoscaler.spec.metrics ?? [];
@@ -207,12 +215,12 @@ class Scaling {
     try {
       pods = this.#selected(key, selector);
     } catch (error) {
-      if (!(error instanceof SelectorProblem)) throw error;
+      if (!(error instanceof SelectorError)) throw error;
       events.record(autoscaler, 'Warning', error.event, error.message);
       draft.condition('ScalingActive', false, { reason: error.reason, message: error.condition });
       return { metrics: [], problem: error };
     }
-    const about = {
+    const input = {
       source: this.#source,
       dialect,
       namespace,
@@ -231,13 +239,13 @@ class Scaling {
     let failures = 0;
     for (const spec of specs) {
       try {
-        const found = await evaluate(spec, about);
+        const found = await evaluate(spec, input);
         metrics.push(found.status);
         if (best === undefined || best.replicas === 0 || found.replicas > best.replicas) best = found;
       } catch (error) {
         if (!(error instanceof MetricError)) throw error;
         events.record(autoscaler, 'Warning', error.reason, error.detail);
-        metrics.push(NOTHING_FOUND);
+        metrics.push(FAILED_METRIC);
         first ??= error;
         failures++;
       }
@@ -246,7 +254,7 @@ class Scaling {
       first === undefined
         ? undefined
         : new Error(`invalid metrics (${failures} invalid out of ${specs.length}), first error is: ${first.message}`);
-    // Nobody scales down on half of the picture.
+    // With failed metrics the target is not scaled down.
     if (best === undefined || (first !== undefined && best.replicas < current)) {
       const reason = first?.reason ?? '';
       const message = `the HPA was unable to compute the replica count: ${first?.detail ?? ''}`;
@@ -263,7 +271,7 @@ class Scaling {
   #selected(key: string, text: string): readonly StoredPod[] {
     if (text === '') {
       const missing = "the HPA target's scale is missing a selector";
-      throw new SelectorProblem('selector is required', {
+      throw new SelectorError('selector is required', {
         event: 'SelectorRequired',
         reason: 'InvalidSelector',
         condition: missing,
@@ -274,11 +282,11 @@ class Scaling {
     const siblings = this.#selectors.get(namespace) ?? new Map<string, LabelSelector>();
     this.#selectors.set(namespace, siblings.set(name, selector));
     const selects = (by: LabelSelector) => (pod: StoredPod) => matchesLabels(by, pod.metadata.labels);
-    const pods = this.#pick(namespace, selector);
-    const rivals = [...siblings].filter(([, other]) => pods.some(selects(other))).map(([sibling]) => sibling);
-    if (rivals.length > 1) {
-      const list = rivals.sort().map((rival) => `{${rival} ${namespace}}`);
-      throw new SelectorProblem(`pods by selector ${text} are controlled by multiple HPAs: [${list.join(' ')}]`, {
+    const pods = this.#selectPods(namespace, selector);
+    const conflicting = [...siblings].filter(([, other]) => pods.some(selects(other))).map(([sibling]) => sibling);
+    if (conflicting.length > 1) {
+      const list = conflicting.sort().map((sibling) => `{${sibling} ${namespace}}`);
+      throw new SelectorError(`pods by selector ${text} are controlled by multiple HPAs: [${list.join(' ')}]`, {
         event: 'AmbiguousSelector',
         reason: 'AmbiguousSelector',
       });
@@ -288,9 +296,9 @@ class Scaling {
 
   #tolerances({ spec }: StoredAutoscaler): Tolerances {
     const { tolerance = 0.1 } = this.#options;
-    const isOwnAllowed = this.#context.features?.enabled('HPAConfigurableTolerance') === true;
+    const isConfigurable = this.#context.features?.enabled('HPAConfigurableTolerance') === true;
     const own = (value: string | undefined) =>
-      value === undefined || !isOwnAllowed ? tolerance : Quantity.parse(value).approximateFloat();
+      value === undefined || !isConfigurable ? tolerance : Quantity.parse(value).approximateFloat();
     return { up: own(spec.behavior?.scaleUp?.tolerance), down: own(spec.behavior?.scaleDown?.tolerance) };
   }
 
@@ -307,46 +315,46 @@ class Scaling {
   }
 }
 
-interface Looked {
+interface ReconcileState {
   readonly scale: ObjectOf<typeof Scale>;
   readonly current: number;
   readonly draft: StatusDraft;
 }
 
-interface Recommended {
-  /** Absent: there is nothing to go by. */
+interface Recommendation {
+  /** Absent: no metric could be evaluated. */
   readonly replicas?: number;
   readonly name?: string;
   readonly metrics: readonly MetricStatus[];
-  /** What went wrong, even if there is something to go by. */
+  /** The first failure, even if other metrics succeeded. */
   readonly problem?: Error;
 }
 
 interface Plan {
-  /** Absent: nothing can be done. */
+  /** Undefined: the replica count could not be computed. */
   readonly desired: number | undefined;
   readonly metrics: readonly MetricStatus[];
-  /** Absent: nothing is to be done. */
-  readonly why?: string;
+  /** Absent: no rescale is needed. */
+  readonly rescaleReason?: string;
   readonly problem?: Error;
 }
 
-/** The place of a metric that says nothing. */
-const NOTHING_FOUND = { type: '' } as unknown as MetricStatus;
+/** The status entry of a metric that could not be evaluated: an empty type, as in the reference server. */
+const FAILED_METRIC = { type: '' } as unknown as MetricStatus;
 
-class SelectorProblem extends Error {
+class SelectorError extends Error {
   readonly event: string;
   readonly reason: string;
   readonly condition: string;
 
   constructor(
     message: string,
-    about: { readonly event: string; readonly reason: string; readonly condition?: string },
+    input: { readonly event: string; readonly reason: string; readonly condition?: string },
   ) {
     super(message);
-    this.event = about.event;
-    this.reason = about.reason;
-    this.condition = about.condition ?? message;
+    this.event = input.event;
+    this.reason = input.reason;
+    this.condition = input.condition ?? message;
   }
 }
 
@@ -355,11 +363,11 @@ function parsedSelector(text: string): LabelSelector {
     return parseLabelSelector(text);
   } catch (error) {
     const message = `couldn't convert selector into a corresponding internal selector object: ${messageOf(error)}`;
-    throw new SelectorProblem(message, { event: 'InvalidSelector', reason: 'InvalidSelector' });
+    throw new SelectorError(message, { event: 'InvalidSelector', reason: 'InvalidSelector' });
   }
 }
 
-function reasonFor({ replicas = 0, name = '' }: Recommended, current: number): string {
+function reasonFor({ replicas = 0, name = '' }: Recommendation, current: number): string {
   if (replicas > current) return `${name} above target`;
   return replicas < current ? 'All metrics below target' : '';
 }

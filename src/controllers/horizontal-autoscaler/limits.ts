@@ -1,6 +1,6 @@
 /**
- * How far and how fast the number of replicas may go: bounds, windows that a recommendation must outlast, and policies on
- * the rate of change. What was recommended and done before is kept here, per autoscaler.
+ * Limits on scaling: bounds, stabilization windows and policies on the rate of change. Keeps the history of recommendations and
+ * scaling events of each autoscaler.
  */
 import type {
   HorizontalPodAutoscalerBehavior,
@@ -11,7 +11,7 @@ import type { DeepReadonly } from '../../meta/object.js';
 export type Behavior = DeepReadonly<HorizontalPodAutoscalerBehavior>;
 type Rules = DeepReadonly<ScalingRules>;
 
-/** What one autoscaler recommended and did. */
+/** The recommendations and scaling events of one autoscaler. */
 export interface ScalingHistory {
   readonly recommendations: Stamped[];
   readonly ups: Stamped[];
@@ -23,13 +23,13 @@ interface Stamped {
   atMs: number;
 }
 
-export interface Wish {
+export interface ScalingRequest {
   readonly current: number;
   readonly desired: number;
   readonly min: number;
   readonly max: number;
   readonly nowMs: number;
-  /** How long a lower recommendation waits where no behavior says so. */
+  /** The stabilization window for scaling down without `behavior`. */
   readonly downscaleWindowMs: number;
 }
 
@@ -38,7 +38,7 @@ export interface Reason {
   readonly message: string;
 }
 
-export interface Limited {
+export interface LimitedScaling {
   readonly replicas: number;
   readonly ableToScale: Reason;
   readonly isLimited: boolean;
@@ -79,13 +79,17 @@ export function newHistory(current: number, nowMs: number): ScalingHistory {
   return { recommendations: [{ count: current, atMs: nowMs }], ups: [], downs: [] };
 }
 
-/** What may be done of what is wished, and why not all of it. */
-export function limited(wish: Wish, behavior: Behavior | undefined, history: ScalingHistory): Limited {
-  return behavior === undefined ? withoutBehavior(wish, history) : withBehavior(wish, behavior, history);
+/** The permitted replica count and the reason for any limit. */
+export function limitScaling(
+  request: ScalingRequest,
+  behavior: Behavior | undefined,
+  history: ScalingHistory,
+): LimitedScaling {
+  return behavior === undefined ? withoutBehavior(request, history) : withBehavior(request, behavior, history);
 }
 
-/** Notes a change that was made, for policies on the rate. */
-export function noteScaling(
+/** Records a scaling event for the policies on the rate of change. */
+export function recordScaling(
   history: ScalingHistory,
   behavior: Behavior | undefined,
   { from, to, nowMs }: { readonly from: number; readonly to: number; readonly nowMs: number },
@@ -97,14 +101,14 @@ export function noteScaling(
   replaceOld(isUp ? history.ups : history.downs, { count: Math.abs(to - from), atMs: nowMs }, nowMs - longest);
 }
 
-function withoutBehavior(wish: Wish, history: ScalingHistory): Limited {
-  const { current, desired, min, max, nowMs, downscaleWindowMs } = wish;
+function withoutBehavior(request: ScalingRequest, history: ScalingHistory): LimitedScaling {
+  const { current, desired, min, max, nowMs, downscaleWindowMs } = request;
   const cutoff = nowMs - downscaleWindowMs;
   const recent = history.recommendations.filter(({ atMs }) => atMs >= cutoff);
   const stable = Math.max(desired, ...recent.map(({ count }) => count));
   replaceOld(history.recommendations, { count: desired, atMs: nowMs }, cutoff);
   const ableToScale = stable === desired ? READY : DOWN_STABILIZED;
-  // Twice as many at once at most, or four.
+  // At most twice the current count or four, whichever is greater.
   const rateLimit = Math.max(2 * current, 4);
   const top = Math.min(max, rateLimit);
   if (stable < min) return { replicas: min, ableToScale, isLimited: true, limit: TOO_FEW };
@@ -114,10 +118,10 @@ function withoutBehavior(wish: Wish, history: ScalingHistory): Limited {
   return { replicas: stable, ableToScale, isLimited: false, limit: WITHIN };
 }
 
-function withBehavior(wish: Wish, behavior: Behavior, history: ScalingHistory): Limited {
-  const { current, desired, min, max, nowMs } = wish;
+function withBehavior(request: ScalingRequest, behavior: Behavior, history: ScalingHistory): LimitedScaling {
+  const { current, desired, min, max, nowMs } = request;
   const { scaleUp = {}, scaleDown = {} } = behavior;
-  const stable = stabilized(wish, behavior, history);
+  const stable = stabilized(request, behavior, history);
   const stabilizedBy = desired >= current ? UP_STABILIZED : DOWN_STABILIZED;
   const ableToScale = stable === desired ? READY : stabilizedBy;
   if (stable > current) {
@@ -137,9 +141,13 @@ function withBehavior(wish: Wish, behavior: Behavior, history: ScalingHistory): 
   return { replicas: stable, ableToScale, isLimited: false, limit: WITHIN };
 }
 
-/** The recommendation as far as all within the window of its direction agree. */
-function stabilized(wish: Wish, { scaleUp, scaleDown }: Behavior, { recommendations }: ScalingHistory): number {
-  const { current, desired, nowMs, downscaleWindowMs } = wish;
+/** The recommendation limited by all recommendations within the stabilization window of its direction. */
+function stabilized(
+  request: ScalingRequest,
+  { scaleUp, scaleDown }: Behavior,
+  { recommendations }: ScalingHistory,
+): number {
+  const { current, desired, nowMs, downscaleWindowMs } = request;
   const upCutoff = nowMs - (scaleUp?.stabilizationWindowSeconds ?? 0) * 1000;
   const downSeconds = scaleDown?.stabilizationWindowSeconds;
   const downCutoff = nowMs - (downSeconds === undefined ? downscaleWindowMs : downSeconds * 1000);
@@ -159,7 +167,7 @@ function upLimit(current: number, { selectPolicy, policies = [] }: Rules, past: 
   if (selectPolicy === 'Disabled') return current;
   const limits = policies.map(({ type, value, periodSeconds }) => {
     const start = periodStart(current, periodSeconds, past);
-    // Rounded up: a share of few pods must not mean none.
+    // Rounded up, so that a percentage of few pods is at least one.
     return type === 'Pods' ? start + value : Math.ceil(start * (1 + value / 100));
   });
   return selectPolicy === 'Min' ? Math.min(...limits) : Math.max(...limits);
@@ -174,7 +182,7 @@ function downLimit(current: number, { selectPolicy, policies = [] }: Rules, past
   return selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits);
 }
 
-/** How many replicas there were when the period began. */
+/** The replica count at the start of the period. */
 function periodStart(current: number, periodSeconds: number, { history, nowMs }: Past): number {
   const cutoff = nowMs - periodSeconds * 1000;
   const changed = (list: readonly Stamped[]) =>
@@ -182,7 +190,7 @@ function periodStart(current: number, periodSeconds: number, { history, nowMs }:
   return current - changed(history.ups) + changed(history.downs);
 }
 
-/** Puts an entry in the place of the last one that is too old to count, so that lists stay short. */
+/** Replaces the last entry before the cutoff, so that lists stay short; otherwise appends. */
 function replaceOld(list: Stamped[], entry: Stamped, cutoff: number): void {
   const old = list.findLastIndex(({ atMs }) => atMs < cutoff);
   if (old < 0) list.push(entry);

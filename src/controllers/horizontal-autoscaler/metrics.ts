@@ -1,5 +1,5 @@
 /**
- * Where an autoscaler's numbers come from: a function that a program gives, or the metrics API if the cluster serves it.
+ * Sources of metrics: a function of the program, or the metrics API if the cluster serves it.
  */
 import type { Client } from '../../client/client.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -13,7 +13,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import type { ControllerContext } from '../runtime/controller.js';
 
-/** What is asked. Selectors of pods are texts, as in a request. */
+/** A query for metrics. Pod selectors are label selector texts. */
 export type MetricQuery =
   | {
       readonly type: 'resource';
@@ -21,7 +21,7 @@ export type MetricQuery =
       readonly selector: string;
       /** `cpu`, `memory`, … */
       readonly resource: string;
-      /** Only of the container of this name; absent: of the whole pod. */
+      /** Only the container with this name; absent: the whole pod. */
       readonly container?: string;
     }
   | {
@@ -46,20 +46,20 @@ export type MetricQuery =
     };
 
 export interface MetricSample {
-  /** The pod that it is about, for metrics of pods. */
+  /** The name of the measured pod, for pod and resource metrics. */
   readonly pod?: string;
   /** A number, or a quantity such as `250m` or `1Gi`. */
   readonly value: number | string;
-  /** When it was measured; now unless given. */
+  /** The time of the measurement; now unless given. */
   readonly atMs?: number;
-  /** Over how much time; 60 s unless given. */
+  /** The measurement window; 60 s unless given. */
   readonly windowMs?: number;
 }
 
-/** Answers a query; undefined: such metrics are not served here. What it throws becomes the reason why there is no scaling. */
+/** Answers a query. Undefined: such metrics are not served. A thrown error becomes the reason in the autoscaler's condition. */
 export type MetricsSource = (query: MetricQuery) => MaybePromise<readonly MetricSample[] | undefined>;
 
-/** A sample in thousandths, which is what targets are compared in. */
+/** A sample in thousandths, the unit of comparison with targets. */
 export interface Measured {
   readonly milli: number;
   readonly atMs: number;
@@ -68,7 +68,7 @@ export interface Measured {
 
 const DEFAULT_WINDOW_MS = 60_000;
 
-/** Samples that are there, at least one. Rejects with the reference's words for what is missing. */
+/** Returns at least one sample. Rejects with the reference server's message if there is none. */
 export async function samplesOf(
   source: MetricsSource,
   query: MetricQuery,
@@ -88,7 +88,7 @@ export async function samplesOf(
   return samples;
 }
 
-/** The samples of pods by name. Of those that tell of none, nothing can be made. */
+/** Samples by pod name. Throws if a sample names no pod. */
 export function byPod(samples: readonly MetricSample[], nowMs: number): Map<string, Measured> {
   const found = new Map<string, Measured>();
   for (const sample of samples) {
@@ -119,7 +119,7 @@ function missing(query: MetricQuery, dialect: Dialect): string {
   return `the server could not find the requested resource (get ${what})`;
 }
 
-/** The metrics API of the cluster: usage of pods, from the objects of that group, if it is served. */
+/** The cluster's metrics API as a source of pod usage, if it is served. */
 export function metricsApi({ client, dialect, host }: ControllerContext): MetricsSource {
   const group = dialect.group(serviceGroup('metrics'));
   return async (query) => {
@@ -130,12 +130,12 @@ export function metricsApi({ client, dialect, host }: ControllerContext): Metric
     if (served === undefined) return undefined;
     const items = await listed(client, served.kind, query);
     const samples = items.flatMap((item) => usageIn(item, query) ?? []);
-    // Items without the resource are there all the same: what lacks is the usage, not the API.
+    // Items without the resource mean missing usage, not a missing API.
     return items.length > 0 && samples.length === 0 ? NOTHING_USED : samples;
   };
 }
 
-/** About no pod that exists. */
+/** A sample of a pod that does not exist. */
 const NOTHING_USED: readonly MetricSample[] = [{ pod: '', value: 0 }];
 
 async function listed(
@@ -143,7 +143,7 @@ async function listed(
   kind: Kind,
   { namespace, selector }: { readonly namespace: string; readonly selector: string },
 ): Promise<readonly ApiObject[]> {
-  // A kind that is only known to be namespaced says nothing about its objects.
+  // The type of a generic kind says nothing about its objects.
   const api = client.api(kind as Kind<ApiObject, ApiObject, 'Namespaced'>, namespace);
   return (await api.list({ labels: selector })).items;
 }

@@ -1,5 +1,5 @@
 /**
- * The status of an autoscaler while it is being worked out.
+ * A draft of an autoscaler's status.
  */
 import type { HorizontalPodAutoscaler } from '../../kinds/autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -26,7 +26,7 @@ export class StatusDraft {
     this.#rest = rest;
   }
 
-  /** Conditions keep their order; the time is that of the last change of status. */
+  /** Sets a condition. Conditions keep their order; lastTransitionTime changes with the status only. */
   condition(type: ConditionType, isTrue: boolean, { reason, message }: { reason: string; message: string }): void {
     const at = this.#conditions.findIndex((condition) => condition.type === type);
     const before = this.#conditions[at];
@@ -43,7 +43,7 @@ export class StatusDraft {
     else this.#conditions[at] = condition;
   }
 
-  /** Everything beside the conditions. Absent replicas: what was desired stays. */
+  /** Sets all fields except conditions. Without `desired` the desired replicas stay unchanged. */
   counts(counts: {
     readonly current: number;
     readonly desired?: number;
@@ -60,7 +60,7 @@ export class StatusDraft {
     };
   }
 
-  /** Undefined: nothing has changed. */
+  /** The new status; undefined if nothing has changed. */
   changed(): StoredStatus | undefined {
     const status = {
       ...this.#rest,

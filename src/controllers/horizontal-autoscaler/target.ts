@@ -1,5 +1,5 @@
 /**
- * What an autoscaler scales: the `/scale` of whatever its reference names.
+ * The scale subresource of an autoscaler's target.
  */
 import type { SubresourceApi } from '../../client/api.js';
 import { Deployment } from '../../kinds/apps/v1/deployment.js';
@@ -21,10 +21,10 @@ export interface TargetReference {
 export type ScaleApi = SubresourceApi<typeof Scale>;
 type Scalable = Kind<ApiObject, ApiObject, 'Namespaced', 'scale'>;
 
-/** Where nobody can say what a server serves, these are. */
-const KNOWN: readonly Kind[] = [Deployment, ReplicaSet, StatefulSet, ReplicationController];
+/** The scalable kinds that are assumed with a remote server, whose kinds are unknown. */
+const ASSUMED_KINDS: readonly Kind[] = [Deployment, ReplicaSet, StatefulSet, ReplicationController];
 
-/** The `/scale` of the referenced objects in a namespace. Throws with the reference's words if there is none. */
+/** The scale subresource of the referenced kind. Throws with the reference server's message if there is none. */
 export function scalesOf(
   { client, dialect, host }: ControllerContext,
   { apiVersion = '', kind, name }: TargetReference,
@@ -33,14 +33,14 @@ export function scalesOf(
   const parts = apiVersion.split('/');
   if (parts.length > 2) throw new Error(`unexpected GroupVersion string: ${apiVersion}`);
   const group = parts.length === 2 ? (parts[0] ?? '') : '';
-  const candidates = (host?.kinds().map((served) => served.kind) ?? KNOWN).filter(
+  const candidates = (host?.kinds().map((served) => served.kind) ?? ASSUMED_KINDS).filter(
     (candidate) => candidate.kind === kind && dialect.group(candidate.group) === group,
   );
   if (candidates.length === 0)
     throw new Error(`no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`);
   const scalable = candidates.find(isScalable);
   if (scalable === undefined) {
-    // The address of a user's kind is there for all that might stand below an object.
+    // A custom resource path accepts any subresource name, so a missing one is NotFound for the object.
     const custom = candidates.find(
       ({ representation: manner, scope }) => manner === 'document' && scope === 'Namespaced',
     );

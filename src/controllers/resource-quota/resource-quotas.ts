@@ -8,7 +8,7 @@
 import { evaluatorFor, isCountable, limitsResource } from '../../admission/quota/evaluators.js';
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
-import { isNewerOrSame } from '../../client/informer.js';
+import { isSameOrNewerVersion } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -168,7 +168,7 @@ class Counter {
       else tally.set(served, object);
       const written = this.#written.get(key);
       // The object existed when the last status was written but was not in the informer: that count was wrong.
-      const isLate = written !== undefined && isNewerOrSame(written, resourceVersion);
+      const isLate = written !== undefined && isSameOrNewerVersion(written, resourceVersion);
       if (!releasesUsage && !isLate) continue;
       // The limits in the status are the enforced ones.
       const enforced = { ...quota, spec: { ...quota.spec, hard: quota.status.hard ?? {} } };

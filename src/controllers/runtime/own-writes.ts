@@ -2,7 +2,7 @@
  * Read-your-own-writes for controllers. A controller that reconciles with a cache from before its last write would create
  * the same pod twice. This class wraps the transport, records the writes and reports when the informers have caught up.
  */
-import { isNewerOrSame } from '../../client/informer.js';
+import { isSameOrNewerVersion } from '../../client/informer.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { GroupVersionResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -123,7 +123,7 @@ export class OwnWrites implements Activity {
       const key = request.namespace === undefined ? request.name : `${request.namespace}/${request.name}`;
       written.gone.set(key, uid);
     } else if (version !== undefined && version !== '' && request.verb !== 'deletecollection') {
-      if (written.version === undefined || isNewerOrSame(version, written.version)) {
+      if (written.version === undefined || isSameOrNewerVersion(version, written.version)) {
         written.version = version;
         written.reached = written.informer.resourceVersion;
       }
@@ -143,8 +143,8 @@ function isSeen(written: PendingWrites): boolean {
   if (version === undefined) return true;
   const now = informer.resourceVersion;
   // The informer went back to an earlier version: the server was restored, and the write is lost.
-  const isReplaced = now !== undefined && reached !== undefined && !isNewerOrSame(now, reached);
-  if (!isReplaced && (now === undefined || !isNewerOrSame(now, version))) return false;
+  const isReplaced = now !== undefined && reached !== undefined && !isSameOrNewerVersion(now, reached);
+  if (!isReplaced && (now === undefined || !isSameOrNewerVersion(now, version))) return false;
   written.version = undefined;
   return true;
 }

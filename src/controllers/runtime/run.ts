@@ -3,7 +3,7 @@
  * Runs controllers against a cluster. All controllers of a run share one set of informers; each has its own client.
  */
 import { createClient } from '../../client/client.js';
-import type { Companion, Host, LocalHost } from '../../client/host.js';
+import type { ControllerStarter, Host, LocalHost } from '../../client/host.js';
 import type { ClientDefaults } from '../../client/options.js';
 import { CoreEvent } from '../../kinds/core/v1/event.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -88,7 +88,7 @@ export function runControllers(
  * @example
  * const cluster = createCluster({ controllers: controllers([garbageCollector(), cronJobs()]) });
  */
-export function controllers(list: readonly Controller[], options: RunOptions = {}): Companion {
+export function controllers(list: readonly Controller[], options: RunOptions = {}): ControllerStarter {
   checkControllers('controllers', list);
   const checked = checkedOptions('controllers', options);
   return (host) => start(host, list, checked);

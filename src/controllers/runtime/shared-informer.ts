@@ -7,7 +7,7 @@ import type { Informer, InformerEvent, InformerListener } from '../../client/inf
 import type { Kind } from '../../kinds/kind.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { Undo } from '../../util/clock.js';
-import { sameItems } from '../../util/same-items.js';
+import { sameItems } from '../../util/arrays.js';
 import { controllerOf, type HasMetadata } from './owners.js';
 
 /** Returns the objects of an index under a key, in insertion order. */

@@ -4,7 +4,7 @@
  */
 import type { Api } from '../../client/api.js';
 import type { Kind } from '../../kinds/kind.js';
-import { mergeInOrder } from '../../merge/merge-patch.js';
+import { mergeUnsorted } from '../../merge/merge-patch.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -232,7 +232,7 @@ class StageRunner {
 
 /** The object with a merge patch applied. */
 function merged(object: AnyObject, patch: Readonly<Record<string, unknown>>): AnyObject {
-  return mergeInOrder({ ...object }, patch) as unknown as AnyObject;
+  return mergeUnsorted({ ...object }, patch) as unknown as AnyObject;
 }
 
 /** Whether the patch would change nothing. */

@@ -2,7 +2,7 @@
  * The pvc-protection finalizer: keeps a claim that is being deleted while a pod on a node uses it, and adds the finalizer
  * where it is missing.
  */
-import { isNewerOrSame } from '../../client/informer.js';
+import { isSameOrNewerVersion } from '../../client/informer.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Controller } from '../runtime/controller.js';
@@ -37,7 +37,7 @@ export function claimProtection(): Controller {
        */
       const isUsedLive = async (claim: StoredClaim): Promise<boolean> => {
         const { namespace = '', resourceVersion } = claim.metadata;
-        const isNewEnough = listed?.namespace === namespace && isNewerOrSame(listed.version, resourceVersion);
+        const isNewEnough = listed?.namespace === namespace && isSameOrNewerVersion(listed.version, resourceVersion);
         if (listed !== undefined && isNewEnough && !listed.pods.some((pod) => uses(pod, claim))) return false;
         const { items: pods, metadata } = await context.client.api(Pod, namespace).list();
         listed = { namespace, pods, version: metadata.resourceVersion ?? '' };

@@ -1,12 +1,12 @@
 /**
- * The claims of a StatefulSet's pods: made before the pod that needs them, kept when it goes, and owned by whoever takes
- * them along when it goes, as the set's retention policy says.
+ * The PersistentVolumeClaims of a StatefulSet's pods: created before the pod that uses them and kept when it is deleted. The
+ * set's retention policy decides which owner reference, and so which deletion, they have.
  *
- *   whenScaled  whenDeleted   owner of a claim that is asked for   of one whose pod is scaled away
- *   Retain      Retain        nobody                               nobody
- *   Retain      Delete        the set                              the set
- *   Delete      Retain        nobody                               the pod
- *   Delete      Delete        the set                              the pod
+ *   whenScaled  whenDeleted   owner of a wanted pod's claim   owner when the pod is scaled down
+ *   Retain      Retain        none                            none
+ *   Retain      Delete        the set                         the set
+ *   Delete      Retain        none                            the pod
+ *   Delete      Delete        the set                         the pod
  */
 
 import {
@@ -23,11 +23,11 @@ import { type AnyObject, controllerReference } from '../../runtime/owners.js';
 import { isNamespaceTerminating } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
 import type { StoredPod } from '../pod-state.js';
-import { claimName, isAskedFor, ordinalOf, type StoredSet } from './pods.js';
+import { claimName, isWantedOrdinal, ordinalOf, type StoredSet } from './pods.js';
 
 type StoredClaim = ObjectOf<typeof PersistentVolumeClaim>;
 
-/** A pod and its number, where there is one, or the pod that is to be made. */
+/** An existing pod with its ordinal, or a pod to create. */
 export interface Replica {
   readonly ordinal: number;
   readonly name: string;
@@ -43,25 +43,26 @@ export class Claims {
     this.#claims = context.informer(PersistentVolumeClaim);
   }
 
-  /** Makes the claims that are missing. Rejects when a pod could not have them all. */
+  /** Creates missing claims. Rejects if a claim cannot be used. */
   async create(set: StoredSet, replica: Replica): Promise<void> {
     const problems: string[] = [];
     for (const template of set.spec.volumeClaimTemplates ?? []) {
       const name = claimName(set, template.metadata.name, replica.ordinal);
-      const there = this.#claims.get(name, set.metadata.namespace);
-      if (there === undefined) problems.push(...(await this.#createOne(set, replica, newClaim(set, template, name))));
-      else if (there.metadata.deletionTimestamp !== undefined) problems.push(`pvc ${name} is being deleted`);
+      const existing = this.#claims.get(name, set.metadata.namespace);
+      if (existing === undefined)
+        problems.push(...(await this.#createOne(set, replica, newClaim(set, template, name))));
+      else if (existing.metadata.deletionTimestamp !== undefined) problems.push(`pvc ${name} is being deleted`);
     }
     if (problems.length > 0) throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`);
   }
 
-  /** Whether each claim that is there has the owner that the policy wants. */
+  /** Whether all existing claims have the owner that the policy demands. */
   areOwned(set: StoredSet, replica: Replica): boolean {
-    return this.#of(set, replica).every((claim) => isOwnerRight(claim, set, replica));
+    return this.#of(set, replica).every((claim) => hasWantedOwner(claim, set, replica));
   }
 
-  /** Gives each claim the owner that the policy wants. */
-  async own(set: StoredSet, replica: Replica): Promise<void> {
+  /** Sets the owner that the policy demands. */
+  async setOwners(set: StoredSet, replica: Replica): Promise<void> {
     for (const claim of this.#of(set, replica)) {
       if (hasOtherController(claim, set, replica)) {
         this.#context.events.record(
@@ -71,8 +72,8 @@ export class Claims {
           `PersistentVolumeClaim ${claim.metadata.name} has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim`,
         );
       }
-      if (isOwnerRight(claim, set, replica)) continue;
-      const ownerReferences = rightOwners(claim, set, replica);
+      if (hasWantedOwner(claim, set, replica)) continue;
+      const ownerReferences = wantedOwnerReferences(claim, set, replica);
       try {
         await this.#context.client
           .api(PersistentVolumeClaim, claim.metadata.namespace)
@@ -87,7 +88,7 @@ export class Claims {
     }
   }
 
-  /** Whether a claim is about to go with a former pod of this name: until it is gone no new pod may use it. */
+  /** Whether a claim is to be deleted with an earlier pod of this name. No new pod may use it until it is gone. */
   areStale(set: StoredSet, replica: Replica): boolean {
     if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return false;
     return this.#of(set, replica).some((claim) => hasStaleReference(claim, podReference(replica)));
@@ -112,8 +113,8 @@ export class Claims {
       if (isNamespaceTerminating(error)) throw error;
       const why = messageOf(error);
       if (!StatusError.is(error, 'AlreadyExists')) {
-        const about = `create Claim ${name} for Pod ${replica.name} in StatefulSet ${set.metadata.name}`;
-        events.record(set, 'Warning', 'FailedCreate', `${about} failed error: ${why}`);
+        const subject = `create Claim ${name} for Pod ${replica.name} in StatefulSet ${set.metadata.name}`;
+        events.record(set, 'Warning', 'FailedCreate', `${subject} failed error: ${why}`);
       }
       return [`failed to create PVC ${name}: ${why}`];
     }
@@ -140,26 +141,26 @@ function newClaim(set: StoredSet, template: ClaimTemplate, name: string): Persis
   };
 }
 
-/** Whom a reference would name, whatever its uid. */
-interface Named {
+/** The identity of an owner, with or without uid. */
+interface OwnerIdentity {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** Undefined: it does not exist yet. */
+  /** Undefined: the owner does not exist yet. */
   readonly uid: string | undefined;
 }
 
-function setReference({ apiVersion, kind, metadata }: AnyObject): Named {
+function setReference({ apiVersion, kind, metadata }: AnyObject): OwnerIdentity {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }
 
-function podReference({ name, pod }: Replica): Named {
+function podReference({ name, pod }: Replica): OwnerIdentity {
   return { apiVersion: 'v1', kind: 'Pod', name, uid: pod?.metadata.uid };
 }
 
 type Reference = Readonly<OwnerReference>;
 
-function names(reference: Reference, { apiVersion, kind, name }: Named): boolean {
+function refersTo(reference: Reference, { apiVersion, kind, name }: OwnerIdentity): boolean {
   return reference.apiVersion === apiVersion && reference.kind === kind && reference.name === name;
 }
 
@@ -167,59 +168,59 @@ function referencesOf({ metadata }: StoredClaim): readonly Reference[] {
   return metadata.ownerReferences ?? [];
 }
 
-function hasStaleReference(claim: StoredClaim, named: Named): boolean {
-  const reference = referencesOf(claim).find((each) => names(each, named));
-  return reference !== undefined && reference.uid !== named.uid;
+function hasStaleReference(claim: StoredClaim, owner: OwnerIdentity): boolean {
+  const reference = referencesOf(claim).find((each) => refersTo(each, owner));
+  return reference !== undefined && reference.uid !== owner.uid;
 }
 
-function isOwnedBy(claim: StoredClaim, { uid }: Named): boolean {
+function isOwnedBy(claim: StoredClaim, { uid }: OwnerIdentity): boolean {
   return referencesOf(claim).some((reference) => reference.uid === uid);
 }
 
-/** Somebody else manages the claim. Where the policy keeps claims anyway that is nobody's concern. */
+/** Whether another controller manages the claim. Irrelevant if the policy retains claims in all cases. */
 function hasOtherController(claim: StoredClaim, set: StoredSet, replica: Replica): boolean {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (whenDeleted === 'Retain' && whenScaled === 'Retain') return false;
-  const ours = [setReference(set), podReference(replica)];
+  const owners = [setReference(set), podReference(replica)];
   return referencesOf(claim).some((reference) => {
-    const us = ours.find((named) => names(reference, named));
-    return us === undefined ? reference.controller === true : reference.uid !== us.uid;
+    const owner = owners.find((each) => refersTo(reference, each));
+    return owner === undefined ? reference.controller === true : reference.uid !== owner.uid;
   });
 }
 
-function isOwnerRight(claim: StoredClaim, set: StoredSet, replica: Replica): boolean {
+function hasWantedOwner(claim: StoredClaim, set: StoredSet, replica: Replica): boolean {
   const [ofSet, ofPod] = [setReference(set), podReference(replica)];
-  // What belongs to a former set or pod is about to be collected.
+  // Claims of an earlier set or pod are left to the garbage collector.
   if (hasStaleReference(claim, ofSet) || hasStaleReference(claim, ofPod)) return true;
   if (hasOtherController(claim, set, replica)) return !isOwnedBy(claim, ofSet) && !isOwnedBy(claim, ofPod);
-  const isLoose = referencesOf(claim).some(
+  const lacksControllerFlag = referencesOf(claim).some(
     ({ uid, controller }) => (uid === ofSet.uid || uid === ofPod.uid) && controller !== true,
   );
-  if (isLoose) return false;
+  if (lacksControllerFlag) return false;
   const wanted = wantedOwner(set, replica);
   return isOwnedBy(claim, ofSet) === (wanted === 'set') && isOwnedBy(claim, ofPod) === (wanted === 'pod');
 }
 
-function rightOwners(claim: StoredClaim, set: StoredSet, replica: Replica): Reference[] {
+function wantedOwnerReferences(claim: StoredClaim, set: StoredSet, replica: Replica): Reference[] {
   const [ofSet, ofPod] = [setReference(set), podReference(replica)];
-  const others = referencesOf(claim).filter((reference) => !names(reference, ofSet) && !names(reference, ofPod));
+  const others = referencesOf(claim).filter((reference) => !refersTo(reference, ofSet) && !refersTo(reference, ofPod));
   if (hasOtherController(claim, set, replica)) return others;
   const wanted = wantedOwner(set, replica);
   if (wanted === 'set') return [...others, controllerReference(set)];
   return wanted === 'pod' && replica.pod !== undefined ? [...others, controllerReference(replica.pod)] : others;
 }
 
-function wantedOwner(set: StoredSet, { ordinal }: Replica): 'set' | 'pod' | 'nobody' {
+function wantedOwner(set: StoredSet, { ordinal }: Replica): 'set' | 'pod' | 'none' {
   const { whenDeleted, whenScaled } = policyOf(set);
-  if (whenScaled === 'Delete' && !isAskedFor(set, ordinal)) return 'pod';
-  return whenDeleted === 'Delete' ? 'set' : 'nobody';
+  if (whenScaled === 'Delete' && !isWantedOrdinal(set, ordinal)) return 'pod';
+  return whenDeleted === 'Delete' ? 'set' : 'none';
 }
 
 function policyOf({ spec }: StoredSet) {
   return spec.persistentVolumeClaimRetentionPolicy ?? { whenDeleted: 'Retain', whenScaled: 'Retain' };
 }
 
-/** A pod that is there, with its number. */
+/** An existing pod with its ordinal. */
 export function replicaOf(set: StoredSet, pod: StoredPod): Replica {
   const { name } = pod.metadata;
   return { ordinal: ordinalOf(set, name) ?? -1, name, pod };

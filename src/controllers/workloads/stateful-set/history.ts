@@ -1,6 +1,5 @@
 /**
- * The history of a StatefulSet: which revision its template is, which one its pods are still of, and which can be
- * forgotten.
+ * The ControllerRevisions of a StatefulSet: that of its template, that of its existing pods, and the unused ones to delete.
  */
 import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
 import { StatusError } from '../../../meta/errors.js';
@@ -34,20 +33,20 @@ export class History {
     this.#orphans = orphanIndex(this.#revisions);
   }
 
-  /** All revisions of the set, the oldest first; those that nobody controls become its own. */
+  /** All revisions of the set, oldest first. Orphaned ones are adopted. */
   async of(set: StoredSet, ownerNow: () => Promise<StoredSet | undefined>): Promise<StoredRevision[]> {
     const selector = labelSelectorFromObject(set.spec.selector);
     const own = this.#revisions.controlledBy(set.metadata.uid);
-    const strays = this.#orphans(set.metadata.namespace ?? '', set.spec.selector);
-    // Those that match no longer are not released: they are merely not looked at.
-    const candidates = [...own, ...strays].filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+    const orphans = this.#orphans(set.metadata.namespace ?? '', set.spec.selector);
+    // Revisions that no longer match are ignored rather than released.
+    const candidates = [...own, ...orphans].filter(({ metadata }) => matchesLabels(selector, metadata.labels));
     const kind = ControllerRevision;
     return inRevisionOrder(
       await claim({ client: this.#context.client, kind, owner: set, selector, candidates, ownerNow }),
     );
   }
 
-  /** The revision of the set's template, made if there is none yet, and the one that its pods were of so far. */
+  /** The revision of the set's template, created if needed, and the current one of its pods. */
   async revisions(set: StoredSet, known: readonly StoredRevision[]): Promise<Revisions> {
     const data = revisionData(set.spec.template);
     const last = known.at(-1);
@@ -56,13 +55,13 @@ export class History {
     let collisions = set.status.collisionCount ?? 0;
     let update = equal;
     if (update === undefined) ({ update, collisions } = await this.#create(set, data, { revision: next, collisions }));
-    // A state that comes back is the newest again.
+    // An earlier template that is used again becomes the newest revision.
     else if (last !== undefined && !isSameData(last.data, data)) update = await this.#renumber(update, next);
     const current = known.find(({ metadata }) => metadata.name === set.status.currentRevision) ?? update;
     return { current, update, collisions };
   }
 
-  /** Deletes the oldest of those that no pod is of, as far as there are more than the set wants to keep. */
+  /** Deletes the oldest unused revisions above the history limit. */
   async truncate(set: StoredSet, known: readonly StoredRevision[], used: UsedRevisions): Promise<void> {
     const names = new Set([...used.pods.map(revisionOf), ...used.revisions.map(({ metadata }) => metadata.name)]);
     const unused = known.filter(({ metadata }) => !names.has(metadata.name));
@@ -81,7 +80,7 @@ export class History {
     const { client, dialect } = this.#context;
     const { name, namespace, annotations } = set.metadata;
     const api = client.api(ControllerRevision, namespace);
-    // The label stays what it was first, even when a collision changes the name.
+    // The label keeps the first hash, even when a collision changes the name.
     const labels = {
       ...set.spec.template.metadata?.labels,
       [dialect.subkey('controller', 'hash')]: revisionHash(data, collisions),
@@ -98,8 +97,8 @@ export class History {
         return { update: await api.create({ metadata, data, revision }), collisions: probe };
       } catch (error) {
         if (!StatusError.is(error, 'AlreadyExists')) throw error;
-        const there = await api.get(metadata.name);
-        if (isSameData(there.data, data)) return { update: there, collisions: probe };
+        const existing = await api.get(metadata.name);
+        if (isSameData(existing.data, data)) return { update: existing, collisions: probe };
       }
     }
   }

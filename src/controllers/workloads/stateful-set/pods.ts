@@ -1,6 +1,5 @@
 /**
- * The pods of a StatefulSet: which number each has, what a new one looks like, and whether one that is there is still who
- * it should be.
+ * The pods of a StatefulSet: their ordinals, the contents of new ones, and checks of existing ones.
  */
 import type { StatefulSet } from '../../../kinds/apps/v1/stateful-set/stateful-set.js';
 import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
@@ -13,26 +12,26 @@ import { REVISION_LABEL } from '../revisions.js';
 export type StoredSet = ObjectOf<typeof StatefulSet>;
 
 const POD_NAME = /^(.*)-([0-9]+)$/s;
-const LARGEST_ORDINAL = 2 ** 31 - 1;
+const MAX_ORDINAL = 2 ** 31 - 1;
 
-/** The number of a pod; undefined for one that is not named as the set's pods are. */
+/** The ordinal of a pod; undefined if its name is not one of the set's. */
 export function ordinalOf(set: StoredSet, podName: string): number | undefined {
   const [, parent, digits] = POD_NAME.exec(podName) ?? [];
   const ordinal = Number(digits);
-  return parent === set.metadata.name && ordinal <= LARGEST_ORDINAL ? ordinal : undefined;
+  return parent === set.metadata.name && ordinal <= MAX_ORDINAL ? ordinal : undefined;
 }
 
 export function podName(set: StoredSet, ordinal: number): string {
   return `${set.metadata.name}-${ordinal}`;
 }
 
-/** The number of the first pod. */
+/** The ordinal of the first pod. */
 export function firstOrdinal({ spec }: StoredSet): number {
   return spec.ordinals?.start ?? 0;
 }
 
-/** Whether the set still asks for a pod of this number. */
-export function isAskedFor(set: StoredSet, ordinal: number): boolean {
+/** Whether the set wants a pod with this ordinal. */
+export function isWantedOrdinal(set: StoredSet, ordinal: number): boolean {
   const first = firstOrdinal(set);
   return ordinal >= first && ordinal < first + set.spec.replicas;
 }
@@ -49,7 +48,7 @@ export function revisionOf({ metadata }: StoredPod): string {
   return metadata.labels?.[REVISION_LABEL] ?? '';
 }
 
-/** What makes a pod the one of its number. */
+/** The labels with the pod's name and ordinal. */
 function identityLabels(set: StoredSet, ordinal: number, dialect: Dialect): Record<string, string> {
   return {
     [dialect.subkey('statefulset', 'pod-name')]: podName(set, ordinal),
@@ -63,7 +62,7 @@ export function hasIdentity(set: StoredSet, pod: StoredPod, dialect: Dialect): b
   return pod.metadata.labels?.[dialect.subkey('statefulset', 'pod-name')] === pod.metadata.name;
 }
 
-/** Whether the pod mounts the claims of its number. */
+/** Whether the pod mounts the claims of its ordinal. */
 export function hasStorage(set: StoredSet, pod: StoredPod): boolean {
   const ordinal = ordinalOf(set, pod.metadata.name);
   if (ordinal === undefined) return false;
@@ -85,7 +84,7 @@ export interface NewPod {
   readonly dialect: Dialect;
 }
 
-/** What to send to make the pod of a number. */
+/** The input for a new pod with the ordinal. */
 export function newPod({ set, ordinal, template, revision, dialect }: NewPod): PodInput {
   const pod = podFromTemplate(template, set);
   const name = podName(set, ordinal);
@@ -104,7 +103,7 @@ export function newPod({ set, ordinal, template, revision, dialect }: NewPod): P
   };
 }
 
-/** What to send to make a pod that is there the one of its number. */
+/** The pod with the labels and volumes of its ordinal, for an update. */
 export function withIdentity(set: StoredSet, pod: StoredPod, dialect: Dialect): StoredPod {
   const ordinal = ordinalOf(set, pod.metadata.name);
   if (ordinal === undefined) return pod;
@@ -116,7 +115,7 @@ export function withIdentity(set: StoredSet, pod: StoredPod, dialect: Dialect): 
   };
 }
 
-/** The claims of the set come first, and in place of volumes of the same names. */
+/** The set's claims come first and replace volumes with the same names. */
 function volumesWith<Volume extends { readonly name: string }>(
   set: StoredSet,
   ordinal: number,

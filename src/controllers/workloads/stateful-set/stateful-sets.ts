@@ -1,5 +1,5 @@
 /**
- * The controller of StatefulSets: pods that keep their names and their storage, one after another.
+ * The controller of StatefulSets: pods with stable names and storage, managed in order.
  */
 import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
 import { StatefulSet } from '../../../kinds/apps/v1/stateful-set/stateful-set.js';
@@ -16,11 +16,11 @@ import { type OrphanIndex, orphanIndex, selectorIndex } from '../selecting.js';
 import { Claims } from './claims.js';
 import { History } from './history.js';
 import { ordinalOf, type StoredSet } from './pods.js';
-import { isStatusNews, type SetStatus, withUpdateCompleted } from './status.js';
+import { isStatusChanged, type SetStatus, withUpdateCompleted } from './status.js';
 import { updateSet } from './update.js';
 
 /**
- * Keeps the pods and the claims of StatefulSets.
+ * Manages the pods and claims of StatefulSets.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([statefulSets()]) });
@@ -54,11 +54,11 @@ class StatefulSets {
   }
 
   start(): void {
-    const queue = this.#context.queue((key) => this.#look(key), { workers: WORKERS });
+    const queue = this.#context.queue((key) => this.#reconcileSet(key), { workers: WORKERS });
     this.#sets.onKey((key) => queue.add(key));
     const selectorOf = ({ spec }: StoredSet) => spec.selector;
     queueOwners({ owners: this.#sets, dependents: this.#pods, selectorOf, queue });
-    // A claim that went with its pod may have been waited for.
+    // A new pod may wait for the deletion of the claim of an earlier pod.
     const sets = selectorIndex(this.#sets, selectorOf);
     this.#context.informer(PersistentVolumeClaim).subscribe(({ type, object }) => {
       if (type !== 'DELETED' || !object.metadata.ownerReferences?.some(({ kind }) => kind === 'Pod')) return;
@@ -66,12 +66,12 @@ class StatefulSets {
     });
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcileSet(key: string): Promise<Again | undefined> {
     const set = this.#sets.at(key);
     if (set === undefined) return undefined;
     const ownerNow = () => this.#context.client.api(StatefulSet, set.metadata.namespace).find(set.metadata.name);
     const known = await this.#history.of(set, ownerNow);
-    // Its history has been let go of already: it will be gone in a moment.
+    // The garbage collector has already deleted its history.
     if (isTerminating(set) && known.length === 0) return undefined;
     const pods = await this.#podsOf(set, ownerNow);
     const revisions = await this.#history.revisions(set, known);
@@ -97,7 +97,7 @@ class StatefulSets {
   }
 
   async #writeStatus(set: StoredSet, status: SetStatus): Promise<void> {
-    if (!isStatusNews(set, status)) return;
+    if (!isStatusChanged(set, status)) return;
     const { name, namespace } = set.metadata;
     await this.#context.client.api(StatefulSet, namespace).status.update(name, { ...set, status });
   }

@@ -1,5 +1,5 @@
 /**
- * What a StatefulSet's status says: how many pods there are, and of which revision.
+ * Computes the status of a StatefulSet: the number of pods by state and revision.
  */
 import { isPodAvailable, isTerminating, type StoredPod } from '../pod-state.js';
 import type { StoredRevision } from '../revisions.js';
@@ -17,7 +17,7 @@ export interface SetStatus {
   readonly availableReplicas: number;
 }
 
-/** The two revisions that a set has pods of. They are the same one unless it is being updated. */
+/** The two revisions of a set's pods. They are equal unless the set is being updated. */
 export interface Revisions {
   readonly current: StoredRevision;
   readonly update: StoredRevision;
@@ -31,13 +31,13 @@ export function countedStatus(
 ): SetStatus {
   const ready = pods.filter(isRunningAndReady);
   const { minReadySeconds = 0 } = set.spec;
-  const staying = pods.filter((pod) => !isTerminating(pod)).map(revisionOf);
+  const revisions = pods.filter((pod) => !isTerminating(pod)).map(revisionOf);
   return {
     observedGeneration: set.metadata.generation ?? 0,
     replicas: pods.length,
     readyReplicas: ready.length,
-    currentReplicas: staying.filter((revision) => revision === current.metadata.name).length,
-    updatedReplicas: staying.filter((revision) => revision === update.metadata.name).length,
+    currentReplicas: revisions.filter((revision) => revision === current.metadata.name).length,
+    updatedReplicas: revisions.filter((revision) => revision === update.metadata.name).length,
     currentRevision: current.metadata.name,
     updateRevision: update.metadata.name,
     collisionCount: collisions,
@@ -45,19 +45,19 @@ export function countedStatus(
   };
 }
 
-/** An update is over when all there are are new and ready: from then on the new revision is the current one. */
+/** Completes an update: when all pods are updated and ready, the update revision becomes the current one. */
 export function withUpdateCompleted({ spec }: StoredSet, status: SetStatus): SetStatus {
-  const isOver =
+  const isCompleted =
     spec.updateStrategy.type === 'RollingUpdate' &&
     status.updatedReplicas === spec.replicas &&
     status.readyReplicas === spec.replicas &&
     status.replicas === spec.replicas;
-  if (!isOver) return status;
+  if (!isCompleted) return status;
   return { ...status, currentReplicas: status.updatedReplicas, currentRevision: status.updateRevision };
 }
 
-/** Whether there is something to write. The count of collisions alone is not worth it. */
-export function isStatusNews({ status: written }: StoredSet, status: SetStatus): boolean {
+/** Whether the status must be written. A changed collision count alone is not written. */
+export function isStatusChanged({ status: written }: StoredSet, status: SetStatus): boolean {
   return (
     status.observedGeneration > (written.observedGeneration ?? 0) ||
     status.replicas !== written.replicas ||

@@ -1,6 +1,6 @@
 /**
- * One look at a StatefulSet: the pods that are missing are made, those that are too many go, and those of an old revision
- * are replaced; in order where the set wants order, each only when the one before it is ready.
+ * One reconcile of a StatefulSet's pods: creates missing ones, deletes excess ones and replaces those of an old revision. With
+ * OrderedReady each step waits until the previous pod is ready.
  */
 
 import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
@@ -18,9 +18,9 @@ import {
   firstOrdinal,
   hasIdentity,
   hasStorage,
-  isAskedFor,
   isHealthy,
   isRunningAndReady,
+  isWantedOrdinal,
   newPod,
   podName,
   revisionOf,
@@ -29,45 +29,45 @@ import {
 } from './pods.js';
 import { countedStatus, type Revisions, type SetStatus } from './status.js';
 
-export interface Update {
+export interface SetUpdate {
   readonly context: ControllerContext;
   readonly claims: Claims;
   readonly set: StoredSet;
   readonly revisions: Revisions;
-  /** The set's own. */
+  /** The pods that the set controls. */
   readonly pods: readonly StoredPod[];
 }
 
-/** What came of it. Where something failed, the status still tells what is there. */
+/** The new status, also after a failure. */
 export interface Outcome {
   readonly status: SetStatus;
   readonly failure?: { readonly error: unknown };
 }
 
-/** What a step says: whether an ordered set has to wait before it goes on. */
-type Step = 'wait' | 'go on';
+/** The result of a step: whether an ordered set must wait before the next one. */
+type Step = 'wait' | 'continue';
 
-const LARGEST_BATCH = 500;
+const MAX_BATCH_SIZE = 500;
 
-export async function updateSet(update: Update): Promise<Outcome> {
-  return new Updating(update).run();
+export async function updateSet(update: SetUpdate): Promise<Outcome> {
+  return new SetUpdater(update).run();
 }
 
-class Updating {
+class SetUpdater {
   readonly #context: ControllerContext;
   readonly #claims: Claims;
   readonly #set: StoredSet;
   readonly #revisions: Revisions;
   readonly #pods: readonly StoredPod[];
   readonly #isOrdered: boolean;
-  /** By number, with gaps for those that are missing. */
+  /** Wanted replicas by ordinal, including missing ones. */
   readonly #replicas: readonly Replica[];
-  /** The highest number first. */
+  /** Excess pods, highest ordinal first. */
   readonly #condemned: readonly Replica[];
-  /** Deleted in this look for an update: their revision counts no longer. */
+  /** Pods deleted in this reconcile for an update: they no longer count for the current revision. */
   #replaced = 0;
 
-  constructor({ context, claims, set, revisions, pods }: Update) {
+  constructor({ context, claims, set, revisions, pods }: SetUpdate) {
     this.#context = context;
     this.#claims = claims;
     this.#set = set;
@@ -75,31 +75,34 @@ class Updating {
     this.#pods = pods;
     this.#isOrdered = set.spec.podManagementPolicy !== 'Parallel';
     const all = pods.map((pod) => replicaOf(set, pod));
-    const asked = new Map(all.filter(({ ordinal }) => isAskedFor(set, ordinal)).map((each) => [each.ordinal, each]));
+    const existing = new Map(
+      all.filter(({ ordinal }) => isWantedOrdinal(set, ordinal)).map((each) => [each.ordinal, each]),
+    );
     const first = firstOrdinal(set);
     this.#replicas = Array.from({ length: set.spec.replicas }, (_, index) => {
       const ordinal = first + index;
-      return asked.get(ordinal) ?? { ordinal, name: podName(set, ordinal) };
+      return existing.get(ordinal) ?? { ordinal, name: podName(set, ordinal) };
     });
     this.#condemned = all
-      .filter(({ ordinal }) => ordinal >= 0 && !isAskedFor(set, ordinal))
+      .filter(({ ordinal }) => ordinal >= 0 && !isWantedOrdinal(set, ordinal))
       .sort((left, right) => right.ordinal - left.ordinal);
   }
 
   async run(): Promise<Outcome> {
-    // The pods of a set that is going away are the garbage collector's.
+    // The pods of a deleted set are left to the garbage collector.
     if (this.#set.metadata.deletionTimestamp !== undefined) return { status: this.#status() };
     try {
-      if ((await this.#forAll(this.#replicas, (each) => this.#keep(each))) === 'go on') await this.#goOn();
+      const step = await this.#forAll(this.#replicas, (each) => this.#ensureReplica(each));
+      if (step === 'continue') await this.#scaleDownAndUpdate();
     } catch (error) {
       return { status: this.#status(), failure: { error } };
     }
     return { status: this.#status() };
   }
 
-  /** Everyone who is asked for is there. */
-  async #goOn(): Promise<void> {
-    if ((await this.#forAll(this.#condemned, (each) => this.#ownClaims(each))) === 'wait') return;
+  /** Runs after all wanted pods exist. */
+  async #scaleDownAndUpdate(): Promise<void> {
+    if ((await this.#forAll(this.#condemned, (each) => this.#correctClaimOwners(each))) === 'wait') return;
     const firstUnhealthy = [...this.#replicas, ...this.#condemned.toReversed()].find(({ pod }) => !isHealthy(pod));
     const remove = (each: Replica) => this.#remove(each, each === firstUnhealthy);
     if ((await this.#forAll(this.#condemned, remove)) === 'wait') return;
@@ -108,21 +111,21 @@ class Updating {
     else await this.#replaceOne();
   }
 
-  /** An ordered set stops at the first that has to be waited for; another does what it can for all. */
+  /** An ordered set stops at the first step that must wait; a parallel one performs the step for all replicas. */
   async #forAll(all: readonly Replica[], act: (each: Replica) => Promise<Step>): Promise<Step> {
     if (!this.#isOrdered) {
-      await slowStart(all, act, LARGEST_BATCH);
-      return 'go on';
+      await slowStart(all, act, MAX_BATCH_SIZE);
+      return 'continue';
     }
     for (const each of all) if ((await act(each)) === 'wait') return 'wait';
-    return 'go on';
+    return 'continue';
   }
 
-  /** Sees to it that a pod that is asked for is there, and is who it should be. */
-  async #keep(replica: Replica): Promise<Step> {
+  /** Ensures that a wanted pod exists and has the right identity and storage. */
+  async #ensureReplica(replica: Replica): Promise<Step> {
     const { pod } = replica;
     if (pod === undefined) {
-      // The claim of a former pod goes first; its change brings the next look.
+      // The claim of an earlier pod must be deleted first; that deletion queues the set.
       if (this.#claims.areStale(this.#set, replica)) return 'wait';
       await this.#create(replica);
       return 'wait';
@@ -133,11 +136,11 @@ class Updating {
     }
     if (pod.status.phase === 'Pending') {
       await this.#claims.create(this.#set, replica);
-      await this.#own(replica);
+      await this.#setClaimOwners(replica);
     }
     if (this.#isOrdered && (isTerminating(pod) || !isRunningAndReady(pod) || !this.#isAvailable(pod))) return 'wait';
     await this.#correct(replica, pod);
-    return 'go on';
+    return 'continue';
   }
 
   async #create(replica: Replica): Promise<void> {
@@ -147,11 +150,11 @@ class Updating {
       await client.api(Pod, this.#set.metadata.namespace).create(this.#newPod(replica.ordinal));
     } catch (error) {
       if (isNamespaceTerminating(error)) return;
-      // Somebody else has the name, and that is known here in a moment.
+      // Another object has the name; the informer will show it.
       if (!StatusError.is(error, 'AlreadyExists')) this.#record('create', replica.name, error);
       throw error;
     }
-    await this.#own(replica);
+    await this.#setClaimOwners(replica);
     this.#record('create', replica.name);
   }
 
@@ -163,7 +166,7 @@ class Updating {
     return newPod({ set, ordinal, template, revision: revision.metadata.name, dialect: this.#context.dialect });
   }
 
-  /** Whether an update has not come to this number: what is made anew there is made as it was. */
+  /** Whether the update has not reached this ordinal, so that a new pod uses the current revision. */
   #isStillCurrent(ordinal: number): boolean {
     const { spec, status } = this.#set;
     const { type, rollingUpdate } = spec.updateStrategy;
@@ -172,16 +175,16 @@ class Updating {
     return type === 'RollingUpdate' && index < (status.currentReplicas ?? 0);
   }
 
-  /** A pod that was adopted gets its labels; claims get the owners that the policy wants by now. */
+  /** Sets the labels of an adopted pod and the owners of claims. */
   async #correct(replica: Replica, pod: StoredPod): Promise<void> {
     const set = this.#set;
     const { client, dialect } = this.#context;
-    const isItself = hasIdentity(set, pod, dialect) && hasStorage(set, pod);
-    if (isItself && this.#claims.areOwned(set, replica)) return;
+    const isConsistent = hasIdentity(set, pod, dialect) && hasStorage(set, pod);
+    if (isConsistent && this.#claims.areOwned(set, replica)) return;
     try {
       if (!hasStorage(set, pod)) await this.#claims.create(set, replica);
-      await this.#claims.own(set, replica);
-      if (!isItself) await client.api(Pod, pod.metadata.namespace).update(withIdentity(set, pod, dialect));
+      await this.#claims.setOwners(set, replica);
+      if (!isConsistent) await client.api(Pod, pod.metadata.namespace).update(withIdentity(set, pod, dialect));
     } catch (error) {
       if (!StatusError.is(error, 'Conflict')) this.#record('update', replica.name, error);
       throw error;
@@ -189,31 +192,31 @@ class Updating {
     this.#record('update', replica.name);
   }
 
-  async #own(replica: Replica): Promise<void> {
+  async #setClaimOwners(replica: Replica): Promise<void> {
     try {
-      await this.#claims.own(this.#set, replica);
+      await this.#claims.setOwners(this.#set, replica);
     } catch (error) {
       if (!StatusError.is(error, 'Conflict')) this.#record('update', replica.name, error);
       throw error;
     }
   }
 
-  async #ownClaims(replica: Replica): Promise<Step> {
-    if (!this.#claims.areOwned(this.#set, replica)) await this.#claims.own(this.#set, replica);
-    return 'go on';
+  async #correctClaimOwners(replica: Replica): Promise<Step> {
+    if (!this.#claims.areOwned(this.#set, replica)) await this.#claims.setOwners(this.#set, replica);
+    return 'continue';
   }
 
-  /** Scales down by one, unless a healthy one would go while another is not. */
+  /** Deletes one excess pod, unless a healthy pod would be deleted while another one is unhealthy. */
   async #remove({ pod }: Replica, isFirstUnhealthy: boolean): Promise<Step> {
-    if (pod === undefined) return 'go on';
+    if (pod === undefined) return 'continue';
     if (isTerminating(pod)) return 'wait';
-    const isFine = isRunningAndReady(pod) && this.#isAvailable(pod);
-    if (this.#isOrdered && !isFine && !isFirstUnhealthy) return 'wait';
+    const isReadyAndAvailable = isRunningAndReady(pod) && this.#isAvailable(pod);
+    if (this.#isOrdered && !isReadyAndAvailable && !isFirstUnhealthy) return 'wait';
     await this.#delete(pod);
     return 'wait';
   }
 
-  /** Replaces the highest that is not of the new revision, when all above it are new and healthy. */
+  /** Replaces the outdated pod with the highest ordinal if all pods above it are updated and healthy. */
   async #replaceOne(): Promise<void> {
     const from = this.#set.spec.updateStrategy.rollingUpdate?.partition ?? 0;
     for (const { pod } of this.#replicas.slice(from).reverse()) {
@@ -225,7 +228,7 @@ class Updating {
     }
   }
 
-  /** Replaces as many at once as may be missing. */
+  /** Replaces as many pods at once as maxUnavailable allows. */
   async #replaceMany(): Promise<void> {
     const { replicas, updateStrategy } = this.#set.spec;
     const { partition = 0, maxUnavailable = 1 } = updateStrategy.rollingUpdate ?? {};
@@ -270,10 +273,10 @@ class Updating {
   }
 
   #record(verb: 'create' | 'update' | 'delete', pod: string, error?: unknown): void {
-    const about = `${verb} Pod ${pod} in StatefulSet ${this.#set.metadata.name}`;
+    const subject = `${verb} Pod ${pod} in StatefulSet ${this.#set.metadata.name}`;
     const reason = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
     const { events } = this.#context;
-    if (error === undefined) events.record(this.#set, 'Normal', `Successful${reason}`, `${about} successful`);
-    else events.record(this.#set, 'Warning', `Failed${reason}`, `${about} failed error: ${messageOf(error)}`);
+    if (error === undefined) events.record(this.#set, 'Normal', `Successful${reason}`, `${subject} successful`);
+    else events.record(this.#set, 'Warning', `Failed${reason}`, `${subject} failed error: ${messageOf(error)}`);
   }
 }
