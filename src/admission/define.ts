@@ -10,7 +10,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { copyJson, deepEqual } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { refuse } from './plugins/requests.js';
+import { forbiddenError } from './plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from './types.js';
 
 /** The problems of an object. Undefined or an empty list means that it is valid. */
@@ -256,7 +256,7 @@ function throwProblems(problems: unknown, { definition }: Plan, request: Admissi
   }
   if (list.every((text) => typeof text === 'string')) {
     const texts = [...new Set(list)];
-    throw refuse(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
+    throw forbiddenError(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
   }
   const what = 'it returns field errors, or texts, or nothing';
   throw new TypeError(`validate of "${definition.name}" returned something else: ${what}`);

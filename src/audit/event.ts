@@ -1,17 +1,18 @@
 /**
- * Audit events as the reference server writes them, and the line that one is in a log. spec: Events
+ * Audit events as the reference server writes them, their log lines, and the values of requestURI and sourceIPs.
+ * spec: Events
  */
 
 import { type Ip, parseIpSloppy, printIp } from '../meta/ip.js';
-import { percentEncode, queryText } from '../protocol/query-text.js';
 import type { ApiRequest } from '../protocol/request.js';
+import { percentEncode, queryText } from '../protocol/request.js';
 import { escapeForPages, printJson } from '../util/json.js';
 
-/** How much is written down, from nothing to everything. */
+/** How much is recorded, from nothing to everything. */
 export const AUDIT_LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type AuditLevel = (typeof AUDIT_LEVELS)[number];
 
-/** The moments of a request at which an event may be written. */
+/** The stages of a request at which an event may be recorded. */
 export const AUDIT_STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type AuditStage = (typeof AUDIT_STAGES)[number];
 
@@ -22,7 +23,7 @@ export interface AuditUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a request was about. Parts that are empty are absent. */
+/** The target of a request. Empty parts are absent. */
 export interface AuditObjectReference {
   readonly resource?: string;
   readonly namespace?: string;
@@ -34,7 +35,7 @@ export interface AuditObjectReference {
   readonly subresource?: string;
 }
 
-/** A Status without its kind; of an answer that is no Status it has the code alone. */
+/** A Status without its kind; for other responses only the code. */
 export interface AuditStatus {
   readonly metadata: object;
   readonly status?: string;
@@ -44,7 +45,7 @@ export interface AuditStatus {
   readonly code?: number;
 }
 
-/** Frozen, and the same for every reader. Keys stand in wire order. */
+/** Frozen and shared by all readers. Keys are in wire order. */
 export interface AuditEvent {
   readonly kind: 'Event';
   readonly apiVersion: string;
@@ -57,11 +58,11 @@ export interface AuditEvent {
   readonly impersonatedUser?: AuditUser;
   readonly sourceIPs?: readonly string[];
   readonly userAgent?: string;
-  /** Absent for pages of the server's own. */
+  /** Absent for non-resource requests. */
   readonly objectRef?: AuditObjectReference;
-  /** Absent as long as there is no answer. */
+  /** Absent before the response. */
   readonly responseStatus?: AuditStatus;
-  /** From the level Request on. */
+  /** At level Request and above. */
   readonly requestObject?: unknown;
   /** At the level RequestResponse. */
   readonly responseObject?: unknown;
@@ -71,14 +72,13 @@ export interface AuditEvent {
 }
 
 /**
- * An event as one line of a log, with the break at its end. Not JSON.stringify: integers may be larger than that can
- * print.
+ * An event as one line of a log, including the line break. Not JSON.stringify, because integers may be bigints.
  */
 export function auditLine(event: AuditEvent): string {
   return `${escapeForPages(printJson(event))}\n`;
 }
 
-/** The path and the query: `/api/v1/namespaces/default/pods?limit=5`. */
+/** The request URI of an in-process request: `/api/v1/namespaces/default/pods?limit=5`. spec: Resource paths */
 export function requestUri(request: ApiRequest): string {
   return `${pathOf(request)}${queryText(request)}`;
 }
@@ -89,21 +89,21 @@ function pathOf({ verb, resource, namespace, name, subresource }: ApiRequest): s
     group === '' ? `/api/${percentEncode(version)}` : `/apis/${percentEncode(group)}/${percentEncode(version)}`;
   if (namespace) path += `/namespaces/${percentEncode(namespace)}`;
   path += `/${percentEncode(resource.resource)}`;
-  // The name of what is created stands in the body, except below an object.
+  // The name of a created object is in the body, except for subresources.
   if (name !== undefined && (verb !== 'create' || subresource !== undefined)) path += `/${percentEncode(name)}`;
   return subresource === undefined ? path : `${path}/${percentEncode(subresource)}`;
 }
 
-interface RequestOrigin {
-  /** The header X-Forwarded-For. Anybody can write anything in it, so only its addresses are taken. */
+export interface RequestOrigin {
+  /** The header X-Forwarded-For. Its content is untrusted; only valid addresses are used. */
   readonly forwardedFor?: string | null;
   /** The header X-Real-Ip. */
   readonly realIp?: string | null;
-  /** The other end of the connection, with its port or without; absent where there is no connection. */
+  /** The peer of the connection, with or without port; absent if there is no connection. */
   readonly remote?: string | undefined;
 }
 
-/** Addresses from the client on. The last one alone cannot be made up by the client. */
+/** The addresses from the client to the server. Clients can forge all but the last one. */
 export function sourceIPs({ forwardedFor, realIp, remote }: RequestOrigin): string[] {
   const found: string[] = [];
   for (const part of forwardedFor?.split(',') ?? []) {

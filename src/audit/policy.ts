@@ -1,6 +1,6 @@
 /**
- * Which requests are written down, and how much of them: the audit policy. The first rule that a request matches
- * decides; what no rule matches is not written down at all.
+ * The audit policy: decides which requests are recorded and at which level. The first matching rule decides; without a
+ * match, the request is not recorded.
  */
 
 import { dialects, serviceGroup } from '../meta/dialect.js';
@@ -13,54 +13,52 @@ import { isRecord, printJson } from '../util/json.js';
 import type { AuditLevel, AuditStage } from './event.js';
 import { AUDIT_LEVELS, AUDIT_STAGES } from './event.js';
 
-const TEXT_LISTS = ['users', 'userGroups', 'verbs', 'namespaces', 'nonResourceURLs'] as const;
-
-/** An object of kind Policy of the group `audit` in v1; `apiVersion` and `kind` may be left out. */
+/** A Policy object of audit v1; `apiVersion` and `kind` are optional. */
 export interface AuditPolicy {
   readonly apiVersion?: string;
   readonly kind?: 'Policy';
   readonly metadata?: object;
   readonly rules: readonly AuditPolicyRule[];
-  /** No rule writes events of these stages. */
+  /** Stages that are omitted for all rules. */
   readonly omitStages?: readonly AuditStage[];
-  /** For rules that do not say otherwise. */
+  /** The default of rules. */
   readonly omitManagedFields?: boolean;
 }
 
-/** Lists that are empty or absent match everything. */
+/** Empty or absent lists match everything. */
 export interface AuditPolicyRule {
   readonly level: AuditLevel;
   readonly users?: readonly string[];
   readonly userGroups?: readonly string[];
   readonly verbs?: readonly string[];
   readonly resources?: readonly AuditGroupResources[];
-  /** The empty text is what is in no namespace. */
+  /** The empty string matches cluster-scoped resources. */
   readonly namespaces?: readonly string[];
-  /** Paths of the server's own pages; a `*` at the end stands for anything. Not beside resources or namespaces. */
+  /** Non-resource paths; a trailing `*` is a wildcard. Excludes resources and namespaces. */
   readonly nonResourceURLs?: readonly string[];
   readonly omitStages?: readonly AuditStage[];
   readonly omitManagedFields?: boolean;
 }
 
 export interface AuditGroupResources {
-  /** As clients see it, in the dialect of the cluster. Empty or absent: the core group. */
+  /** As clients see it (in the cluster's dialect). Empty or absent: the core group. */
   readonly group?: string;
   /** `pods`, `pods/log`, `pods/*`, `*\/scale`, `*`. */
   readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
 }
 
-/** What the policy wants of one request. */
+/** How one request is recorded. */
 export interface AuditConfig {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
 }
 
-/** Answers for a policy; `user` is absent where nobody knows who asks. */
+/** Evaluates a policy; `user` is absent if authentication failed. */
 export type PolicyEvaluator = (attributes: AccessAttributes, user: User | undefined) => AuditConfig;
 
-/** Throws TypeError with everything that is wrong with the policy. */
+/** Throws a TypeError that lists all problems of the policy. */
 export function evaluatorOf(policy: AuditPolicy): PolicyEvaluator {
   const problems = policyProblems(policy);
   if (problems.length > 0) throw new TypeError(`orchplane: audit policy: ${problems.join('; ')}`);
@@ -103,7 +101,7 @@ function compileRule(rule: AuditPolicyRule, policy: AuditPolicy): CompiledRule {
   };
 }
 
-/** Undefined when there is nothing to choose by. */
+/** Undefined if the list does not restrict anything. */
 function setOf(texts: readonly string[] | undefined): ReadonlySet<string> | undefined {
   return texts === undefined || texts.length === 0 ? undefined : new Set(texts);
 }
@@ -111,11 +109,11 @@ function setOf(texts: readonly string[] | undefined): ReadonlySet<string> | unde
 function compileResources({ group = '', resources, resourceNames }: AuditGroupResources) {
   const patterns = setOf(resources);
   const names = setOf(resourceNames);
-  return (asked: ResourceAttributes): boolean => {
-    if (asked.group !== group) return false;
+  return (attributes: ResourceAttributes): boolean => {
+    if (attributes.group !== group) return false;
     if (patterns === undefined) return true;
-    if (names !== undefined && !names.has(asked.name)) return false;
-    const { resource, subresource } = asked;
+    if (names !== undefined && !names.has(attributes.name)) return false;
+    const { resource, subresource } = attributes;
     if (patterns.has('*') || patterns.has(`${resource}/*`)) return true;
     if (subresource === '') return patterns.has(resource);
     return patterns.has(`${resource}/${subresource}`) || patterns.has(`*/${subresource}`);
@@ -125,6 +123,8 @@ function compileResources({ group = '', resources, resourceNames }: AuditGroupRe
 function pathMatches(patterns: readonly string[], { path }: PathAttributes): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path));
 }
+
+const TEXT_LISTS = ['users', 'userGroups', 'verbs', 'namespaces', 'nonResourceURLs'] as const;
 
 function policyProblems(policy: unknown): string[] {
   if (!isRecord(policy)) return ['a policy is an object with rules'];
@@ -137,7 +137,7 @@ function policyProblems(policy: unknown): string[] {
   ].map(printFieldError);
 }
 
-/** Both spellings of the group are understood, because a policy is read before a cluster is there to ask. */
+/** Accepts the group in every dialect, because the policy is read before the cluster exists. */
 function typeProblems({ apiVersion, kind }: Record<string, unknown>): FieldError[] {
   const versions = dialects.map((dialect) => `${dialect.group(serviceGroup('audit'))}/v1`);
   const isKnown = apiVersion === undefined || (typeof apiVersion === 'string' && versions.includes(apiVersion));
@@ -151,12 +151,12 @@ function rulesProblems(rules: unknown): FieldError[] {
   if (rules === undefined || (Array.isArray(rules) && rules.length === 0)) {
     return [required('rules', 'without rules nothing is written down')];
   }
-  if (!Array.isArray(rules)) return [misshapen('rules', rules, 'must be a list')];
+  if (!Array.isArray(rules)) return [wrongType('rules', rules, 'must be a list')];
   return rules.flatMap((rule: unknown, index) => ruleProblems(`rules[${index}]`, rule));
 }
 
 function ruleProblems(path: string, rule: unknown): FieldError[] {
-  if (!isRecord(rule)) return [misshapen(path, rule, 'must be an object')];
+  if (!isRecord(rule)) return [wrongType(path, rule, 'must be an object')];
   const known = ['level', ...TEXT_LISTS, 'resources', 'omitStages', 'omitManagedFields'];
   const found = [
     ...unknownFields(path, rule, known),
@@ -178,12 +178,12 @@ function isFilled(list: unknown): boolean {
   return Array.isArray(list) && list.length > 0;
 }
 
-/** What is no list, or no object, where there has to be one; shown as the JSON that it is. */
-function misshapen(path: string, value: unknown, why: string): FieldError {
+/** A value of the wrong JSON type, printed as JSON. */
+function wrongType(path: string, value: unknown, why: string): FieldError {
   return invalid(path, verbatim(printJson(value)), why);
 }
 
-/** A list of texts as messages show it; anything else as it is. */
+/** A list of strings as messages print it; other values unchanged. */
 function textsOf(list: unknown): unknown {
   return Array.isArray(list) && list.every((item) => typeof item === 'string') ? stringSlice(list) : list;
 }
@@ -209,10 +209,10 @@ function urlProblems(path: string, urls: unknown): FieldError[] {
 
 function resourcesProblems(path: string, resources: unknown): FieldError[] {
   if (resources === undefined) return [];
-  if (!Array.isArray(resources)) return [misshapen(path, resources, 'must be a list')];
+  if (!Array.isArray(resources)) return [wrongType(path, resources, 'must be a list')];
   return resources.flatMap((entry: unknown, index) => {
     const at = `${path}[${index}]`;
-    if (!isRecord(entry)) return [misshapen(at, entry, 'must be an object')];
+    if (!isRecord(entry)) return [wrongType(at, entry, 'must be an object')];
     const { group = '', resources: named, resourceNames } = entry;
     const found = [
       ...unknownFields(at, entry, ['group', 'resources', 'resourceNames']),
@@ -232,7 +232,7 @@ function resourcesProblems(path: string, resources: unknown): FieldError[] {
 
 function stageProblems(path: string, stages: unknown): FieldError[] {
   if (stages === undefined) return [];
-  if (!Array.isArray(stages)) return [misshapen(path, stages, 'must be a list')];
+  if (!Array.isArray(stages)) return [wrongType(path, stages, 'must be a list')];
   return stages.flatMap((stage: unknown, index) =>
     AUDIT_STAGES.some((known) => known === stage)
       ? []
@@ -243,14 +243,14 @@ function stageProblems(path: string, stages: unknown): FieldError[] {
 function textListProblems(path: string, list: unknown): FieldError[] {
   if (list === undefined) return [];
   const isTexts = Array.isArray(list) && list.every((item) => typeof item === 'string');
-  return isTexts ? [] : [misshapen(path, list, 'must be a list of texts')];
+  return isTexts ? [] : [wrongType(path, list, 'must be a list of texts')];
 }
 
 function flagProblems(path: string, flag: unknown): FieldError[] {
-  return flag === undefined || typeof flag === 'boolean' ? [] : [misshapen(path, flag, 'must be true or false')];
+  return flag === undefined || typeof flag === 'boolean' ? [] : [wrongType(path, flag, 'must be true or false')];
 }
 
-/** A misspelt field would be ignored, and what it was to leave out written down. */
+/** Rejects unknown fields: a misspelt field would be ignored, and more would be recorded than intended. */
 function unknownFields(path: string, record: Record<string, unknown>, known: readonly string[]): FieldError[] {
   return Object.keys(record)
     .filter((field) => !known.includes(field))

@@ -1,13 +1,13 @@
 /**
- * What is written down about one request while it is answered. Whoever answers tells each thing as it happens; events
- * are made of what is known at their stage.
+ * The audit record of one request. The server reports what happens to the request; each event contains what is known at
+ * its stage.
  */
 
 import type { Deprecation } from '../kinds/lifecycle.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { AuditNotes, User } from '../protocol/request.js';
-import { shownUser } from '../protocol/user-info.js';
+import { shownUser } from '../protocol/request.js';
 import { formatDuration } from '../text/time/duration.js';
 import { formatMicroTime } from '../text/time/time.js';
 import { copyJson, deepFreeze, isRecord, MAX_DEPTH, type MutableRecord, NumberText, setOwn } from '../util/json.js';
@@ -15,57 +15,57 @@ import { messageOf } from '../util/message-of.js';
 import type { AuditEvent, AuditLevel, AuditObjectReference, AuditStage, AuditStatus, AuditUser } from './event.js';
 import type { AuditConfig } from './policy.js';
 
-/** What is known of a request when it comes. Functions are called when an event is to be written, and only then. */
+/** The request as known on arrival. The functions are called only if an event is recorded. */
 export interface AuditedRequest {
   readonly attributes: AccessAttributes;
-  /** Absent: nobody knows who asks. */
+  /** Absent if authentication failed. */
   readonly user?: User | undefined;
   readonly auditId: () => string;
-  /** The path and the query, as the client wrote them; see `requestUri` for requests of this process. */
+  /** The path and query as the client sent them; see `requestUri` for in-process requests. */
   readonly requestURI: () => string;
   /** See `sourceIPs`. */
   readonly sourceIPs?: () => readonly string[];
   readonly userAgent?: string | undefined;
-  /** When it came, where that is not now. Milliseconds since the epoch. */
+  /** The arrival time in milliseconds since the epoch. Default: now. */
   readonly receivedMs?: number;
 }
 
-/** What records have of their cluster. */
-export interface AuditSetting {
+/** What records need of their cluster. */
+export interface AuditContext {
   readonly dialect: Dialect;
-  /** Milliseconds since the epoch, by the cluster's clock. */
+  /** Milliseconds since the epoch by the cluster's clock. */
   readonly now: () => number;
 }
 
-export interface AuditAnswer {
+export interface AuditResponse {
   readonly code: number;
-  /** What the client is sent; absent for streams and empty answers. */
+  /** The response body; absent for streams and empty responses. */
   readonly object?: unknown;
 }
 
-/** Methods may be called in any order and more than once; what comes after the end is ignored. */
+/** Methods may be called in any order and repeatedly; calls after the end are ignored. */
 export interface AuditRecord extends AuditNotes {
   readonly auditId: string;
   readonly level: AuditLevel;
-  /** The request is about to be looked at. */
+  /** Processing of the request begins. */
   received(): void;
   decision(decision: AccessDecision): void;
   deprecated(deprecation: Pick<Deprecation, 'removedRelease'>): void;
   impersonated(user: User): void;
-  /** The object of the request, decoded, or its patch. It is copied. */
-  sent(object: unknown): void;
-  /** The head of an answer without end goes out. Of other answers the end alone is an event. */
+  /** The decoded object of the request, or its patch. It is copied. */
+  requestObject(object: unknown): void;
+  /** The headers of the response are sent. Only long-running requests have an event for it. */
   responseStarted(code: number): void;
-  /** The last byte has gone out. Without an answer: what was said to have started has ended, or nothing was sent. */
-  complete(answer?: AuditAnswer): void;
-  /** Nobody could tell who asks: the one event of such a request. */
-  unauthenticated(answer: AuditAnswer): void;
+  /** The response is finished. Without an argument: a started response ended, or nothing was sent. */
+  complete(answer?: AuditResponse): void;
+  /** Authentication failed: the only event of such a request. */
+  unauthenticated(answer: AuditResponse): void;
   panic(error: unknown): void;
 }
 
-/** Beyond this many characters the name of a client is cut. */
-const LONGEST_USER_AGENT = 1024;
-/** Whoever waited longer than this is told how long. */
+/** Longer user agents are truncated. */
+const MAX_USER_AGENT = 1024;
+/** Slower requests get a latency annotation. */
 const SLOW_MS = 500;
 
 const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
@@ -74,11 +74,11 @@ export class RequestRecord implements AuditRecord {
   readonly auditId: string;
   readonly #request: AuditedRequest;
   readonly #config: AuditConfig;
-  readonly #setting: AuditSetting;
+  readonly #context: AuditContext;
   readonly #write: (event: AuditEvent) => void;
   readonly #receivedMs: number;
   readonly #annotations: Record<string, string> = {};
-  #head: Head | undefined;
+  #head: CommonFields | undefined;
   #impersonated: AuditUser | undefined;
   #objectRef: AuditObjectReference | undefined;
   #requestObject: unknown;
@@ -91,14 +91,14 @@ export class RequestRecord implements AuditRecord {
   constructor(
     request: AuditedRequest,
     config: AuditConfig,
-    about: { readonly setting: AuditSetting; readonly write: (event: AuditEvent) => void },
+    sink: { readonly context: AuditContext; readonly write: (event: AuditEvent) => void },
   ) {
     this.auditId = request.auditId();
     this.#request = request;
     this.#config = config;
-    this.#setting = about.setting;
-    this.#write = about.write;
-    this.#receivedMs = request.receivedMs ?? about.setting.now();
+    this.#context = sink.context;
+    this.#write = sink.write;
+    this.#receivedMs = request.receivedMs ?? sink.context.now();
     this.#objectRef = referenceTo(request.attributes);
   }
 
@@ -116,8 +116,8 @@ export class RequestRecord implements AuditRecord {
   }
 
   decision({ allowed, reason, error }: AccessDecision): void {
-    const group = this.#setting.dialect.group(serviceGroup('authorization'));
-    // An authorizer that failed and has nothing to say did not decide.
+    const group = this.#context.dialect.group(serviceGroup('authorization'));
+    // An authorizer that failed without a reason did not decide.
     const failed = !allowed && error !== undefined && reason === '';
     if (!failed) this.annotate(`${group}/decision`, allowed ? 'allow' : 'forbid');
     this.annotate(`${group}/reason`, failed ? 'internal error' : reason);
@@ -131,11 +131,11 @@ export class RequestRecord implements AuditRecord {
     this.#impersonated = shownUser(user);
   }
 
-  sent(object: unknown): void {
-    // A patch names nothing that the address does not.
+  requestObject(object: unknown): void {
+    // A patch contains no metadata that the path does not.
     if (this.#request.attributes.verb !== 'patch') this.#objectRef = referenceWith(this.#objectRef, object);
     if (this.#config.level === 'Metadata') return;
-    this.#requestObject = keptObject(object, this.#config);
+    this.#requestObject = recordedObject(object, this.#config);
   }
 
   responseStarted(code: number): void {
@@ -145,18 +145,18 @@ export class RequestRecord implements AuditRecord {
     if (isLongRunning(this.#request.attributes)) this.#emit('ResponseStarted');
   }
 
-  complete(answer?: AuditAnswer): void {
+  complete(answer?: AuditResponse): void {
     if (this.#ended) return;
-    if (answer !== undefined) this.#answered(answer);
+    if (answer !== undefined) this.#recordResponse(answer);
     else if (!this.#started) this.#status ??= CLOSED_EARLY;
-    // Whatever becomes of it, a request that could have been long has begun to be answered.
+    // A long-running request always has a ResponseStarted event.
     if (!this.#started) this.responseStarted(this.#status?.code ?? 200);
     this.#finish('ResponseComplete');
   }
 
-  unauthenticated(answer: AuditAnswer): void {
+  unauthenticated(answer: AuditResponse): void {
     if (this.#ended) return;
-    this.#answered(answer);
+    this.#recordResponse(answer);
     this.#finish('ResponseStarted');
   }
 
@@ -167,23 +167,23 @@ export class RequestRecord implements AuditRecord {
     this.#finish('Panic');
   }
 
-  #answered({ code, object }: AuditAnswer): void {
+  #recordResponse({ code, object }: AuditResponse): void {
     this.#status = { ...statusOf(object), code };
     if (object !== undefined && this.#config.level === 'RequestResponse') {
-      this.#responseObject = keptObject(object, this.#config);
+      this.#responseObject = recordedObject(object, this.#config);
     }
   }
 
   #finish(stage: AuditStage): void {
     this.#ended = true;
-    const nowMs = this.#setting.now();
+    const nowMs = this.#context.now();
     if (stage === 'ResponseComplete') this.#annotateEnd(nowMs - this.#receivedMs);
     this.#emit(stage, nowMs);
   }
 
-  /** What stands in the last event alone. */
+  /** Annotations of the last event only. */
   #annotateEnd(tookMs: number): void {
-    const { dialect } = this.#setting;
+    const { dialect } = this.#context;
     if (this.#deprecation !== undefined) {
       const { removedRelease } = this.#deprecation;
       this.annotate(dialect.systemKey('deprecated'), 'true');
@@ -195,13 +195,13 @@ export class RequestRecord implements AuditRecord {
     }
   }
 
-  #emit(stage: AuditStage, atMs = this.#setting.now()): void {
+  #emit(stage: AuditStage, atMs = this.#context.now()): void {
     if (!this.#config.omitStages.has(stage)) this.#write(deepFreeze(this.#event(stage, atMs)));
   }
 
   #event(stage: AuditStage, atMs: number): AuditEvent {
-    const head = this.#headOnce();
-    // Field by field, in wire order: most are absent most of the time, and there are many events.
+    const head = this.#commonFields();
+    // Assigned in wire order without spreads: most fields are absent, and there are many events.
     const event: Mutable<AuditEvent> = {
       kind: 'Event',
       apiVersion: head.apiVersion,
@@ -226,16 +226,16 @@ export class RequestRecord implements AuditRecord {
     return event;
   }
 
-  #headOnce(): Head {
-    this.#head ??= headOf(this.#request, this.#setting, this.#receivedMs);
+  #commonFields(): CommonFields {
+    this.#head ??= commonFieldsOf(this.#request, this.#context, this.#receivedMs);
     return this.#head;
   }
 }
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
-/** What all events of a request have in common. */
-interface Head {
+/** The common part of all events of a request. */
+interface CommonFields {
   readonly apiVersion: string;
   readonly requestURI: string;
   readonly user: AuditUser;
@@ -244,22 +244,22 @@ interface Head {
   readonly received: string;
 }
 
-function headOf(
+function commonFieldsOf(
   { user, requestURI, sourceIPs, userAgent = '' }: AuditedRequest,
-  setting: AuditSetting,
+  context: AuditContext,
   ms: number,
-): Head {
+): CommonFields {
   return deepFreeze({
-    apiVersion: `${setting.dialect.group(serviceGroup('audit'))}/v1`,
+    apiVersion: `${context.dialect.group(serviceGroup('audit'))}/v1`,
     requestURI: requestURI(),
     user: user === undefined ? {} : shownUser(user),
     sourceIPs: [...(sourceIPs?.() ?? [])],
-    userAgent: shortened(userAgent),
+    userAgent: truncated(userAgent),
     received: formatMicroTime(ms),
   });
 }
 
-/** The answer to whoever hung up before there was one. */
+/** The status of a request whose client disconnected before the response. */
 const CLOSED_EARLY: AuditStatus = deepFreeze({
   metadata: {},
   status: 'Success',
@@ -273,11 +273,11 @@ function isLongRunning(attributes: AccessAttributes): boolean {
   );
 }
 
-function shortened(userAgent: string): string {
-  return userAgent.length > LONGEST_USER_AGENT ? `${userAgent.slice(0, LONGEST_USER_AGENT)}...TRUNCATED` : userAgent;
+function truncated(userAgent: string): string {
+  return userAgent.length > MAX_USER_AGENT ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED` : userAgent;
 }
 
-/** A Status tells everything about itself; of any other answer nothing is known but its code. */
+/** The fields of a Status; for other responses only the code is known. */
 function statusOf(object: unknown): AuditStatus {
   if (!isRecord(object) || object['kind'] !== 'Status' || object['apiVersion'] !== 'v1') return { metadata: {} };
   const { status, message, reason, details } = object as Partial<AuditStatus>;
@@ -293,15 +293,15 @@ function statusOf(object: unknown): AuditStatus {
 function referenceTo(attributes: AccessAttributes): AuditObjectReference | undefined {
   if (attributes.type === 'path') return undefined;
   const { resource, namespace, name, group, version, subresource } = attributes;
-  return inOrder({ resource, namespace, name, apiGroup: group, apiVersion: version, subresource });
+  return inWireOrder({ resource, namespace, name, apiGroup: group, apiVersion: version, subresource });
 }
 
-/** The name of what is created, and which state a change is meant for, stand in the object alone. */
+/** Adds metadata that only the object contains: name of a created object, uid, resourceVersion. */
 function referenceWith(ref: AuditObjectReference | undefined, object: unknown): AuditObjectReference | undefined {
   const metadata = isRecord(object) ? object['metadata'] : undefined;
   if (ref === undefined || !isRecord(metadata)) return ref;
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  return inOrder({
+  return inWireOrder({
     ...ref,
     namespace: ref.namespace || text(metadata['namespace']),
     name: ref.name || text(metadata['name']),
@@ -321,16 +321,16 @@ const REFERENCE_FIELDS = [
   'subresource',
 ] as const satisfies readonly (keyof AuditObjectReference)[];
 
-function inOrder(ref: AuditObjectReference): AuditObjectReference {
-  const shown: Mutable<AuditObjectReference> = {};
+function inWireOrder(ref: AuditObjectReference): AuditObjectReference {
+  const result: Mutable<AuditObjectReference> = {};
   for (const field of REFERENCE_FIELDS) {
     const value = ref[field];
-    if (value) shown[field] = value;
+    if (value) result[field] = value;
   }
-  return shown;
+  return result;
 }
 
-/** A copy in the order of the keys: there may be more later. */
+/** A sorted copy, because annotations may be added later. */
 function sorted(annotations: Readonly<Record<string, string>>): Record<string, string> | undefined {
   const keys = Object.keys(annotations).sort();
   if (keys.length === 0) return undefined;
@@ -339,12 +339,12 @@ function sorted(annotations: Readonly<Record<string, string>>): Record<string, s
   return copy;
 }
 
-function keptObject(object: unknown, { omitManagedFields }: { readonly omitManagedFields: boolean }): unknown {
+function recordedObject(object: unknown, { omitManagedFields }: { readonly omitManagedFields: boolean }): unknown {
   if (!omitManagedFields) return Object.isFrozen(object) && isRecord(object) ? object : copied(object);
   return copied(withoutManagedFields(object));
 }
 
-/** Like copyJson, but numbers of a body that kept their spelling become plain ones, and circles end somewhere. */
+/** Like copyJson, but converts NumberText to numbers and stops at cycles. */
 function copied(value: unknown, depth = 0): unknown {
   if (value instanceof NumberText) return value.toJSON();
   if (depth > MAX_DEPTH) return null;
@@ -355,23 +355,23 @@ function copied(value: unknown, depth = 0): unknown {
   return copy;
 }
 
-/** Of the object itself, of the items of a list and of the objects that rows of a table carry along. */
+/** Removes managedFields from the object, the items of a list and the row objects of a table. */
 function withoutManagedFields(object: unknown): unknown {
   if (!isRecord(object)) return object;
-  const shown = bare(object);
-  if (Array.isArray(shown['items'])) return { ...shown, items: shown['items'].map(bareIfObject) };
-  if (shown['kind'] !== 'Table' || !Array.isArray(shown['rows'])) return shown;
-  const rows = shown['rows'].map((row: unknown) =>
-    isRecord(row) ? { ...row, object: bareIfObject(row['object']) } : row,
+  const result = withoutOwnManagedFields(object);
+  if (Array.isArray(result['items'])) return { ...result, items: result['items'].map(cleanIfObject) };
+  if (result['kind'] !== 'Table' || !Array.isArray(result['rows'])) return result;
+  const rows = result['rows'].map((row: unknown) =>
+    isRecord(row) ? { ...row, object: cleanIfObject(row['object']) } : row,
   );
-  return { ...shown, rows };
+  return { ...result, rows };
 }
 
-function bareIfObject(value: unknown): unknown {
-  return isRecord(value) ? bare(value) : value;
+function cleanIfObject(value: unknown): unknown {
+  return isRecord(value) ? withoutOwnManagedFields(value) : value;
 }
 
-function bare(object: Record<string, unknown>): Record<string, unknown> {
+function withoutOwnManagedFields(object: Record<string, unknown>): Record<string, unknown> {
   const { metadata } = object;
   if (!isRecord(metadata) || !Object.hasOwn(metadata, 'managedFields')) return object;
   const { managedFields: _left, ...rest } = metadata;

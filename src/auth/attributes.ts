@@ -1,5 +1,5 @@
 /**
- * The question that a request asks of the authorizer.
+ * The access attributes of an API request: what the authorizer decides on.
  */
 
 import { fieldRequirements, labelRequirements } from '../kinds/selector-requirements.js';
@@ -10,36 +10,36 @@ import { pathSegmentProblems } from '../meta/names.js';
 import type { ResourceAttributes } from '../protocol/access.js';
 import type { ApiRequest } from '../protocol/request.js';
 
-/** What a request asks for, as rules see it. */
+/** The access attributes of a request. */
 export function attributesOf(request: ApiRequest): ResourceAttributes {
   const { verb, resource, subresource = '', namespace = '', options } = request;
-  const about: ResourceParts = {
+  const parts: ResourceParts = {
     verb,
     group: resource.group,
     version: resource.version,
     resource: resource.resource,
     subresource,
     namespace,
-    name: isOfOne(request) ? (request.name ?? '') : '',
+    name: isSingleObject(request) ? (request.name ?? '') : '',
   };
   const { fieldSelector, labelSelector } = options;
   const isSelective = verb === 'list' || verb === 'watch' || verb === 'deletecollection';
-  if (!isSelective || (!fieldSelector && !labelSelector)) return resourceAttributes(about);
-  return resourceAttributes(about, {
+  if (!isSelective || (!fieldSelector && !labelSelector)) return resourceAttributes(parts);
+  return resourceAttributes(parts, {
     ...(fieldSelector ? { fieldSelector } : {}),
     ...(labelSelector ? { labelSelector } : {}),
   });
 }
 
-/** A name beside a request for a whole collection, or for an object that is yet to have one, narrows nothing. */
-function isOfOne({ verb, subresource }: ApiRequest): boolean {
+/** Whether the request targets one object. For collections and creation, authorization ignores the name. */
+function isSingleObject({ verb, subresource }: ApiRequest): boolean {
   if (subresource !== undefined) return true;
   return verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
 }
 
 type ResourceParts = Omit<ResourceAttributes, 'type' | 'fieldSelector' | 'labelSelector'>;
 
-/** A namespace is a thing in itself; and a list of one name is about that name. */
+/** The namespace of a Namespace is itself; a list selected by one name is authorized for that name. */
 export function resourceAttributes(
   parts: ResourceParts,
   selectors: { readonly fieldSelector?: string; readonly labelSelector?: string } = {},
@@ -49,8 +49,8 @@ export function resourceAttributes(
   const attributes = { type: 'resource', verb, group, version, resource, subresource, namespace, name } as const;
   const { fieldSelector, labelSelector } = selectors;
   if (!fieldSelector && !labelSelector) return attributes;
-  const fields = fieldSelector ? readable(() => parseFieldSelector(fieldSelector)) : undefined;
-  const labels = labelSelector ? readable(() => parseLabelSelector(labelSelector)) : undefined;
+  const fields = fieldSelector ? parseOrUndefined(() => parseFieldSelector(fieldSelector)) : undefined;
+  const labels = labelSelector ? parseOrUndefined(() => parseLabelSelector(labelSelector)) : undefined;
   return {
     ...attributes,
     name: name || (verb === 'deletecollection' ? '' : exactName(fields)),
@@ -59,8 +59,8 @@ export function resourceAttributes(
   };
 }
 
-/** What cannot be read narrows nothing here, and is refused by whoever has to select by it. */
-function readable<Selector>(parse: () => Selector): Selector | undefined {
+/** An invalid selector is ignored here; the request itself is rejected later. */
+function parseOrUndefined<Selector>(parse: () => Selector): Selector | undefined {
   try {
     return parse();
   } catch (error) {

@@ -1,74 +1,73 @@
 /**
- * Who asks: the contract between those who can tell and those who have to know. A bearer token is looked at by each
- * authenticator in turn; the first that knows it answers.
+ * The contract of authentication. Token authenticators are tried in order; the first that recognizes a token determines
+ * the user.
  */
 import type { User } from '../protocol/request.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
-/** Whom a token stands for. */
+/** The identity behind a token. */
 export interface TokenIdentity {
   readonly user: User;
   /**
-   * For whom the token was made, of those that were asked about; absent: whoever knows the token knows no audiences,
-   * and it is for the server itself.
+   * The token's audiences among the requested ones. Absent: the authenticator does not support audiences, and the token
+   * is for the server itself.
    */
   readonly audiences?: readonly string[];
-  /** What the client should be told. */
+  /** Warnings for the client. */
   readonly warnings?: readonly string[];
-  /** What is to be noted about a request with this token, by key. */
+  /** Audit annotations of requests with this token. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /**
- * Looks at a token. `undefined`: it is none of its own. Throws an Error for a token that is its own and no good: the
- * message is shown by a TokenReview, and to nobody else.
+ * Authenticates a token. `undefined` means that the token is not of its kind. Throws an Error for a token of its kind that
+ * is invalid; only TokenReviews reveal the message.
  */
 export type TokenAuthenticator = (
   token: string,
-  /** Of which the token must name one; never empty. */
+  /** The accepted audiences; never empty. */
   audiences: readonly string[],
 ) => MaybePromise<TokenIdentity | undefined>;
 
-/** What a cluster knows about tokens. */
+/** Authenticates bearer tokens of a cluster. */
 export interface TokenReader {
   /**
-   * Tries all authenticators; the user is complete, and there are audiences. Throws, or rejects with, an Error that says
-   * why, where none of them knew the token. No audiences: those of the server itself.
+   * Tries all authenticators. The result has a completed user and audiences. Throws or rejects with an Error if none
+   * recognizes the token. An empty list of audiences stands for those of the server.
    */
   authenticate(token: string, audiences: readonly string[]): MaybePromise<TokenIdentity>;
 }
 
-/** Bearer tokens, and whom they stand for. */
+/** Users by bearer token. */
 export type TokenTable = Readonly<Record<string, User>>;
 
-/** What whoever authenticates a whole request may look at. The body is not theirs. */
+/** The request as a request authenticator sees it, without the body. */
 export interface AuthenticationRequest {
   readonly method: string;
-  /** Whole: `http://cluster.local/api/v1/pods?limit=5`. */
+  /** The full URL: `http://cluster.local/api/v1/pods?limit=5`. */
   readonly url: string;
   /** Names are in lower case. */
   readonly headers: Iterable<[name: string, value: string]> & { get(name: string): string | null };
-  /** Who is at the other end of the line, as far as the line tells. */
+  /** The client of the connection, if it presented a certificate. */
   readonly peer?: Peer | undefined;
 }
 
 /**
- * A user's own way to tell who asks: `createFetchHandler(cluster, { authenticate })`. It is asked after everything else
- * has nothing to say. `undefined`: it has nothing to say either, and the request is anonymous. When it throws, the
- * request is refused with 401, and the error goes to `onError`.
+ * A custom authenticator: `createFetchHandler(cluster, { authenticate })`. It runs last; `undefined` makes the request
+ * anonymous. If it throws, the request is rejected with 401 and the error is passed to `onError`.
  */
 export type RequestAuthenticator = (request: AuthenticationRequest) => MaybePromise<User | undefined>;
 
-/** What a connection says about its other end: a certificate that is good, or one that is not. */
+/** The client certificate of a connection: valid or invalid. */
 export type Peer =
   | { readonly type: 'known'; readonly user: User }
-  /** Such a request is refused unless something else in it is a credential. */
+  /** The request is rejected unless it carries another credential. */
   | { readonly type: 'refused'; readonly error: string };
 
-/** What a cluster publishes about the tokens it signs, for those who check them elsewhere. */
+/** What a cluster publishes for clients that verify its tokens. */
 export interface TokenDiscovery {
-  /** The provider's metadata; undefined when the issuer is no address that could be published. */
+  /** The OpenID provider metadata; undefined if the issuer is not a publishable URL. */
   configuration(jwksUri: string): MaybePromise<object | undefined>;
-  /** The public keys. */
+  /** The public keys as a JWK set. */
   keySet(): MaybePromise<object>;
 }

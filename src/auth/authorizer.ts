@@ -1,6 +1,6 @@
 /**
- * Authorizers: what `createCluster({ authorizer })` takes. An authorizer is made with the cluster, because the rules that
- * it goes by may be objects of the cluster.
+ * Authorizers, as `createCluster({ authorizer })` takes them, and Forbidden errors. An authorizer is created with the
+ * cluster, because its rules may be objects of the cluster.
  */
 
 import type { ObjectReader } from '../kinds/objects.js';
@@ -11,23 +11,16 @@ import type { AccessAttributes, AccessDecision, AccessReader, AccessRules } from
 import type { ApiRequest, User } from '../protocol/request.js';
 import { quote } from '../text/go/go-text.js';
 
-/** Requests that were asked about before they came to the server: over HTTP that is done before anything is looked up. */
-const asked = new WeakSet<ApiRequest>();
-
-const refusals = new WeakSet<StatusError>();
-
-const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-
-/** What an authorizer may know of its cluster. */
-export interface AuthorizerSetting {
+/** What an authorizer may read of its cluster. */
+export interface AuthorizerContext {
   readonly dialect: Dialect;
   readonly objects: ObjectReader;
-  /** How often objects of a resource have been written: another number, another state. */
+  /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
   changes(resource: GroupResource): number;
 }
 
 /**
- * Decides for one cluster. An answer of `undefined` is no opinion.
+ * Decides for one cluster. `undefined` means no opinion.
  *
  * @example
  * createCluster({ authorizer: () => ({ decide: (user) => ({ allowed: user.user === 'alice', reason: '' }) }) })
@@ -37,20 +30,20 @@ export interface Authorizer {
   rules?(user: User, namespace: string): AccessRules;
 }
 
-export type AuthorizerFactory = (setting: AuthorizerSetting) => Authorizer;
+export type AuthorizerFactory = (setting: AuthorizerContext) => Authorizer;
 
-/** Members may do everything, whatever the rules say. */
+/** Members of this group are allowed everything. */
 export const MASTERS = 'system:masters';
 export const AUTHENTICATED = 'system:authenticated';
 export const UNAUTHENTICATED = 'system:unauthenticated';
 export const ANONYMOUS = 'system:anonymous';
 
-/** Everybody may do everything, strangers included. */
+/** Allows everything to everyone, including anonymous users. */
 export function allowAll(): AuthorizerFactory {
   return () => ({ decide: () => ALLOWED });
 }
 
-/** Whoever has a name may do everything; strangers may do nothing. What clusters without RBAC kinds do. */
+/** Allows everything to authenticated users. The default of clusters without RBAC kinds. */
 export function allowAuthenticated(): AuthorizerFactory {
   return () => ({ decide: (user) => (user.groups?.includes(UNAUTHENTICATED) ? undefined : ALLOWED) });
 }
@@ -63,8 +56,8 @@ const ALL_RULES: AccessRules = Object.freeze({
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 });
 
-/** The authorizer behind the one rule that no authorizer can change: administrators may do everything. */
-export function accessOf(factory: AuthorizerFactory, setting: AuthorizerSetting): AccessReader {
+/** Wraps an authorizer: `system:masters` are always allowed. */
+export function createAccessReader(factory: AuthorizerFactory, setting: AuthorizerContext): AccessReader {
   const authorizer = typeof factory === 'function' ? factory(setting) : undefined;
   if (typeof authorizer?.decide !== 'function') {
     throw new TypeError(
@@ -78,42 +71,35 @@ export function accessOf(factory: AuthorizerFactory, setting: AuthorizerSetting)
       if (decided === undefined || decided === false) return NO_OPINION;
       if (decided === true) return ALLOWED;
       if (typeof decided?.allowed === 'boolean') return { ...decided, reason: decided.reason ?? '' };
-      throw new TypeError('orchplane: an authorizer answers at once, with true, false or { allowed, reason }');
+      throw new TypeError('orchplane: an authorizer must return true, false or { allowed, reason } synchronously');
     },
     rules(user, namespace) {
-      // An authorizer that knows rules knows those of administrators, as far as they have any.
+      // An authorizer with rules also lists those of administrators.
       const rules = authorizer.rules?.(user, namespace);
       return rules ?? (user.groups?.includes(MASTERS) === true ? ALL_RULES : NO_RULES);
     },
   };
 }
 
-/** Says that somebody was allowed to send this request, so that nobody is asked a second time. */
-export function markAuthorized(request: ApiRequest): void {
-  asked.add(request);
+const denials = new WeakSet<StatusError>();
+
+/** Whether an error is a denial of access; its HTTP response carries an additional header. */
+export function isAccessDenied(error: StatusError): boolean {
+  return denials.has(error);
 }
 
-export function isAuthorized(request: ApiRequest): boolean {
-  return asked.has(request);
-}
-
-/** Whether somebody was refused for who they are, not for what they sent: such an answer has a header more. */
-export function isAccessRefusal(error: StatusError): boolean {
-  return refusals.has(error);
-}
-
-export function accessRefusal(user: User, attributes: AccessAttributes, decision: AccessDecision): StatusError {
-  const text = withoutMarkup(refusalText(user, attributes));
+export function accessDeniedError(user: User, attributes: AccessAttributes, decision: AccessDecision): StatusError {
+  const text = escapeMarkup(denialText(user, attributes));
   const why = decision.reason === '' ? text : `${text}: ${decision.reason}`;
   const error =
     attributes.type === 'path'
       ? failure({ reason: 'Forbidden', message: `forbidden: ${why}`, details: {} })
       : errors.forbidden({ group: attributes.group, resource: attributes.resource }, attributes.name, why);
-  refusals.add(error);
+  denials.add(error);
   return error;
 }
 
-function refusalText({ user }: User, attributes: AccessAttributes): string {
+function denialText({ user }: User, attributes: AccessAttributes): string {
   if (attributes.type === 'path') return `User ${quote(user)} cannot ${attributes.verb} path ${quote(attributes.path)}`;
   const { verb, group, resource, subresource, namespace } = attributes;
   const what = quote(subresource === '' ? resource : `${resource}/${subresource}`);
@@ -121,7 +107,9 @@ function refusalText({ user }: User, attributes: AccessAttributes): string {
   return `User ${quote(user)} cannot ${verb} resource ${what} in API group ${quote(group)} ${where}`;
 }
 
-/** A name that somebody chose for himself may end up in somebody's browser. */
-export function withoutMarkup(text: string): string {
+const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** Escapes user-supplied names, which may be displayed in a browser. */
+export function escapeMarkup(text: string): string {
   return text.replace(/[&<>]/g, (character) => MARKUP[character] ?? character);
 }

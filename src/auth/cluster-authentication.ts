@@ -1,5 +1,5 @@
 /**
- * What a cluster knows about those who ask: static tokens, tokens of service accounts, and whatever its owner brings.
+ * The authentication of a cluster: static tokens, service account tokens, and custom authenticators.
  */
 import type { TokenAnswer, TokenPower } from '../kinds/tokens.js';
 import { errors } from '../meta/errors.js';
@@ -7,16 +7,16 @@ import { chain, rescue } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { TokenAuthenticator, TokenDiscovery, TokenReader, TokenTable } from './authentication.js';
-import { STRANGER } from './identity.js';
-import type { AccountTokenOptions, AccountTokenSetting, AccountTokens } from './tokens/account-tokens.js';
+import { ANONYMOUS_USER } from './identity.js';
+import type { AccountTokenContext, AccountTokenOptions, AccountTokens } from './tokens/account-tokens.js';
 import { createTokenReader, WrongAudiencesError } from './tokens/token-reader.js';
 
 export interface AuthenticationOptions {
-  /** Bearer tokens and whom they stand for. */
+  /** Users by bearer token. */
   readonly tokens?: TokenTable | undefined;
-  /** How tokens of service accounts are made. */
+  /** Options of service account tokens. */
   readonly serviceAccounts?: AccountTokenOptions | undefined;
-  /** Tried in order, after the table and the tokens of service accounts. */
+  /** Tried in order, after static and service account tokens. */
   readonly authenticators?: readonly TokenAuthenticator[] | undefined;
 }
 
@@ -26,22 +26,22 @@ const OPTIONS = [
   'authenticators',
 ] as const satisfies readonly (keyof AuthenticationOptions)[];
 
-/** Makes the tokens of service accounts; clusters that count bytes do without. */
-export type AccountTokensFactory = (setting: AccountTokenSetting, options: AccountTokenOptions) => AccountTokens;
+/** Creates the service account tokens; the `core` entry point omits them to save code size. */
+export type AccountTokensFactory = (setting: AccountTokenContext, options: AccountTokenOptions) => AccountTokens;
 
 export interface ClusterAuthentication extends TokenReader {
-  /** Whether the cluster itself knows credentials: then whoever shows none is nobody in particular. */
-  readonly isAsked: boolean;
-  /** The same for a handler that brings tokens along: they open that handler alone, and reviews know them too. */
+  /** Whether the cluster has credentials of its own; if so, requests without any are anonymous. */
+  readonly hasCredentials: boolean;
+  /** A reader with additional tokens of one handler; TokenReviews accept these tokens as well. */
   withTokens(tokens: TokenTable): TokenReader;
   readonly tokens: TokenPower;
-  /** What others need to check the tokens of service accounts; absent where there are none. */
+  /** Discovery documents of service account tokens; absent if there are none. */
   readonly discovery?: TokenDiscovery;
 }
 
-export function authenticationOf(
+export function createAuthentication(
   options: AuthenticationOptions,
-  setting: AccountTokenSetting,
+  setting: AccountTokenContext,
   accountTokens: AccountTokensFactory | undefined,
 ): ClusterAuthentication {
   refuseUnknownOptions('authentication', options, OPTIONS);
@@ -49,31 +49,34 @@ export function authenticationOf(
   if (serviceAccounts !== undefined && accountTokens === undefined) throw new TypeError(NO_ACCOUNT_TOKENS);
   const accounts = accountTokens?.(setting, serviceAccounts ?? {});
   const audiences = accounts?.audiences ?? NO_AUDIENCES;
-  const broughtAlong = new Set<TokenReader>();
-  const ofCluster = { audiences, table, accounts: accounts?.authenticate, authenticators };
-  const reader = createTokenReader(ofCluster);
+  const handlerReaders = new Set<TokenReader>();
+  const clusterSources = { audiences, table, accounts: accounts?.authenticate, authenticators };
+  const reader = createTokenReader(clusterSources);
   const reviewer = createTokenReader({
-    ...ofCluster,
-    authenticators: [...(authenticators ?? []), (token, asked) => firstOf(broughtAlong, token, asked)],
+    ...clusterSources,
+    authenticators: [
+      ...(authenticators ?? []),
+      (token, requested) => firstRecognized(handlerReaders, token, requested),
+    ],
   });
   return Object.freeze({
     authenticate: reader.authenticate,
-    isAsked: table !== undefined || (authenticators?.length ?? 0) > 0,
+    hasCredentials: table !== undefined || (authenticators?.length ?? 0) > 0,
     withTokens(tokens: TokenTable) {
-      broughtAlong.add(createTokenReader({ audiences, table: tokens }));
-      return createTokenReader({ ...ofCluster, table: { ...table, ...tokens } });
+      handlerReaders.add(createTokenReader({ audiences, table: tokens }));
+      return createTokenReader({ ...clusterSources, table: { ...table, ...tokens } });
     },
     tokens: createTokenPower(accounts ?? NO_ACCOUNTS, reviewer),
     ...(accounts === undefined ? {} : { discovery: accounts }),
   });
 }
 
-function firstOf(readers: ReadonlySet<TokenReader>, token: string, audiences: readonly string[]) {
+function firstRecognized(readers: ReadonlySet<TokenReader>, token: string, audiences: readonly string[]) {
   for (const reader of readers) {
     try {
       return reader.authenticate(token, audiences);
     } catch (error) {
-      // A table that does not know it; the next one may.
+      // The table does not contain the token; try the next one.
       if (!(error instanceof Error)) throw error;
     }
   }
@@ -102,16 +105,16 @@ function createTokenPower(tokens: SigningPart, reader: TokenReader): TokenPower 
     extendsExpiration,
     sign,
     review(token: string, audiences: readonly string[]) {
-      // The server puts the text into a header and reads it again, so a token ends with the first space.
-      const [shown = ''] = token.trimEnd().split(' ', 1);
-      const asked = audiences.length === 0 ? apiAudiences : audiences;
-      if (shown === '') return { type: 'known', user: STRANGER, audiences: asked } satisfies TokenAnswer;
+      // The reference server passes the token through a header, so it ends at the first space.
+      const [sent = ''] = token.trimEnd().split(' ', 1);
+      const requested = audiences.length === 0 ? apiAudiences : audiences;
+      if (sent === '') return { type: 'known', user: ANONYMOUS_USER, audiences: requested } satisfies TokenAnswer;
       return rescue<TokenAnswer>(
         () =>
-          chain(reader.authenticate(shown, asked), (identity) => ({
+          chain(reader.authenticate(sent, requested), (identity) => ({
             type: 'known',
             user: identity.user,
-            audiences: identity.audiences ?? asked,
+            audiences: identity.audiences ?? requested,
           })),
         (error) => {
           if (error instanceof WrongAudiencesError) throw errors.internal(error.message);

@@ -1,14 +1,12 @@
 /**
- * Who somebody is once the server has completed what it was told: the groups that nobody lists because they follow from
- * the name, and from whether there is one. What is added depends on where the identity comes from: whoever proves who
- * they are is authenticated; whoever acts as somebody else has the groups that were asked for, or those that the name
- * implies.
+ * Completes users with the groups that follow from their name and from how they were established: authenticated users get
+ * `system:authenticated`; impersonated users have the requested groups, or those that the name implies.
  */
 import { dnsLabelProblems, dnsSubdomainProblems } from '../meta/names.js';
 import type { User } from '../protocol/request.js';
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from './authorizer.js';
 
-/** Who a request comes from that does not say, in this process or through a handler that knows nobody. */
+/** The user of in-process requests, and of handlers without authentication. */
 export const ADMINISTRATOR: User = Object.freeze({
   user: 'system:admin',
   groups: Object.freeze(['system:masters', 'system:authenticated']),
@@ -17,8 +15,8 @@ export const ADMINISTRATOR: User = Object.freeze({
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 const ALL_ACCOUNTS = 'system:serviceaccounts';
 
-/** Who asks without saying who they are. */
-export const STRANGER: User = Object.freeze({ user: ANONYMOUS, groups: Object.freeze([UNAUTHENTICATED]) });
+/** The anonymous user. */
+export const ANONYMOUS_USER: User = Object.freeze({ user: ANONYMOUS, groups: Object.freeze([UNAUTHENTICATED]) });
 
 export interface AccountName {
   readonly namespace: string;
@@ -29,7 +27,7 @@ export function accountUserName({ namespace, name }: AccountName): string {
   return `${ACCOUNT_PREFIX}${namespace}:${name}`;
 }
 
-/** The service account that goes by this user name; undefined when it is the name of somebody else. */
+/** The service account with this user name; undefined if it is not a service account's. */
 export function accountOfUserName(user: string): AccountName | undefined {
   if (!user.startsWith(ACCOUNT_PREFIX)) return undefined;
   const [namespace = '', name = '', ...rest] = user.slice(ACCOUNT_PREFIX.length).split(':');
@@ -44,32 +42,32 @@ export function accountGroups(namespace: string): readonly string[] {
 }
 
 /**
- * Somebody who has shown a credential. The same object for the same object, so that nothing is made with each request.
+ * Completes an authenticated user. Memoized by object, so that requests do not allocate.
  *
  * @example
  * completeUser({ user: 'alice', groups: ['dev'] }) // groups: ['dev', 'system:authenticated']
  */
 export function completeUser(user: User): User {
-  return remembered(completed, user, withAuthenticated);
+  return memoize(completedUsers, user, withAuthenticated);
 }
 
-/** Somebody that another acts as. Groups that are named are the whole truth, but for the one that says which of both. */
-export function impersonated(user: User): User {
-  return remembered(acted, user, withImpliedGroups);
+/** Completes an impersonated user. Explicit groups replace the implied ones, except `system:(un)authenticated`. */
+export function completeImpersonatedUser(user: User): User {
+  return memoize(impersonatedUsers, user, withImpliedGroups);
 }
 
-const completed = new WeakMap<User, User>();
-const acted = new WeakMap<User, User>();
+const completedUsers = new WeakMap<User, User>();
+const impersonatedUsers = new WeakMap<User, User>();
 
-/** What was completed is complete, so a second time changes nothing. */
-function remembered(known: WeakMap<User, User>, user: User, complete: (user: User) => User): User {
-  let made = known.get(user);
-  if (made === undefined) {
-    made = complete(user);
-    known.set(user, made);
-    known.set(made, made);
+/** A completed user maps to itself. */
+function memoize(cache: WeakMap<User, User>, user: User, complete: (user: User) => User): User {
+  let result = cache.get(user);
+  if (result === undefined) {
+    result = complete(user);
+    cache.set(user, result);
+    cache.set(result, result);
   }
-  return made;
+  return result;
 }
 
 function withAuthenticated(user: User): User {
@@ -84,8 +82,8 @@ function withImpliedGroups(user: User): User {
   }
   const groups = user.groups !== undefined && user.groups.length > 0 ? user.groups : impliedGroups(user.user);
   const isAnonymous = user.user === ANONYMOUS;
-  const isSaid = groups.includes(UNAUTHENTICATED) || (!isAnonymous && groups.includes(AUTHENTICATED));
-  if (isSaid) return groups === user.groups ? user : { ...user, groups };
+  const isStated = groups.includes(UNAUTHENTICATED) || (!isAnonymous && groups.includes(AUTHENTICATED));
+  if (isStated) return groups === user.groups ? user : { ...user, groups };
   return { ...user, groups: [...groups, isAnonymous ? UNAUTHENTICATED : AUTHENTICATED] };
 }
 

@@ -1,7 +1,6 @@
 /**
- * Acting as somebody else over HTTP: the `Impersonate-…` headers → who that is, and what the sender must be allowed for
- * it. Nothing is decided here; whoever has the authorizer asks it, one question after the other, and stops at the first
- * refusal.
+ * Impersonation over HTTP: reads the `Impersonate-…` headers and lists the access checks that the requester must pass. The
+ * caller runs the checks in order and stops at the first denial.
  */
 
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
@@ -9,46 +8,46 @@ import type { ResourceAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import { decodeBytes, unescapeBytes } from '../text/go/go-url.js';
 import { setOwn } from '../util/json.js';
-import { accountOfUserName, impersonated } from './identity.js';
+import { accountOfUserName, completeImpersonatedUser } from './identity.js';
 
-/** As much of headers as matters here. Names are in lower case; values are bytes, one character each. */
+/** The part of headers that is needed here. Names are in lower case; values are bytes, one per character. */
 export interface ImpersonationHeaders extends Iterable<[name: string, value: string]> {
   get(name: string): string | null;
-  /** Absent where repeated headers come as one, joined by comma and space. */
+  /** Absent where repeated headers are joined by comma and space. */
   getAll?(name: string): readonly string[];
 }
 
 export type Impersonation =
-  /** Of each question the answer must be yes, in this order. */
-  | { readonly type: 'asked'; readonly questions: readonly ResourceAttributes[]; readonly user: User }
-  /** Makes no sense: 500, in plain text, with this as the error. */
-  | { readonly type: 'senseless'; readonly error: string };
+  /** The checks must all be allowed, in this order. */
+  | { readonly type: 'requested'; readonly checks: readonly ResourceAttributes[]; readonly user: User }
+  /** Invalid headers: the response is a 500 in plain text with this error. */
+  | { readonly type: 'invalid'; readonly error: string };
 
 const USER = 'impersonate-user';
 const GROUP = 'impersonate-group';
 const UID = 'impersonate-uid';
 const EXTRA = 'impersonate-extra-';
 
-/** Undefined: the sender speaks for himself. */
+/** Undefined: no impersonation. */
 export function readImpersonation(headers: ImpersonationHeaders, dialect: Dialect): Impersonation | undefined {
   const extra = extraHeaders(headers);
-  const name = single(headers, USER);
-  const uid = single(headers, UID);
-  const groups = several(headers, GROUP);
+  const name = firstValue(headers, USER);
+  const uid = firstValue(headers, UID);
+  const groups = allValues(headers, GROUP);
   if (name === '') {
     if (uid === '' && groups.length === 0 && extra.length === 0) return undefined;
-    return { type: 'senseless', error: withoutUser({ groups, extra, uid }, dialect) };
+    return { type: 'invalid', error: missingUserMessage({ groups, extra, uid }, dialect) };
   }
   const authentication = { group: dialect.group(serviceGroup('authentication')), version: 'v1' };
-  const questions = [
-    nameQuestion(name),
-    ...groups.map((group) => question({ resource: 'groups', name: group })),
+  const checks = [
+    userCheck(name),
+    ...groups.map((group) => impersonateCheck({ resource: 'groups', name: group })),
     ...extra.map(([key, value]) =>
-      question({ ...authentication, resource: 'userextras', subresource: key, name: value }),
+      impersonateCheck({ ...authentication, resource: 'userextras', subresource: key, name: value }),
     ),
-    ...(uid === '' ? [] : [question({ ...authentication, resource: 'uids', name: uid })]),
+    ...(uid === '' ? [] : [impersonateCheck({ ...authentication, resource: 'uids', name: uid })]),
   ];
-  return { type: 'asked', questions, user: impersonated(userOf({ name, uid, groups, extra })) };
+  return { type: 'requested', checks, user: completeImpersonatedUser(userOf({ name, uid, groups, extra })) };
 }
 
 interface Parts {
@@ -71,28 +70,28 @@ function userOf({ name, uid, groups, extra }: Parts & { readonly name: string })
   };
 }
 
-/** To act as a service account takes the right to that account, whatever rights there are to users of its name. */
-function nameQuestion(user: string): ResourceAttributes {
+/** Impersonating a service account is authorized as serviceaccounts, not as users. */
+function userCheck(user: string): ResourceAttributes {
   const account = accountOfUserName(user);
-  if (account === undefined) return question({ resource: 'users', name: user });
-  return question({ resource: 'serviceaccounts', ...account });
+  if (account === undefined) return impersonateCheck({ resource: 'users', name: user });
+  return impersonateCheck({ resource: 'serviceaccounts', ...account });
 }
 
-function question(
+function impersonateCheck(
   parts: Pick<ResourceAttributes, 'resource' | 'name'> & Partial<ResourceAttributes>,
 ): ResourceAttributes {
   return { type: 'resource', verb: 'impersonate', group: '', version: '', subresource: '', namespace: '', ...parts };
 }
 
-/** Where it comes twice, the first counts. A name may have a comma, so what was joined is not taken apart. */
-function single(headers: ImpersonationHeaders, name: string): string {
+/** The first of repeated headers. A name may contain a comma, so a joined value is not split. */
+function firstValue(headers: ImpersonationHeaders, name: string): string {
   const value = headers.getAll === undefined ? headers.get(name) : headers.getAll(name)[0];
   return decodeBytes(value ?? '');
 }
 
-function several(headers: ImpersonationHeaders, name: string): readonly string[] {
+function allValues(headers: ImpersonationHeaders, name: string): readonly string[] {
   if (headers.getAll !== undefined) return headers.getAll(name).map(decodeBytes);
-  // Headers that somebody has made himself may know no null.
+  // Custom header implementations may return undefined instead of null.
   const joined = headers.get(name) ?? undefined;
   return joined === undefined ? [] : joined.split(', ').map(decodeBytes);
 }
@@ -104,19 +103,19 @@ function extraHeaders(headers: ImpersonationHeaders): (readonly [key: string, va
     if (!name.startsWith(EXTRA) || seen.has(name)) continue;
     seen.add(name);
     const key = extraKey(name.slice(EXTRA.length));
-    for (const value of several(headers, name)) found.push([key, value]);
+    for (const value of allValues(headers, name)) found.push([key, value]);
   }
   return found;
 }
 
-/** Escapes stand for what no name of a header may hold; what is malformed is taken as it is. */
+/** Percent-escapes encode characters that header names cannot contain; malformed ones are kept as they are. */
 function extraKey(written: string): string {
   const isWellFormed = !/%(?![0-9a-fA-F]{2})/.test(written);
   return decodeBytes(isWellFormed ? unescapeBytes(written, 'path') : written);
 }
 
-/** What was asked for, in the form in which the reference server prints its list of references. */
-function withoutUser({ groups, extra, uid }: Parts, dialect: Dialect): string {
+/** The reference server's message, which prints a list of ObjectReferences as Go's %v. */
+function missingUserMessage({ groups, extra, uid }: Parts, dialect: Dialect): string {
   const apiVersion = `${dialect.group(serviceGroup('authentication'))}/v1`;
   const references = [
     ...groups.map((group) => reference({ kind: 'Group', name: group })),
@@ -128,6 +127,6 @@ function withoutUser({ groups, extra, uid }: Parts, dialect: Dialect): string {
 
 function reference(parts: { kind: string; name: string; apiVersion?: string; fieldPath?: string }): string {
   const { kind, name, apiVersion = '', fieldPath = '' } = parts;
-  // Kind, namespace, name, uid, apiVersion, resourceVersion, fieldPath: those that are empty keep their place.
+  // Kind, namespace, name, uid, apiVersion, resourceVersion, fieldPath; empty ones keep their position.
   return `{${[kind, '', name, '', apiVersion, '', fieldPath].join(' ')}}`;
 }

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * What somebody needs to be allowed, found out by watching: run a test, then ask for the smallest roles that would have
- * sufficed, or what given roles would have refused.
+ * Records the access checks of a cluster: run a test, then get the smallest roles that allow what it did, or what given
+ * roles would have denied.
  */
 
 import { missingRules } from '../kinds/rbac/coverage.js';
@@ -10,22 +10,20 @@ import type { AccessAttributes, AccessDecision, AccessRule } from '../protocol/a
 import type { User } from '../protocol/request.js';
 import { byKey } from '../util/order.js';
 
-const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
-
-/** A cluster is one. */
+/** Satisfied by a cluster. */
 export interface AccessSource {
   readonly dialect: Dialect;
   onAccess(listener: (user: User, attributes: AccessAttributes, decision: AccessDecision) => void): () => void;
 }
 
 export interface RecordAccessOptions {
-  /** Only what this user asks for. Absent: what anybody does, the administrator included. */
+  /** Records only this user. Absent: all users, including the administrator. */
   readonly user?: string;
-  /** Roles name the objects that were asked for. Absent: they do not, because names in tests are made up. */
+  /** Whether roles contain resource names. Default: no, because names in tests are arbitrary. */
   readonly resourceNames?: boolean;
 }
 
-/** One thing that somebody asked for, however often. */
+/** One distinct access check. */
 export interface RecordedAccess {
   readonly user: string;
   readonly attributes: AccessAttributes;
@@ -33,7 +31,7 @@ export interface RecordedAccess {
   readonly count: number;
 }
 
-/** A Role or ClusterRole as a manifest has it. */
+/** A Role or ClusterRole manifest. */
 export interface RoleManifest {
   readonly apiVersion: string;
   readonly kind: 'Role' | 'ClusterRole';
@@ -41,7 +39,7 @@ export interface RoleManifest {
   readonly rules: readonly AccessRule[];
 }
 
-/** As much of a role as matters: objects of the cluster and manifests are some. */
+/** The part of a role that is needed; stored objects and manifests satisfy it. */
 export interface RoleLike {
   readonly kind?: string;
   readonly metadata?: { readonly name?: string; readonly namespace?: string };
@@ -57,30 +55,30 @@ interface RuleLike {
 }
 
 export interface AccessRecording extends Disposable {
-  /** What was asked for up to now, in the order in which it was asked first. */
+  /** The checks so far, in order of first occurrence. */
   readonly requests: readonly RecordedAccess[];
   /**
-   * The smallest roles that would have sufficed: a Role for each namespace, and a ClusterRole for what is outside of all
-   * or across them. Nothing that was not asked for is in them.
+   * The smallest sufficient roles: a Role for each namespace, and a ClusterRole for cluster-scoped and cross-namespace
+   * access. They contain nothing that was not requested.
    */
   roles(name: string): readonly RoleManifest[];
-  /** One ClusterRole that would have sufficed, bound for the whole cluster. */
+  /** One sufficient ClusterRole, to be bound cluster-wide. */
   clusterRole(name: string): RoleManifest;
-  /** The same as {@link roles}, as YAML to be kept. */
+  /** {@link roles} as YAML. */
   yaml(name: string): string;
   /**
-   * What the given roles, taken together, would have refused; empty: they suffice. A Role counts in its namespace, or,
-   * without one, in every namespace; a ClusterRole counts everywhere.
+   * What the given roles together would have denied; empty if they suffice. A Role applies to its namespace or, without
+   * one, to every namespace; a ClusterRole applies everywhere.
    */
   refusedBy(...roles: readonly RoleLike[]): readonly string[];
-  /** Forgets what was asked for up to now. */
+  /** Discards the checks so far. */
   clear(): void;
-  /** Stops listening; what was recorded stays. `using` calls it by itself. */
+  /** Stops recording; the recorded checks remain. `using` calls it automatically. */
   stop(): void;
 }
 
 /**
- * Begins to record what is asked of a cluster, by whatever client, in process or over HTTP.
+ * Starts recording the access checks of a cluster, in process and over HTTP.
  *
  * @example
  * using access = recordAccess(cluster, { user: 'system:serviceaccount:default:my-controller' });
@@ -93,11 +91,12 @@ export function recordAccess(cluster: AccessSource, options: RecordAccessOptions
   const stop = cluster.onAccess((user, attributes, { allowed }) => {
     if (options.user !== undefined && user.user !== options.user) return;
     const key = `${user.user}\n${keyOf(attributes)}`;
-    const known = recorded.get(key);
-    if (known === undefined) recorded.set(key, { user: user.user, attributes: plain(attributes), allowed, count: 1 });
+    const entry = recorded.get(key);
+    if (entry === undefined)
+      recorded.set(key, { user: user.user, attributes: withoutSelectors(attributes), allowed, count: 1 });
     else {
-      known.count++;
-      known.allowed = allowed;
+      entry.count++;
+      entry.allowed = allowed;
     }
   });
   const all = (): AccessAttributes[] => [...recorded.values()].map(({ attributes }) => attributes);
@@ -105,7 +104,7 @@ export function recordAccess(cluster: AccessSource, options: RecordAccessOptions
     apiVersion,
     kind: namespace === undefined ? 'ClusterRole' : 'Role',
     metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
-    rules: smallestRules(wanted.map((attributes) => ruleFor(attributes, options.resourceNames === true))),
+    rules: mergeRules(wanted.map((attributes) => ruleFor(attributes, options.resourceNames === true))),
   });
   const roles = (name: string): readonly RoleManifest[] => {
     const byNamespace = new Map<string, AccessAttributes[]>();
@@ -124,15 +123,15 @@ export function recordAccess(cluster: AccessSource, options: RecordAccessOptions
     roles,
     clusterRole: (name: string) => role(name, all()),
     yaml: (name: string) => roles(name).map(printRole).join('---\n'),
-    refusedBy: (...given: readonly RoleLike[]) => all().flatMap((attributes) => refusal(attributes, given)),
+    refusedBy: (...given: readonly RoleLike[]) => all().flatMap((attributes) => missingAccess(attributes, given)),
     clear: () => recorded.clear(),
     stop,
     [Symbol.dispose]: stop,
   });
 }
 
-/** Selectors are no part of what a role grants. */
-function plain(attributes: AccessAttributes): AccessAttributes {
+/** Roles do not grant selectors. */
+function withoutSelectors(attributes: AccessAttributes): AccessAttributes {
   if (attributes.type === 'path') return attributes;
   const { fieldSelector: _fields, labelSelector: _labels, ...rest } = attributes;
   return rest;
@@ -151,18 +150,18 @@ function ruleFor(attributes: AccessAttributes, withNames: boolean): AccessRule {
     verbs: [verb],
     apiGroups: [group],
     resources: [subresource === '' ? resource : `${resource}/${subresource}`],
-    // What is to be created has no name that a rule could go by.
+    // The name of a new object is not known to the authorizer.
     ...(withNames && name !== '' && verb !== 'create' ? { resourceNames: [name] } : {}),
   };
 }
 
-function refusal(attributes: AccessAttributes, roles: readonly RoleLike[]): string[] {
+function missingAccess(attributes: AccessAttributes, roles: readonly RoleLike[]): string[] {
   const namespace = attributes.type === 'resource' ? attributes.namespace : '';
-  const held = roles.filter((role) => countsIn(role, namespace)).flatMap(({ rules }) => (rules ?? []).map(ruleOf));
+  const held = roles.filter((role) => appliesIn(role, namespace)).flatMap(({ rules }) => (rules ?? []).map(ruleOf));
   return missingRules(held, [ruleFor(attributes, true)]).length === 0 ? [] : [describe(attributes)];
 }
 
-function countsIn(role: RoleLike, namespace: string): boolean {
+function appliesIn(role: RoleLike, namespace: string): boolean {
   if (role.kind === 'ClusterRole') return true;
   const own = role.metadata?.namespace;
   return namespace !== '' && (own === undefined || own === namespace);
@@ -178,7 +177,7 @@ function ruleOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }:
   };
 }
 
-/** In the words of kubectl: `update deployments.apps/web in default`. */
+/** In the style of kubectl: `update deployments.apps/web in default`. */
 function describe(attributes: AccessAttributes): string {
   if (attributes.type === 'path') return `${attributes.verb} ${attributes.path}`;
   const { verb, group, resource, subresource, namespace, name } = attributes;
@@ -187,29 +186,29 @@ function describe(attributes: AccessAttributes): string {
   return `${verb} ${what}${which}${namespace === '' ? '' : ` in namespace "${namespace}"`}`;
 }
 
-/** By hand, because nothing but words and lists of words is in it. */
+/** Written by hand, because it contains only strings and lists of strings. */
 function printRole({ apiVersion, kind, metadata, rules }: RoleManifest): string {
-  const lines = [`apiVersion: ${apiVersion}`, `kind: ${kind}`, 'metadata:', `  name: ${word(metadata.name)}`];
-  if (metadata.namespace !== undefined) lines.push(`  namespace: ${word(metadata.namespace)}`);
+  const lines = [`apiVersion: ${apiVersion}`, `kind: ${kind}`, 'metadata:', `  name: ${yamlScalar(metadata.name)}`];
+  if (metadata.namespace !== undefined) lines.push(`  namespace: ${yamlScalar(metadata.namespace)}`);
   lines.push(rules.length === 0 ? 'rules: []' : 'rules:');
   for (const rule of rules) {
     const fields = Object.entries(rule).map(
-      ([field, words]) => `${field}: [${(words as string[]).map(word).join(', ')}]`,
+      ([field, words]) => `${field}: [${(words as string[]).map(yamlScalar).join(', ')}]`,
     );
     lines.push(...fields.map((text, index) => `${index === 0 ? '  - ' : '    '}${text}`));
   }
   return `${lines.join('\n')}\n`;
 }
 
-/** Quoted unless nobody could take it for anything but a word. */
-function word(text: string): string {
+/** Quotes a string unless it is unambiguous in YAML. */
+function yamlScalar(text: string): string {
   return /^[a-z][a-z0-9./-]*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/.test(text)
     ? text
     : JSON.stringify(text);
 }
 
-/** Each rule is about one verb, one group, one resource and at most one name, or one verb and one URL. */
-function smallestRules(single: readonly AccessRule[]): AccessRule[] {
+/** Merges rules that have one verb, group, resource and at most one name each, or one verb and URL. */
+function mergeRules(single: readonly AccessRule[]): AccessRule[] {
   const resources = merge(
     single.filter(({ nonResourceURLs }) => nonResourceURLs === undefined),
     ['verbs', 'resourceNames', 'resources', 'apiGroups'],
@@ -223,21 +222,21 @@ function smallestRules(single: readonly AccessRule[]): AccessRule[] {
 
 type Field = 'verbs' | 'resourceNames' | 'resources' | 'apiGroups' | 'nonResourceURLs';
 
-/** One field after the other: rules that agree in all the other fields become one. */
+/** Field by field: rules that agree in all other fields become one. */
 function merge(rules: readonly AccessRule[], fields: readonly Field[]): AccessRule[] {
   let merged = [...rules];
   for (const field of fields) {
     const groups = new Map<string, AccessRule>();
     for (const rule of merged) {
       const others = fields.filter((other) => other !== field).map((other) => [...(rule[other] ?? [])].sort());
-      // A rule without names is about all of them, and never one with one that has some.
+      // A rule without names applies to all names, so it is never merged with one that has names.
       const key = JSON.stringify([others, field === 'resourceNames' ? rule.resourceNames === undefined : 0]);
-      const known = groups.get(key);
-      groups.set(key, known === undefined ? rule : { ...known, ...union(field, known, rule) });
+      const entry = groups.get(key);
+      groups.set(key, entry === undefined ? rule : { ...entry, ...union(field, entry, rule) });
     }
     merged = [...groups.values()];
   }
-  return merged.filter((rule) => !merged.some((other) => other !== rule && isWithin(rule, other)));
+  return merged.filter((rule) => !merged.some((other) => other !== rule && isCoveredBy(rule, other)));
 }
 
 function union(field: Field, left: AccessRule, right: AccessRule): Partial<Record<Field, readonly string[]>> {
@@ -245,10 +244,10 @@ function union(field: Field, left: AccessRule, right: AccessRule): Partial<Recor
   return words.length === 0 ? {} : { [field]: words };
 }
 
-/** What a rule without names grants already. */
-function isWithin(rule: AccessRule, other: AccessRule): boolean {
+/** Whether a rule without names already grants the rule. */
+function isCoveredBy(rule: AccessRule, other: AccessRule): boolean {
   if (rule.resourceNames === undefined || other.resourceNames !== undefined) return false;
-  const within = (field: Field) => (rule[field] ?? []).every((word) => (other[field] ?? []).includes(word));
+  const within = (field: Field) => (rule[field] ?? []).every((yamlScalar) => (other[field] ?? []).includes(yamlScalar));
   return within('verbs') && within('resources') && within('apiGroups');
 }
 
@@ -261,6 +260,8 @@ function ordered({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }
     verbs: [...verbs].sort((left, right) => rank(left) - rank(right) || (left < right ? -1 : 1)),
   };
 }
+
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 
 function rank(verb: string): number {
   const index = VERBS.indexOf(verb);

@@ -19,16 +19,16 @@ import { goType } from '../text/go/go-value.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../util/json.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
-import { webhookCaller } from '../webhook/caller.js';
+import { createWebhookCaller } from '../webhook/caller.js';
 
-const IDENTITY = [
+const IDENTITY_FIELDS = [
   ['name', 'name'],
   ['namespace', 'namespace'],
   ['uid', 'UID'],
 ] as const;
 
 /** The metadata fields that a conversion may change. */
-const FREE_METADATA = ['labels', 'annotations'] as const;
+const MUTABLE_METADATA = ['labels', 'annotations'] as const;
 
 /** Converts objects between versions of one CRD. */
 export interface Converter {
@@ -38,8 +38,8 @@ export interface Converter {
 }
 
 /** The conversion settings of a CRD. */
-export interface ConversionWish {
-  readonly definition: string;
+export interface ConversionSettings {
+  readonly crdName: string;
   readonly strategy: string;
   readonly webhook?: {
     readonly clientConfig?: WebhookAddress;
@@ -48,47 +48,47 @@ export interface ConversionWish {
 }
 
 /** Returns the converter for a CRD. A function that was registered for the CRD takes precedence over its webhook. */
-export function converterFor(
-  wish: ConversionWish,
+export function createConverter(
+  settings: ConversionSettings,
   { external: outside, dialect, clock, objects }: Pick<ReconcilerHost, 'external' | 'dialect' | 'clock' | 'objects'>,
 ): Converter {
-  const own = Object.hasOwn(outside.conversions, wish.definition) ? outside.conversions[wish.definition] : undefined;
-  if (own !== undefined) return byFunction(own);
-  if (wish.strategy === 'Webhook' && wish.webhook?.clientConfig !== undefined) {
-    const { clientConfig, conversionReviewVersions } = wish.webhook;
-    const call = webhookCaller(outside.webhooks, {
+  const own = Object.hasOwn(outside.conversions, settings.crdName) ? outside.conversions[settings.crdName] : undefined;
+  if (own !== undefined) return functionConverter(own);
+  if (settings.strategy === 'Webhook' && settings.webhook?.clientConfig !== undefined) {
+    const { clientConfig, conversionReviewVersions } = settings.webhook;
+    const call = createWebhookCaller(outside.webhooks, {
       clock,
       service: (namespace, name) => objects.get({ group: '', resource: 'services', namespace, name }),
     });
-    return byWebhook(clientConfig, conversionReviewVersions, { call, uid: () => outside.uid(), dialect });
+    return webhookConverter(clientConfig, conversionReviewVersions, { call, uid: () => outside.uid(), dialect });
   }
-  return BY_NAME;
+  return NO_CONVERSION;
 }
 
-const BY_NAME: Converter = {
-  convert: (objects, apiVersion) => objects.map((object) => relabelled(object, apiVersion)),
+const NO_CONVERSION: Converter = {
+  convert: (objects, apiVersion) => objects.map((object) => withApiVersion(object, apiVersion)),
   mayWait: false,
 };
 
 /** Returns the object with another apiVersion and otherwise unchanged (strategy None). */
-export function relabelled(object: ApiObject, apiVersion: string): ApiObject {
+export function withApiVersion(object: ApiObject, apiVersion: string): ApiObject {
   return object.apiVersion === apiVersion ? object : Object.freeze({ ...object, apiVersion });
 }
 
-function byFunction(convert: ConvertObject): Converter {
+function functionConverter(convert: ConvertObject): Converter {
   const one = (object: ApiObject, apiVersion: string): MaybePromise<ApiObject> => {
     if (object.apiVersion === apiVersion) return object;
     const finish = (converted: unknown) => {
-      if (!isRecord(converted)) throw new TypeError(`the function returned ${describe(converted)}, no object`);
-      return checked(object, cloneJson(converted), apiVersion, 0);
+      if (!isRecord(converted)) throw new TypeError(`the function returned ${describeValue(converted)}, no object`);
+      return checkConvertedObject(object, cloneJson(converted), apiVersion, 0);
     };
     try {
       const version = parseApiVersion(apiVersion)?.version ?? '';
       const made = convert(copyJson(object) as unknown as DraftObject, version);
       // A promise of another realm is not an instance of this realm's Promise.
-      return isThenable(made) ? Promise.resolve(made).then(finish).catch(failed(object)) : finish(made);
+      return isThenable(made) ? Promise.resolve(made).then(finish).catch(conversionFailure(object)) : finish(made);
     } catch (error) {
-      return failed(object)(error);
+      return conversionFailure(object)(error);
     }
   };
   return {
@@ -112,20 +112,20 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   return Array.isArray(value) ? 'a list' : value === null || value === undefined ? String(value) : `a ${typeof value}`;
 }
 
 const TIMEOUT_SECONDS = 30;
-const KNOWN_REVIEWS: readonly string[] = ['v1', 'v1beta1'];
+const SUPPORTED_REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
 
-function byWebhook(
+function webhookConverter(
   address: WebhookAddress,
   reviewVersions: readonly string[],
-  about: { readonly call: WebhookCaller; readonly uid: () => string; readonly dialect: Dialect },
+  context: { readonly call: WebhookCaller; readonly uid: () => string; readonly dialect: Dialect },
 ): Converter {
-  const group = about.dialect.group(serviceGroup('apiextensions'));
-  const version = reviewVersions.find((name) => KNOWN_REVIEWS.includes(name)) ?? 'v1';
+  const group = context.dialect.group(serviceGroup('apiextensions'));
+  const version = reviewVersions.find((name) => SUPPORTED_REVIEW_VERSIONS.includes(name)) ?? 'v1';
   const apiVersion = `${group}/${version}`;
   return {
     mayWait: true,
@@ -133,7 +133,7 @@ function byWebhook(
       const others = objects.filter((object) => object.apiVersion !== desired);
       const [first] = others;
       if (first === undefined) return objects;
-      const uid = about.uid();
+      const uid = context.uid();
       const review = {
         kind: 'ConversionReview',
         apiVersion,
@@ -141,18 +141,18 @@ function byWebhook(
         response: { uid: '', convertedObjects: null, result: { metadata: {} } },
       };
       const finish = (answer: unknown): readonly ApiObject[] => {
-        const converted = convertedIn(answer, { uid, apiVersion, first });
+        const converted = convertedObjects(answer, { uid, apiVersion, first });
         if (converted.length !== others.length) {
           const counts = `returned ${converted.length} objects, expected ${others.length}`;
           throw errors.plain(`conversion webhook for ${gvkOf(first)} ${counts}`);
         }
         let next = 0;
         return objects.map((object) =>
-          object.apiVersion === desired ? object : checked(object, converted[next], desired, next++),
+          object.apiVersion === desired ? object : checkConvertedObject(object, converted[next], desired, next++),
         );
       };
-      const call = async () => finish(await about.call(address, review, TIMEOUT_SECONDS));
-      return call().catch(failed(first));
+      const call = async () => finish(await context.call(address, review, TIMEOUT_SECONDS));
+      return call().catch(conversionFailure(first));
     },
   };
 }
@@ -166,7 +166,7 @@ function gvkOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kin
  * Returns an error handler that rethrows a StatusError and wraps any other error as a failure of the conversion
  * webhook.
  */
-function failed(object: ApiObject): (error: unknown) => never {
+function conversionFailure(object: ApiObject): (error: unknown) => never {
   return (error) => {
     if (StatusError.is(error)) throw error;
     const why = messageOf(error);
@@ -175,7 +175,7 @@ function failed(object: ApiObject): (error: unknown) => never {
 }
 
 /** The request that a ConversionReview response answers. */
-interface Asked {
+interface ConversionRequest {
   readonly uid: string;
   /** Group and version of the ConversionReview. */
   readonly apiVersion: string;
@@ -185,21 +185,22 @@ interface Asked {
 /**
  * Returns the converted objects of a ConversionReview response. Throws if the response is invalid or reports a failure.
  */
-function convertedIn(answer: unknown, asked: Asked): readonly unknown[] {
-  const fail = (why: string): never => failed(asked.first)(new Error(why));
-  const problem = problemOfReview(answer, asked);
+function convertedObjects(answer: unknown, request: ConversionRequest): readonly unknown[] {
+  const fail = (why: string): never => conversionFailure(request.first)(new Error(why));
+  const problem = reviewProblem(answer, request);
   if (problem !== undefined) return fail(problem);
   const response = isRecord(answer) ? answer['response'] : undefined;
   if (response === undefined || response === null) return fail('no response provided');
-  const isFirstVersion = asked.apiVersion.endsWith('/v1');
+  const isFirstVersion = request.apiVersion.endsWith('/v1');
   if (!isRecord(response)) {
-    const { version = '' } = parseApiVersion(asked.apiVersion) ?? {};
+    const { version = '' } = parseApiVersion(request.apiVersion) ?? {};
     const field = `Go struct field ConversionReview.response of type ${version}.ConversionResponse`;
     return fail(`json: cannot unmarshal ${jsonType(response)} into ${field}`);
   }
   const uid = typeof response['uid'] === 'string' ? response['uid'] : '';
   // Only v1 requires the response to repeat the UID; v1beta1 does not.
-  if (isFirstVersion && uid !== asked.uid) return fail(`expected response.uid=${quote(asked.uid)}, got ${quote(uid)}`);
+  if (isFirstVersion && uid !== request.uid)
+    return fail(`expected response.uid=${quote(request.uid)}, got ${quote(uid)}`);
   const { result, convertedObjects } = response;
   const status = isRecord(result) ? result['status'] : undefined;
   if (status !== 'Success') {
@@ -211,14 +212,14 @@ function convertedIn(answer: unknown, asked: Asked): readonly unknown[] {
 }
 
 /** Returns a message if the response is not a ConversionReview of the requested version. */
-function problemOfReview(answer: unknown, { apiVersion }: Asked): string | undefined {
+function reviewProblem(answer: unknown, { apiVersion }: ConversionRequest): string | undefined {
   const expected = { apiVersion, kind: 'ConversionReview' };
   const unreadable = unreadableReview(answer, expected);
   if (unreadable !== undefined) return unreadable;
-  const said = typeIn(answer);
-  const isComplete = said.apiVersion === apiVersion && said.kind === expected.kind;
+  const actual = typeIn(answer);
+  const isComplete = actual.apiVersion === apiVersion && actual.kind === expected.kind;
   if (isComplete || !apiVersion.endsWith('/v1')) return undefined;
-  return `expected webhook response of ${gvkOf(expected)}, got ${gvkOf(said)}`;
+  return `expected webhook response of ${gvkOf(expected)}, got ${gvkOf(actual)}`;
 }
 
 function textOf(value: unknown): string {
@@ -229,36 +230,36 @@ function textOf(value: unknown): string {
  * Checks that a converted object has the expected type and unchanged identity, and restores all metadata that a
  * conversion must not change.
  */
-function checked(before: ApiObject, converted: unknown, apiVersion: string, index: number): ApiObject {
+function checkConvertedObject(before: ApiObject, converted: unknown, apiVersion: string, index: number): ApiObject {
   const refuse = (why: string) => errors.plain(`conversion webhook for ${gvkOf(before)} returned ${why}`);
-  const unread = unreadObject(converted);
+  const unread = decodeProblem(converted);
   if (unread !== undefined) throw errors.plain(unread);
   const object = converted as Record<string, unknown>;
   const received = textOf(object['apiVersion']);
-  const place = `invalid object at index ${index}`;
+  const location = `invalid object at index ${index}`;
   if (received !== apiVersion) {
-    throw refuse(`${place}: invalid groupVersion (expected ${apiVersion}, received ${received})`);
+    throw refuse(`${location}: invalid groupVersion (expected ${apiVersion}, received ${received})`);
   }
   if (object['kind'] !== before.kind) {
-    throw refuse(`${place}: invalid kind (expected ${before.kind}, received ${textOf(object['kind'])})`);
+    throw refuse(`${location}: invalid kind (expected ${before.kind}, received ${textOf(object['kind'])})`);
   }
   const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
-  for (const [field, word] of IDENTITY) {
+  for (const [field, label] of IDENTITY_FIELDS) {
     const [was, is] = [before.metadata[field] ?? '', textOf(metadata[field])];
-    if (was !== is) throw refuse(`invalid object: must have the same ${word}: ${was} != ${is}`);
+    if (was !== is) throw refuse(`invalid object: must have the same ${label}: ${was} != ${is}`);
   }
-  const kept: Record<string, unknown> = { ...before.metadata };
-  for (const field of FREE_METADATA) {
+  const merged: Record<string, unknown> = { ...before.metadata };
+  for (const field of MUTABLE_METADATA) {
     const value = metadata[field] ?? undefined;
-    const problem = value === undefined ? undefined : problemOfMap(field, value, before.metadata[field] ?? {});
+    const problem = value === undefined ? undefined : metadataMapProblem(field, value, before.metadata[field] ?? {});
     if (problem !== undefined) throw refuse(`invalid metadata: ${problem}`);
-    if (value === undefined) delete kept[field];
-    else kept[field] = copyJson(value);
+    if (value === undefined) delete merged[field];
+    else merged[field] = copyJson(value);
   }
-  return deepFreeze({ ...copyJson(object), metadata: kept }) as unknown as ApiObject;
+  return deepFreeze({ ...copyJson(object), metadata: merged }) as unknown as ApiObject;
 }
 
-function unreadObject(converted: unknown): string | undefined {
+function decodeProblem(converted: unknown): string | undefined {
   if (converted === null || converted === undefined) return 'unexpected end of JSON input';
   if (!isRecord(converted)) {
     return `json: cannot unmarshal ${jsonType(converted)} into Go value of type map[string]interface {}`;
@@ -269,8 +270,8 @@ function unreadObject(converted: unknown): string | undefined {
 }
 
 /** Validates converted labels or annotations. Unchanged maps are not validated again. */
-function problemOfMap(
-  field: (typeof FREE_METADATA)[number],
+function metadataMapProblem(
+  field: (typeof MUTABLE_METADATA)[number],
   value: unknown,
   before: Readonly<Record<string, string>>,
 ): string | undefined {

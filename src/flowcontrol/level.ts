@@ -19,7 +19,6 @@ const MOST = 32;
 /** So many in each second are many. */
 const MANY = 3;
 
-
 /** For one level. */
 export class RetryAfter {
   #seconds = 1;

@@ -2,13 +2,12 @@
  * Serves an authorized request for a resource: resolves the verb, negotiates encodings, builds the ApiRequest, sends it
  * to the cluster and encodes the response.
  */
-import { markAuthorized } from '../auth/authorizer.js';
 import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors } from '../meta/errors.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
-import { append } from '../util/same-items.js';
+import { append } from '../util/arrays.js';
 import type { Clock } from '../util/clock.js';
 import { rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
@@ -128,7 +127,6 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
   const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
   const notes = auditNotesOf(exchange);
   const apiRequest = notes === undefined ? read : { ...read, audit: notes };
-  markAuthorized(apiRequest);
 
   // 3. Respond. A synchronous response is not awaited, so that a watch is live before anything else runs.
   const sent = target.send(apiRequest);

@@ -3,11 +3,11 @@
  */
 
 import { attributesOf } from '../auth/attributes.js';
-import { accessDeniedError, isAuthorized } from '../auth/authorizer.js';
+import { accessDeniedError } from '../auth/authorizer.js';
 import { ADMINISTRATOR } from '../auth/identity.js';
 import { errors } from '../meta/errors.js';
 import type { ResourceAttributes } from '../protocol/access.js';
-import type { ApiRequest } from '../protocol/request.js';
+import { type ApiRequest, isAuthorized } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
 
 /** Throws 403 for a request that its sender may not make. */

@@ -1,7 +1,6 @@
 /**
- * How webhooks are reached, for conversion and for admission: by whatever `createCluster({ webhooks })` says, else by
- * `fetch`. Whoever is called, nobody waits for longer than was said, and what goes wrong is told in the words of the
- * reference server.
+ * Calls webhooks for conversion and admission, as configured by `createCluster({ webhooks })` or else with `fetch`. Every
+ * call is subject to its timeout, and errors have the reference server's messages.
  */
 
 import type { WebhookAddress, WebhookCaller, WebhookFunction, WebhookResolver, Webhooks } from '../kinds/reconciler.js';
@@ -13,64 +12,42 @@ import type { Clock } from '../util/clock.js';
 import { cloneJson, copyJson, escapeForPages, isRecord, printJson } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 
-/** Answers of webhooks that are longer are not read to their end. */
-const MAX_ANSWER = 3 * 1024 * 1024;
-
-class Timeout extends Error {}
-
-const UNSAFE_IN_PATHS = /[^A-Za-z0-9\-._~!$&'()*+,;=:@%]/gu;
-
-/** What is said of an answer that is no Status. */
-const STATUS_PROBLEMS: Readonly<Record<number, string>> = {
-  400: 'the server rejected our request for an unknown reason',
-  401: 'the server has asked for the client to provide credentials',
-  404: 'the server could not find the requested resource',
-  405: 'the server does not allow this method on the requested resource',
-  409: 'the server reported a conflict',
-  422: 'the server rejected our request due to an error in our request',
-  429: 'the server has received too many requests and has asked us to try again later',
-  503: 'the server is currently unable to handle the request',
-  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
-};
-
-/** Longer texts are cut before they are told. */
-const MAX_WORDS = 2048;
-
-export interface WebhookSetting {
+/** What calls need of their cluster. */
+export interface WebhookContext {
   readonly clock: Clock;
-  /** A Service of the cluster: a webhook behind one that is not there cannot be reached. */
+  /** Looks up a Service: a webhook behind a missing Service cannot be reached. */
   service(namespace: string, name: string): ApiObject | undefined;
 }
 
 /**
- * Calls webhooks as a cluster's options say. Rejects with what is to be told. A caller of the user's own keeps the time
- * itself; functions are given up on when it is over.
+ * Creates the webhook caller of a cluster. It rejects with the reference server's message. A custom caller enforces the
+ * timeout itself; resolved functions are abandoned when it expires.
  */
-export function webhookCaller(webhooks: Webhooks | undefined, setting: WebhookSetting): WebhookCaller {
-  if (typeof webhooks !== 'function') return resolving(webhooks, setting);
+export function createWebhookCaller(webhooks: Webhooks | undefined, context: WebhookContext): WebhookCaller {
+  if (typeof webhooks !== 'function') return resolvingCaller(webhooks, context);
   return async (address, review, timeoutSeconds) => webhooks(address, copyJson(review), timeoutSeconds);
 }
 
-function resolving(resolver: WebhookResolver | undefined, setting: WebhookSetting): WebhookCaller {
-  const { clock } = setting;
+function resolvingCaller(resolver: WebhookResolver | undefined, context: WebhookContext): WebhookCaller {
+  const { clock } = context;
   const send = resolver?.fetch;
   return async (address, review, timeoutSeconds) => {
     const found = resolver?.resolve(address);
     if (typeof found === 'function') {
       const url = postUrl(address, timeoutSeconds);
-      // A copy: a function may do with it what it likes.
+      // A copy, because the function may change it.
       const call = () => callFunction(found, copyJson(review), url);
-      return inTime(call, { clock, address, timeoutSeconds });
+      return withTimeLimit(call, { clock, address, timeoutSeconds });
     }
     if (found === undefined) {
       checkBundle(address);
-      requireService(address, setting, timeoutSeconds);
+      requireService(address, context, timeoutSeconds);
     }
     return fetchWebhooks(clock, { fetch: send, sendTo: found })(address, review, timeoutSeconds);
   };
 }
 
-/** What a function throws stands where the failure of a connection would. */
+/** An error thrown by the function is reported like a connection failure. */
 async function callFunction(call: WebhookFunction, review: Record<string, unknown>, url: string): Promise<unknown> {
   let answer: unknown;
   try {
@@ -83,7 +60,7 @@ async function callFunction(call: WebhookFunction, review: Record<string, unknow
   return answer;
 }
 
-/** Certificates that cannot be read; nobody is called then. */
+/** The caBundle cannot be parsed; the webhook is not called. */
 export class UnreadableBundle extends Error {
   override readonly name = 'UnreadableBundle';
 }
@@ -93,10 +70,10 @@ function checkBundle({ caBundle = '' }: WebhookAddress): void {
     throw new UnreadableBundle('unable to load root certificates: unable to parse bytes as PEM block');
 }
 
-/** A service without an address of its own, or without that port, is no way to a webhook. */
+/** Rejects Services without a cluster IP or without the port. */
 function requireService(
   { service: wanted }: WebhookAddress,
-  { service }: WebhookSetting,
+  { service }: WebhookContext,
   timeoutSeconds: number,
 ): void {
   if (wanted === undefined) return;
@@ -112,17 +89,17 @@ function requireService(
   throw fail(`no service port ${port} found for service ${quote(name)}`);
 }
 
-/** Settles with what `run` does, at the latest when the time is over; what comes after that counts for nothing. */
-export function inTime(
+/** Settles like `run`, or rejects when the timeout expires; later results are ignored. */
+export function withTimeLimit(
   run: () => Promise<unknown>,
   limit: { readonly clock: Clock; readonly address: WebhookAddress; readonly timeoutSeconds: number },
 ): Promise<unknown> {
   const { clock, address, timeoutSeconds } = limit;
   return new Promise((resolve, reject) => {
-    const give = (): void => {
+    const expire = (): void => {
       reject(new Error(`Post ${quote(postUrl(address, timeoutSeconds))}: context deadline exceeded`));
     };
-    const undo = clock.after(timeoutSeconds * 1000, give);
+    const undo = clock.after(timeoutSeconds * 1000, expire);
     run().then(resolve, reject).finally(undo);
   });
 }
@@ -132,14 +109,20 @@ function thrownMessage(error: unknown): string {
   return typeof error === 'string' ? error : `it threw ${error === undefined ? 'nothing' : `a ${typeof error}`}`;
 }
 
+/** Maximum length of a response. */
+const MAX_RESPONSE = 3 * 1024 * 1024;
+
+/** The reason with which a timed-out request is aborted. */
+class Timeout extends Error {}
+
 interface FetchOptions {
-  /** The platform's own unless said otherwise. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
-  /** Where the webhook really is; messages name the address of the configuration all the same. */
+  /** The actual address of the webhook; messages name the configured one. */
   readonly sendTo?: string | undefined;
 }
 
-/** Sends reviews to the addresses in configurations. Services are reached by the name they have in a cluster's DNS. */
+/** Calls webhooks at their configured addresses. Services are addressed by their cluster DNS names. */
 export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): WebhookCaller {
   const send = options.fetch ?? fetch;
   return async (address, review, timeoutSeconds) => {
@@ -164,26 +147,26 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
       undo();
     }
     if (response.status < 200 || response.status > 206) throw new Error(statusProblem(response, text));
-    if (text.length > MAX_ANSWER) throw new Error('the answer of the webhook is too long');
-    if (text === '') throw new Error(`0-length response with ${described(response)}`);
-    return documentIn(text);
+    if (text.length > MAX_RESPONSE) throw new Error('the answer of the webhook is too long');
+    if (text === '') throw new Error(`0-length response with ${responseSummary(response)}`);
+    return parseDocument(text);
   };
 }
 
-/** The address of a webhook as messages name it. */
+/** The URL of a webhook as it appears in messages. */
 export function postUrl({ url, service }: WebhookAddress, timeoutSeconds: number): string {
   if (service !== undefined && url === undefined) {
     const { namespace, name, path = '', port = 443 } = service;
     return `https://${name}.${namespace}.svc:${port}${cleanPath(path)}?timeout=${timeoutSeconds}s`;
   }
-  // Configurations cannot have more than this.
+  // Validation ensures that the URL has no query or fragment.
   const parts = /^([a-z]+:\/\/)(?:[^/?#]*@)?([^/?#]*)([^?#]*)/i.exec(url ?? '');
   if (parts === null) throw new Error('webhook configuration must have either service or URL');
   const [, scheme = '', host = '', path = ''] = parts;
   return `${scheme}${host}${cleanPath(path)}?timeout=${timeoutSeconds}s`;
 }
 
-/** A path without detours: it begins with a slash and does not end in one. */
+/** Normalizes a path: one leading slash, none at the end, no dot segments. */
 function cleanPath(path: string): string {
   const steps: string[] = [];
   for (const step of path.split('/')) {
@@ -193,14 +176,16 @@ function cleanPath(path: string): string {
   return `/${steps.join('/')}`;
 }
 
-/** The webhook is told how long it has, wherever it really is. */
+const UNSAFE_IN_PATHS = /[^A-Za-z0-9\-._~!$&'()*+,;=:@%]/gu;
+
+/** The timeout parameter is sent in any case. */
 function withTimeout(url: string, seconds: number): string {
   const target = new URL(url);
   target.searchParams.set('timeout', `${seconds}s`);
   return target.href;
 }
 
-/** The platform's reason, in the words of the reference's network library where they are known. */
+/** The message of Go's network library where it is known, else the platform's. */
 function networkProblem(error: unknown, url: string): string {
   if (error instanceof Timeout) return 'context deadline exceeded';
   const cause: unknown = error instanceof Error ? error.cause : undefined;
@@ -210,7 +195,7 @@ function networkProblem(error: unknown, url: string): string {
       return `dial tcp ${address}:${port}: connect: connection refused`;
     if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`;
   }
-  // Some ports the platform does not even try; nobody listens there.
+  // Platforms block some ports; report them as closed.
   if (cause instanceof Error && cause.message === 'bad port') {
     const { hostname, port } = new URL(url);
     return `dial tcp ${hostname}:${port}: connect: connection refused`;
@@ -219,12 +204,12 @@ function networkProblem(error: unknown, url: string): string {
   return reason ?? messageOf(error);
 }
 
-function described({ status, headers }: Response): string {
+function responseSummary({ status, headers }: Response): string {
   return `status code: ${status} and content type: ${headers.get('content-type') ?? ''}`;
 }
 
-/** Large integers stay whole. What is no JSON at all would be a text in YAML, which the reference reads as well. */
-function documentIn(text: string): unknown {
+/** Keeps large integers. Text that is not JSON is a YAML string, as the reference server accepts YAML as well. */
+function parseDocument(text: string): unknown {
   try {
     return parseJson(text).value;
   } catch (error) {
@@ -234,19 +219,35 @@ function documentIn(text: string): unknown {
   }
 }
 
+/** Messages for responses that are not a Status. */
+const STATUS_PROBLEMS: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+/** Longer response texts are truncated in messages. */
+const MAX_TEXT = 2048;
+
 function statusProblem({ status, headers }: Response, text: string): string {
   const own = messageOfStatus(text);
   if (own !== undefined) return own;
   const type = headers.get('content-type') ?? '';
-  const words = type === '' || type.startsWith('text/') ? text.slice(0, MAX_WORDS).trim() : 'unknown';
-  if (status === 403 || status === 406 || status === 415) return words;
-  const known = STATUS_PROBLEMS[status];
-  if (known !== undefined) return known;
-  if (status >= 500) return `an error on the server (${quote(words)}) has prevented the request from succeeding`;
+  const excerpt = type === '' || type.startsWith('text/') ? text.slice(0, MAX_TEXT).trim() : 'unknown';
+  if (status === 403 || status === 406 || status === 415) return excerpt;
+  const message = STATUS_PROBLEMS[status];
+  if (message !== undefined) return message;
+  if (status >= 500) return `an error on the server (${quote(excerpt)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${status} but did not return more information`;
 }
 
-/** The message of an answer that is a Status. */
+/** The message of a Status response. */
 function messageOfStatus(text: string): string | undefined {
   try {
     const body: unknown = parseJson(text).value;

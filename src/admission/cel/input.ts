@@ -3,7 +3,7 @@
  * Objects are wrapped without copying, as the JSON that clients see.
  */
 import {
-  type AuthorizationQuestion,
+  type AuthorizationCheck,
   authorizerValue,
   type CelAuthorizer,
   type CelValue,
@@ -160,7 +160,7 @@ function serviceAccountUser({ namespace, name }: { readonly namespace: string; r
   };
 }
 
-function attributesOf(question: AuthorizationQuestion): AccessAttributes {
+function attributesOf(question: AuthorizationCheck): AccessAttributes {
   const { verb } = question;
   if (question.type === 'path') return { type: 'path', verb, path: question.path };
   const { group, resource, subresource, namespace, name, fieldSelector, labelSelector } = question;

@@ -23,8 +23,8 @@ import {
 } from '../../cel/index.js';
 import { PatchObject, PatchStep } from '../../kinds/admissionregistration/expressions/patch-types.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
-import { merge } from '../../merge/apply/merge.js';
 import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js';
+import { merge } from '../../merge/apply/merge.js';
 import { fieldElement, type PathElement, printElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typed.js';
 import type { ScalarNode, Structural } from '../../schema/structural.js';

@@ -16,10 +16,10 @@ import {
   CelUint,
   type CelValue,
   EntryMap,
+  goTypeName,
   JsonList,
   JsonMap,
   printValue,
-  referenceClass,
   runtimeTypeName,
   typeNameOf,
 } from '../../cel/index.js';
@@ -60,7 +60,7 @@ function fieldValue(given: CelValue): FieldValue {
     const record: MutableRecord = {};
     for (const key of value.keys()) {
       if (typeof key !== 'string')
-        return { problem: `map key ${quoteKey(key)} is of type ${referenceClass(key)}, not string` };
+        return { problem: `map key ${quoteKey(key)} is of type ${goTypeName(key)}, not string` };
       setOwn(record, key, plainValue(value.get(key) ?? null));
     }
     return { value: record };
@@ -127,7 +127,7 @@ function syntax(value: unknown): string {
 function goTypeOf(value: CelValue): string {
   const name = typeNameOf(value).split('.').at(-1) ?? '';
   if (name === 'Quantity') return '*resource.Quantity';
-  return name === 'URL' ? '*url.URL' : referenceClass(value);
+  return name === 'URL' ? '*url.URL' : goTypeName(value);
 }
 
 const NANOS = 1_000_000_000n;
@@ -144,7 +144,7 @@ function timeSyntax({ nanos }: CelTimestamp): string {
 function quoteKey(key: CelValue): string {
   const code = key instanceof CelUint ? key.value : typeof key === 'bigint' ? key : undefined;
   // The reference server formats this message twice, which garbles the verb.
-  if (code === undefined) return `%!!(MISSING)q(${referenceClass(key)}=${printValue(key)})`;
+  if (code === undefined) return `%!!(MISSING)q(${goTypeName(key)}=${printValue(key)})`;
   if (code < 0n || code > 0x10ffffn) return "'\uFFFD'";
   const character = quote(String.fromCodePoint(Number(code))).slice(1, -1);
   return `'${character === '\\"' ? '"' : character === "'" ? "\\'" : character}'`;

@@ -1,5 +1,6 @@
 /**
- * Images are fetched anew for every pod, so that nobody runs what he has no right to fetch because somebody else did.
+ * The AlwaysPullImages plugin: every pod pulls its images, so that a user without pull access cannot run an image that
+ * another user's pod left on the node.
  */
 
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
@@ -8,13 +9,13 @@ import { errors } from '../../meta/errors.js';
 import { type FieldError, notSupported, printFieldError } from '../../meta/field-error.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
-import { type AnyRequest, isFor, kindsOf, refuse } from './requests.js';
+import { type AnyRequest, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 const ALWAYS = 'Always';
 
 export const alwaysPullImages: AdmissionPlugin = Object.freeze({
   name: 'AlwaysPullImages',
-  looksAt: kindsOf(['', 'pods']),
+  handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
   mutate,
   validate,
@@ -27,19 +28,19 @@ function mutate(request: AdmissionRequest<DraftObject>): void {
   for (const { image } of spec.volumes ?? []) if (image !== undefined) image.pullPolicy = ALWAYS;
 }
 
-/** Another plugin may have changed it back. */
+/** Other plugins may have changed the policy after `mutate`. */
 function validate(request: AdmissionRequest): void {
   const spec = specOf(request);
   if (spec === undefined) return;
-  const texts = new Set(problems(spec).map((problem) => refuse(request, printFieldError(problem)).message));
+  const texts = new Set(problems(spec).map((problem) => forbiddenError(request, printFieldError(problem)).message));
   if (texts.size === 0) return;
-  // Refusals in a list are no refusal to the reference server, but a failure of its own.
+  // The reference server returns an aggregate of Forbidden errors, which clients see as a plain error.
   throw errors.plain(texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`);
 }
 
-/** None where there is nothing to do: an update that brings no new image fetches none. */
+/** Undefined for updates that add no new image. */
 function specOf(request: AnyRequest): PodSpec | undefined {
-  if (!isFor(request, '', 'pods') || request.object === undefined) return undefined;
+  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return undefined;
   const spec = request.object['spec'] as PodSpec;
   if (request.oldObject === undefined) return spec;
   const images = new Set(allContainers(request.oldObject['spec'] as PodSpec).map(({ image }) => image));

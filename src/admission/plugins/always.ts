@@ -1,20 +1,20 @@
 /**
- * Yes, or no, to everything. For tests of what surrounds them.
+ * The AlwaysAdmit and AlwaysDeny plugins, for tests.
  */
 import type { AdmissionPlugin } from '../types.js';
 import type { AnyRequest } from './requests.js';
-import { refuse } from './requests.js';
+import { forbiddenError } from './requests.js';
 
 export const alwaysAdmit: AdmissionPlugin = Object.freeze({ name: 'AlwaysAdmit', isBuiltIn: true });
 
 export const alwaysDeny: AdmissionPlugin = Object.freeze({
   name: 'AlwaysDeny',
   isBuiltIn: true,
-  connects: true,
+  handlesConnect: true,
   mutate: deny,
   validate: deny,
 });
 
 function deny(request: AnyRequest): never {
-  throw refuse(request, 'admission control is denying all modifications');
+  throw forbiddenError(request, 'admission control is denying all modifications');
 }

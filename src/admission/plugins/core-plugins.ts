@@ -1,5 +1,5 @@
 /**
- * The plugins of a cluster that brings no more than it is given: those that need neither expressions nor webhooks.
+ * The default plugins of the `core` entry point: those that need neither CEL nor webhooks.
  */
 import type { AdmissionPlugin } from '../types.js';
 import { defaultIngressClass, defaultStorageClass } from './default-class.js';

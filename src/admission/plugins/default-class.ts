@@ -1,40 +1,40 @@
 /**
- * Claims and ingresses that name no class get the one that is marked as the default.
+ * The DefaultStorageClass and DefaultIngressClass plugins: set the default class on objects that name none.
  */
-import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../kinds/shared/default-class.js';
+import { DEFAULT_STORAGE_CLASS_SUBDOMAINS, isDefaultClass } from '../../kinds/shared/default-class.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor, kindsOf } from './requests.js';
+import { isRequestFor, kindsOf } from './requests.js';
 
 export const defaultStorageClass: AdmissionPlugin = Object.freeze({
   name: 'DefaultStorageClass',
-  looksAt: kindsOf(['', 'persistentvolumeclaims']),
+  handlesKind: kindsOf(['', 'persistentvolumeclaims']),
   isBuiltIn: true,
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
-    if (!isFor(request, '', 'persistentvolumeclaims')) return;
+    if (!isRequestFor(request, '', 'persistentvolumeclaims')) return;
     const spec = request.object['spec'] as { storageClassName?: string };
     if (spec.storageClassName !== undefined || hasBetaClass(request.object, view)) return;
     const classes = view.list({ group: serviceGroup('storage'), resource: 'storageclasses' });
-    const chosen = markedAsDefault(classes, STORAGE_CLASS_MARKS, view);
+    const chosen = markedAsDefault(classes, DEFAULT_STORAGE_CLASS_SUBDOMAINS, view);
     if (chosen !== undefined) spec.storageClassName = chosen.metadata.name;
   },
 });
 
-/** The class in the annotation of old. */
+/** Whether the deprecated annotation names a class. */
 function hasBetaClass(claim: DraftObject, { dialect }: ClusterView): boolean {
   return Object.hasOwn(claim.metadata.annotations ?? {}, dialect.subkey('volume.beta', 'storage-class'));
 }
 
 export const defaultIngressClass: AdmissionPlugin = Object.freeze({
   name: 'DefaultIngressClass',
-  looksAt: kindsOf([serviceGroup('networking'), 'ingresses']),
+  handlesKind: kindsOf([serviceGroup('networking'), 'ingresses']),
   isBuiltIn: true,
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
     const group = serviceGroup('networking');
-    if (!isFor(request, group, 'ingresses')) return;
+    if (!isRequestFor(request, group, 'ingresses')) return;
     const spec = request.object['spec'] as { ingressClassName?: string };
     const annotation = view.dialect.key('ingress.class');
     if (spec.ingressClassName !== undefined) return;
@@ -44,7 +44,7 @@ export const defaultIngressClass: AdmissionPlugin = Object.freeze({
   },
 });
 
-/** Of several defaults, the newest; of equally old ones, the first by name. */
+/** Of several defaults the newest one; of equally old ones the first by name. */
 function markedAsDefault(
   classes: readonly ApiObject[],
   subdomains: readonly string[],
@@ -53,7 +53,7 @@ function markedAsDefault(
   let best: ApiObject | undefined;
   for (const candidate of classes) {
     if (!isDefaultClass(candidate, subdomains, dialect)) continue;
-    // Listed by name, so that the first of equals is there already.
+    // The list is sorted by name, so the first of equals wins.
     const { creationTimestamp } = candidate.metadata;
     if (best === undefined || creationTimestamp > best.metadata.creationTimestamp) best = candidate;
   }

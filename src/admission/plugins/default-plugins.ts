@@ -1,5 +1,5 @@
 /**
- * The plugins that are on by default; position is order.
+ * The plugins that are on by default, and the reference server's order of all plugins.
  */
 import { mutatingAdmissionPolicy } from '../mutating-policy/plugin.js';
 import { podSecurity } from '../pod-security/pod-security.js';
@@ -23,6 +23,47 @@ import { runtimeClass } from './runtime-class.js';
 import { defaultTolerationSeconds, taintNodesByCondition } from './tolerations.js';
 import { persistentVolumeClaimResize, storageObjectInUseProtection } from './volume-claims.js';
 
+/** In the order in which they run. */
+export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([
+  namespaceLifecycle,
+  limitRanger,
+  taintNodesByCondition,
+  podSecurity,
+  priority,
+  defaultTolerationSeconds,
+  defaultStorageClass,
+  storageObjectInUseProtection,
+  persistentVolumeClaimResize,
+  runtimeClass,
+  certificateApproval,
+  certificateSigning,
+  clusterTrustBundleAttest,
+  certificateSubjectRestriction,
+  defaultIngressClass,
+  podTopologyLabels,
+  mutatingAdmissionPolicy,
+  mutatingAdmissionWebhook,
+  validatingAdmissionPolicy,
+  validatingAdmissionWebhook,
+  resourceQuota,
+]);
+
+/**
+ * Sorts built-in plugins into the reference server's order; user-defined plugins follow in the given order.
+ *
+ * @example
+ * createCluster({ admission: inReferenceOrder([...defaultAdmission, serviceAccount]) });
+ */
+export function inReferenceOrder(plugins: readonly AdmissionPlugin[]): readonly AdmissionPlugin[] {
+  const positionOf = ({ name, isBuiltIn, mayWait }: AdmissionPlugin): number => {
+    // A user-defined plugin may share a name; only built-in plugins set one of these members.
+    const position = isBuiltIn === true || mayWait !== undefined ? ORDER.indexOf(name) : -1;
+    return position < 0 ? ORDER.length : position;
+  };
+  return Object.freeze([...plugins].sort((left, right) => positionOf(left) - positionOf(right)));
+}
+
+/** upstream: pkg/kubeapiserver/options/plugins.go AllOrderedPlugins */
 const ORDER: readonly string[] = [
   'AlwaysAdmit',
   'NamespaceAutoProvision',
@@ -60,42 +101,3 @@ const ORDER: readonly string[] = [
   'ResourceQuota',
   'AlwaysDeny',
 ];
-
-export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([
-  namespaceLifecycle,
-  limitRanger,
-  taintNodesByCondition,
-  podSecurity,
-  priority,
-  defaultTolerationSeconds,
-  defaultStorageClass,
-  storageObjectInUseProtection,
-  persistentVolumeClaimResize,
-  runtimeClass,
-  certificateApproval,
-  certificateSigning,
-  clusterTrustBundleAttest,
-  certificateSubjectRestriction,
-  defaultIngressClass,
-  podTopologyLabels,
-  mutatingAdmissionPolicy,
-  mutatingAdmissionWebhook,
-  validatingAdmissionPolicy,
-  validatingAdmissionWebhook,
-  resourceQuota,
-]);
-
-/**
- * The same plugins, ours each in its place; those of users come last, in the order given.
- *
- * @example
- * createCluster({ admission: inReferenceOrder([...defaultAdmission, serviceAccount]) });
- */
-export function inReferenceOrder(plugins: readonly AdmissionPlugin[]): readonly AdmissionPlugin[] {
-  const placeOf = ({ name, isBuiltIn, mayWait }: AdmissionPlugin): number => {
-    // A user's plugin may have the name of one of ours; ours say that they do not wait, or when.
-    const place = isBuiltIn === true || mayWait !== undefined ? ORDER.indexOf(name) : -1;
-    return place < 0 ? ORDER.length : place;
-  };
-  return Object.freeze([...plugins].sort((left, right) => placeOf(left) - placeOf(right)));
-}

@@ -1,23 +1,23 @@
 /**
- * Services get no addresses that others could be reached by; those that they have they may keep.
+ * The DenyServiceExternalIPs plugin: rejects new external IPs; existing ones may stay.
  */
 import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
-import { isFor, kindsOf, refuse } from './requests.js';
+import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 export const denyServiceExternalIPs: AdmissionPlugin = Object.freeze({
   name: 'DenyServiceExternalIPs',
-  looksAt: kindsOf(['', 'services']),
+  handlesKind: kindsOf(['', 'services']),
   isBuiltIn: true,
   validate,
 });
 
 function validate(request: AdmissionRequest): void {
-  if (!isFor(request, '', 'services') || request.object === undefined) return;
+  if (!isRequestFor(request, '', 'services') || request.object === undefined) return;
   const present = new Set(addressesOf(request.oldObject));
   if (addressesOf(request.object).every((address) => present.has(address))) return;
-  throw refuse(request, 'Use of external IPs is denied by admission control');
+  throw forbiddenError(request, 'Use of external IPs is denied by admission control');
 }
 
 function addressesOf(object: ApiObject | undefined): readonly string[] {

@@ -1,5 +1,5 @@
 /**
- * How many events may be written in a while, in all, in a namespace, by a user, or about one thing from one source.
+ * The EventRateLimit plugin: token buckets for events per server, namespace, user, or source and object.
  */
 import type { CoreEvent } from '../../kinds/core/v1/event.js';
 import { failure } from '../../meta/errors.js';
@@ -10,21 +10,21 @@ export const LIMIT_TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as
 
 export interface EventLimit {
   readonly type: (typeof LIMIT_TYPES)[number];
-  /** How many a second, on the whole. */
+  /** Events per second on average. */
   readonly qps: number;
-  /** How many at once. */
+  /** Maximum burst. */
   readonly burst: number;
-  /** How many namespaces, users or things are remembered; one that was forgotten begins anew. 4096 if absent. */
+  /** Number of buckets kept; an evicted one starts full again. Default: 4096. */
   readonly cacheSize?: number;
 }
 
 export interface EventRateLimitOptions {
-  /** An event must keep to all of them. */
+  /** An event must satisfy all of them. */
   readonly limits: readonly EventLimit[];
 }
 
 /**
- * The plugin. Each cluster that it is given to counts for itself.
+ * Creates the plugin. Each cluster counts separately.
  *
  * @example
  * eventRateLimit({ limits: [{ type: 'Namespace', qps: 50, burst: 100 }] })
@@ -35,7 +35,7 @@ export function eventRateLimit(options: EventRateLimitOptions): AdmissionPlugin 
   const byCluster = new WeakMap<ClusterView, readonly Enforcer[]>();
   return Object.freeze({
     name: 'EventRateLimit',
-    // Only events of the first group: the reference server does not limit the others.
+    // The reference server limits events of the core group only.
     handlesKind: ({ kind }) => kind.group === '' && kind.names.plural === 'events',
     isBuiltIn: true,
     validate(request, view) {
@@ -46,8 +46,8 @@ export function eventRateLimit(options: EventRateLimitOptions): AdmissionPlugin 
         enforcers = limits.map((limit) => new Enforcer(limit));
         byCluster.set(view, enforcers);
       }
-      // Each is asked, so that each counts.
-      const texts = new Set(enforcers.flatMap((enforcer) => enforcer.refusal(request, view.clock.now()) ?? []));
+      // Every enforcer runs, so that each counts the event.
+      const texts = new Set(enforcers.flatMap((enforcer) => enforcer.takeToken(request, view.clock.now()) ?? []));
       if (texts.size === 0) return;
       const why = texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`;
       throw failure({ reason: 'TooManyRequests', message: `Too many requests: ${why}` });
@@ -88,7 +88,7 @@ const KEYS: Readonly<Record<EventLimit['type'], (request: AdmissionRequest) => s
   },
 };
 
-/** A bucket that holds `burst` events and is refilled by `qps` a second. */
+/** A token bucket: holds up to `burst` tokens, refilled with `qps` per second. */
 interface Bucket {
   left: number;
   at: number;
@@ -96,15 +96,15 @@ interface Bucket {
 
 class Enforcer {
   readonly #limit: EventLimit;
-  /** The one that was used last comes last. */
+  /** In order of use, the most recent last. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(limit: EventLimit) {
     this.#limit = limit;
   }
 
-  /** Takes one event out of the bucket, if there is one. */
-  refusal(request: AdmissionRequest, now: number): string | undefined {
+  /** Takes a token. Returns the message if there is none. */
+  takeToken(request: AdmissionRequest, now: number): string | undefined {
     const { type, qps, burst } = this.#limit;
     const key = KEYS[type](request);
     const bucket = this.#bucket(key, now);

@@ -1,9 +1,9 @@
 /**
- * Holds pods and claims to the LimitRanges of their namespace: containers that leave amounts open get the defaults of
- * the ranges, and what is too small, too large or too far apart is refused. spec: LimitRange
+ * The LimitRanger plugin: sets the default requests and limits of a namespace's LimitRanges and rejects amounts that are
+ * too small, too large or exceed the limit/request ratio. spec: LimitRange
  *
- * Defaults come before the object is validated, checks after it: an invalid pod hears that it is invalid. What a pod
- * uses is fixed when it is made; of its updates, only `resize` is looked at.
+ * Defaults are set before validation of the object, checks run after it. The resources of a pod are fixed at creation, so
+ * of the updates only `resize` is checked.
  */
 import type { LimitRange, LimitRangeItem } from '../../kinds/core/v1/limit-range.js';
 import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
@@ -16,7 +16,7 @@ import { sortedRecord } from '../../util/order.js';
 import { idleWithout } from '../idle.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { type Amounts, podAmounts, readAmounts } from './pod-amounts.js';
-import { type AnyRequest, isFor, kindsOf, refuse } from './requests.js';
+import { type AnyRequest, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 const RANGES = { group: '', resource: 'limitranges' };
 
@@ -30,31 +30,31 @@ export const limitRanger: AdmissionPlugin = /* @__PURE__ */ idleWithout([RANGES]
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
   if (!isForPod(request) || request.object === undefined) return;
-  for (const items of rangesFor(request, view)) fillIn(request.object as unknown as Pod, items, view);
+  for (const items of rangesFor(request, view)) applyDefaults(request.object as unknown as Pod, items, view);
 }
 
-/** The first range that is not kept answers, with everything that it has to say. */
+/** Throws the problems of the first LimitRange that is violated. */
 function validate(request: AdmissionRequest, view: ClusterView): void {
   const check = isForPod(request) ? podProblems : isForClaim(request) ? claimProblems : undefined;
   if (check === undefined || request.object === undefined) return;
   for (const items of rangesFor(request, view)) {
     const texts = [...new Set(check(request.object, items, view))];
-    if (texts.length > 0) throw refuse(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
+    if (texts.length > 0) throw forbiddenError(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
   }
 }
 
 function isForPod(request: AnyRequest): boolean {
-  if (request.operation === 'CREATE') return isFor(request, '', 'pods');
+  if (request.operation === 'CREATE') return isRequestFor(request, '', 'pods');
   const { kind } = request.served;
   const isResize = request.operation === 'UPDATE' && request.subresource === 'resize';
   return isResize && kind.group === '' && kind.names.plural === 'pods';
 }
 
 function isForClaim(request: AdmissionRequest): boolean {
-  return request.operation !== 'DELETE' && isFor(request, '', 'persistentvolumeclaims');
+  return request.operation !== 'DELETE' && isRequestFor(request, '', 'persistentvolumeclaims');
 }
 
-/** The limits of each LimitRange, by its name. What is going away already is left in peace. */
+/** The limits of each LimitRange, sorted by name; none for objects that are being deleted. */
 function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (readonly LimitRangeItem[])[] {
   if (oldObject?.metadata.deletionTimestamp) return [];
   const ranges = view.list(RANGES, namespace);
@@ -62,16 +62,18 @@ function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (re
   return ranges.map((range) => (range as unknown as LimitRange).spec.limits ?? []);
 }
 
-/** Changes the pod in place, and leaves a note about it. Of several ranges that fill in something, the last note stays. */
-function fillIn(pod: Pod, items: readonly LimitRangeItem[], { dialect }: ClusterView): void {
+/** Sets defaults in place and an annotation that lists them. Of several ranges, the last annotation remains. */
+function applyDefaults(pod: Pod, items: readonly LimitRangeItem[], { dialect }: ClusterView): void {
   const ofContainers = items.filter(({ type }) => type === 'Container');
   const defaults = {
     requests: Object.assign({}, ...ofContainers.map(({ defaultRequest }) => defaultRequest)) as ResourceList,
     limits: Object.assign({}, ...ofContainers.map((item) => item.default)) as ResourceList,
   };
   const note = [
-    ...(pod.spec.containers ?? []).flatMap((container) => fillInContainer(container, 'container', defaults)),
-    ...(pod.spec.initContainers ?? []).flatMap((container) => fillInContainer(container, 'init container', defaults)),
+    ...(pod.spec.containers ?? []).flatMap((container) => applyContainerDefaults(container, 'container', defaults)),
+    ...(pod.spec.initContainers ?? []).flatMap((container) =>
+      applyContainerDefaults(container, 'init container', defaults),
+    ),
   ];
   if (note.length === 0) return;
   const text = `LimitRanger plugin set: ${note.join('; ')}`;
@@ -80,8 +82,8 @@ function fillIn(pod: Pod, items: readonly LimitRangeItem[], { dialect }: Cluster
   );
 }
 
-/** What was set, in words. */
-function fillInContainer(
+/** Returns descriptions of what was set. */
+function applyContainerDefaults(
   container: Container,
   title: string,
   defaults: { readonly requests: ResourceList; readonly limits: ResourceList },
@@ -113,20 +115,20 @@ function podProblems(object: ApiObject, items: readonly LimitRangeItem[], { feat
   });
 }
 
-/** Which of a pod's own amounts stand for those of its containers. */
+/** The resources whose pod-level amounts replace those of the containers. */
 function isPodLevel(resource: string): boolean {
   return resource === 'cpu' || resource === 'memory';
 }
 
-/** Only what a claim requests counts; it has no use for limits. */
+/** Claims have only requests. */
 function claimProblems(object: ApiObject, items: readonly LimitRangeItem[]): string[] {
   const requests = readAmounts((object as unknown as PersistentVolumeClaim).spec.resources.requests);
   const limits: Amounts = new Map();
   return items
     .filter(({ type }) => type === 'PersistentVolumeClaim')
     .flatMap((item) => [
-      ...each(item, 'min', (bound) => minProblem(bound, { requests, limits })),
-      ...each(item, 'max', (bound) => maxRequestProblem(bound, requests)),
+      ...checkBounds(item, 'min', (bound) => minProblem(bound, { requests, limits })),
+      ...checkBounds(item, 'max', (bound) => maxRequestProblem(bound, requests)),
     ]);
 }
 
@@ -137,20 +139,20 @@ interface Usage {
 
 function usageProblems(item: LimitRangeItem, usage: Usage): string[] {
   return [
-    ...each(item, 'min', (bound) => minProblem(bound, usage)),
-    ...each(item, 'max', (bound) => maxProblem(bound, usage)),
-    ...each(item, 'maxLimitRequestRatio', (bound) => ratioProblem(bound, usage)),
+    ...checkBounds(item, 'min', (bound) => minProblem(bound, usage)),
+    ...checkBounds(item, 'max', (bound) => maxProblem(bound, usage)),
+    ...checkBounds(item, 'maxLimitRequestRatio', (bound) => ratioProblem(bound, usage)),
   ];
 }
 
-/** One amount of a range: `cpu`, `per Container is 100m`. */
+/** One bound of a range: `cpu`, `per Container is 100m`. */
 interface Bound {
   readonly resource: string;
   readonly amount: Quantity;
   readonly text: string;
 }
 
-function each(
+function checkBounds(
   item: LimitRangeItem,
   field: 'min' | 'max' | 'maxLimitRequestRatio',
   check: (bound: Bound) => string | undefined,
@@ -189,7 +191,7 @@ function maxRequestProblem({ resource, amount, text }: Bound, requests: Amounts)
 function ratioProblem({ resource, amount, text }: Bound, usage: Usage): string | undefined {
   const rule = `${resource} max limit to request ratio ${text}`;
   const { request, limit } = comparable(usage.requests.get(resource), usage.limits.get(resource), amount);
-  // One that is missing counts as zero.
+  // An absent amount is zero.
   if (request === 0n) return `${rule}, but no request is specified or request is 0`;
   if (limit === 0n) return `${rule}, but no limit is specified or limit is 0`;
   const ratio = Number(limit) / Number(request);
@@ -198,20 +200,20 @@ function ratioProblem({ resource, amount, text }: Bound, usage: Usage): string |
   return isTooHigh ? `${rule}, but provided ratio is ${sixDecimals(ratio)}` : undefined;
 }
 
-/** The greatest whole number whose thousandfold fits 64 bits. */
+/** The largest integer whose thousandfold fits 64 bits. */
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
 
-/** Thousandths if all three fit, else whole numbers, rounded up: that is how exactly the reference server looks. */
+/** Compares milli-values if all three fit, else values rounded up, as the reference server does. */
 function comparable(request = Quantity.zero, limit = Quantity.zero, bound = Quantity.zero) {
   const isFine = [request, limit, bound].every((quantity) => quantity.value() <= MAX_MILLI_VALUE);
   const read = (quantity: Quantity) => (isFine ? quantity.milliValue() : quantity.value());
   return { request: read(request), limit: read(limit), bound: read(bound) };
 }
 
-/** Rounded like `%f`, where a number just between two others goes to the even one, and not up. */
+/** Formats like Go's `%f`, which rounds half to even. */
 function sixDecimals(value: number): string {
   const seven = value.toFixed(7);
-  // Only fractions of 128 end exactly there; they end in 5.
+  // Only multiples of 1/128 have an exact 7-digit fraction ending in 5.
   const isBetween = Number.isInteger(value * 128) && seven.endsWith('5');
   return isBetween && /[02468].$/.test(seven) ? seven.slice(0, -1) : value.toFixed(6);
 }

@@ -1,5 +1,6 @@
 /**
- * Nothing is created in a namespace that does not exist or is going away, and three namespaces cannot be deleted.
+ * The namespace plugins. NamespaceLifecycle rejects creation in missing or terminating namespaces and deletion of the
+ * three system namespaces; NamespaceExists and NamespaceAutoProvision reject or create missing namespaces.
  * spec: Namespace
  */
 import { NAMESPACE_FINALIZER, serviceGroup } from '../../meta/dialect.js';
@@ -7,32 +8,13 @@ import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import type { AnyRequest } from './requests.js';
-import { isFor, refuse } from './requests.js';
+import { forbiddenError, isRequestFor } from './requests.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 
-export const namespaceExists: AdmissionPlugin = Object.freeze({
-  name: 'NamespaceExists',
-  isBuiltIn: true,
-  validate(request: AdmissionRequest, view: ClusterView): void {
-    if (isMissing(request, view)) throw errors.notFound(NAMESPACES, request.namespace);
-  },
-});
-
-/** Comes before every plugin that looks at the namespace: `[namespaceAutoProvision, ...defaultAdmission]`. */
-export const namespaceAutoProvision: AdmissionPlugin = Object.freeze({
-  name: 'NamespaceAutoProvision',
-  changesNothing: true,
-  // It writes, but nothing that anybody else who asks for the same could have read before.
-  mayWait: () => false,
-  mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-    const { operation, dryRun, namespace } = request;
-    if (operation === 'CREATE' && !dryRun && isMissing(request, view)) makeNamespace(namespace, view);
-  },
-});
-
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
+/** On by default. */
 export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
   name: 'NamespaceLifecycle',
   isBuiltIn: true,
@@ -41,8 +23,8 @@ export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
   validate(request: AdmissionRequest, view: ClusterView): void {
     const { operation, served, namespace } = request;
     if (operation !== 'CREATE' || !served.namespaced || request.subresource !== '') return;
-    if (isFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
-    // It may have begun to go while somebody was waited for.
+    if (isRequestFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
+    // Deletion of the namespace may begin while an asynchronous plugin runs.
     const before = view.namespace(namespace);
     request.whenStored(() => {
       if (view.namespace(namespace) !== before) checkNamespace(request, view);
@@ -50,15 +32,36 @@ export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
   },
 });
 
+/** Off by default: rejects requests in missing namespaces. */
+export const namespaceExists: AdmissionPlugin = Object.freeze({
+  name: 'NamespaceExists',
+  isBuiltIn: true,
+  validate(request: AdmissionRequest, view: ClusterView): void {
+    if (isMissing(request, view)) throw errors.notFound(NAMESPACES, request.namespace);
+  },
+});
+
+/** Off by default. Must precede plugins that read the namespace: `[namespaceAutoProvision, ...defaultAdmission]`. */
+export const namespaceAutoProvision: AdmissionPlugin = Object.freeze({
+  name: 'NamespaceAutoProvision',
+  changesNothing: true,
+  // It writes, but synchronously.
+  mayWait: () => false,
+  mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+    const { operation, dryRun, namespace } = request;
+    if (operation === 'CREATE' && !dryRun && isMissing(request, view)) makeNamespace(namespace, view);
+  },
+});
+
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
   const { operation, served, name } = request;
   const isNamespace = served.gvk.kind === 'Namespace' && served.gvk.group === '';
   if (isNamespace && operation === 'DELETE' && PROTECTED.has(name)) {
-    throw refuse(request, 'this namespace may not be deleted');
+    throw forbiddenError(request, 'this namespace may not be deleted');
   }
   if (!served.namespaced || operation === 'DELETE') return;
-  // An answer about the namespace would tell more than who asks may know.
-  if (isFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
+  // The review must not reveal whether the namespace exists.
+  if (isRequestFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
   checkNamespace(request, view);
 }
 
@@ -67,13 +70,17 @@ function checkNamespace(request: AdmissionRequest<DraftObject | ApiObject>, view
   const live = view.namespace(namespace);
   if (live === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, namespace);
   if (operation === 'CREATE' && isTerminating(live['status'])) {
-    throw refuse(request, `unable to create new content in namespace ${namespace} because it is being terminated`, [
-      {
-        reason: 'NamespaceTerminating',
-        message: `namespace ${namespace} is being terminated`,
-        field: 'metadata.namespace',
-      },
-    ]);
+    throw forbiddenError(
+      request,
+      `unable to create new content in namespace ${namespace} because it is being terminated`,
+      [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Owners decide when an object goes, and an object can hold up the deletion of its owners. So only who may delete an
- * object may change its owners, and only who may set finalizers on an owner may make it wait.
+ * The OwnerReferencesPermissionEnforcement plugin: changing owner references requires permission to delete the object, and
+ * setting blockOwnerDeletion requires permission to update the owner's finalizers.
  */
 
 import { parseApiVersion } from '../../meta/gvk.js';
@@ -9,7 +9,7 @@ import type { ResourceAttributes } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isResource, refuse } from './requests.js';
+import { forbiddenError, isResource } from './requests.js';
 
 export const ownerReferencesPermissionEnforcement: AdmissionPlugin = Object.freeze({
   name: 'OwnerReferencesPermissionEnforcement',
@@ -20,37 +20,40 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = Object.free
 function validate(request: AdmissionRequest, view: ClusterView): void {
   const { operation, object, oldObject, served, subresource } = request;
   if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return;
-  // Old nodes garble them there, and the kind puts them right.
+  // Old kubelets corrupt them; the pod strategy restores them.
   if (isResource(served, '', 'pods') && subresource === 'status') return;
   const [next, live] = [ownersOf(object), ownersOf(oldObject)];
   if (deepEqual(next, live)) return;
-  const asked = { request, view };
-  // Who makes an object might as well not have made it.
-  if (operation === 'UPDATE') checkDelete(asked);
+  const check = { request, view };
+  // Creation needs no permission to delete.
+  if (operation === 'UPDATE') checkDelete(check);
   const blocking = newlyBlocking(next, live);
-  if (blocking.length === 0 || mayFinalizeAnything(asked)) return;
-  for (const owner of blocking) checkFinalize(owner, asked);
+  if (blocking.length === 0 || mayFinalizeAnything(check)) return;
+  for (const owner of blocking) checkFinalize(owner, check);
 }
 
 function ownersOf(object: ApiObject | undefined): readonly OwnerReference[] {
   return object?.metadata.ownerReferences ?? [];
 }
 
-interface Asked {
+interface OwnerCheck {
   readonly request: AdmissionRequest;
   readonly view: ClusterView;
 }
 
-function checkDelete({ request, view }: Asked): void {
+function checkDelete({ request, view }: OwnerCheck): void {
   const { served, subresource, namespace, sentName, user } = request;
   const { group, version, resource } = served.gvr;
   const attributes = { group, version, resource, subresource, namespace, name: sentName };
   const { allowed, reason, error } = view.authorize(user, { type: 'resource', verb: 'delete', ...attributes });
   if (allowed) return;
-  throw refuse(request, `cannot set an ownerRef on a resource you can't delete: ${reason}, ${error ?? '<nil>'}`);
+  throw forbiddenError(
+    request,
+    `cannot set an ownerRef on a resource you can't delete: ${reason}, ${error ?? '<nil>'}`,
+  );
 }
 
-/** Owners that are new or did not have to wait before. */
+/** Owners that newly have blockOwnerDeletion. */
 function newlyBlocking(next: readonly OwnerReference[], live: readonly OwnerReference[]): readonly OwnerReference[] {
   const isWaiting = new Map(live.map(({ uid, blockOwnerDeletion }) => [uid, blockOwnerDeletion === true]));
   return next.filter(({ uid, blockOwnerDeletion }) => blockOwnerDeletion === true && isWaiting.get(uid) !== true);
@@ -58,7 +61,7 @@ function newlyBlocking(next: readonly OwnerReference[], live: readonly OwnerRefe
 
 const FINALIZE = { type: 'resource', verb: 'update', subresource: 'finalizers' } as const;
 
-function mayFinalizeAnything({ request, view }: Asked): boolean {
+function mayFinalizeAnything({ request, view }: OwnerCheck): boolean {
   const anything: ResourceAttributes = {
     ...FINALIZE,
     group: '*',
@@ -70,7 +73,7 @@ function mayFinalizeAnything({ request, view }: Asked): boolean {
   return view.access.decide(request.user, anything).allowed;
 }
 
-function checkFinalize({ apiVersion, kind, name }: OwnerReference, { request, view }: Asked): void {
+function checkFinalize({ apiVersion, kind, name }: OwnerReference, { request, view }: OwnerCheck): void {
   const parsed = parseApiVersion(apiVersion);
   const served = parsed && view.kindNamed({ ...parsed, kind });
   if (served === undefined) {
@@ -78,7 +81,7 @@ function checkFinalize({ apiVersion, kind, name }: OwnerReference, { request, vi
       parsed === undefined
         ? `unexpected GroupVersion string: ${apiVersion}`
         : `no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`;
-    throw refuse(
+    throw forbiddenError(
       request,
       `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: ${why}`,
     );
@@ -88,7 +91,7 @@ function checkFinalize({ apiVersion, kind, name }: OwnerReference, { request, vi
   const attributes = { ...FINALIZE, group, version, resource, namespace, name };
   const { allowed, reason, error } = view.authorize(request.user, attributes);
   if (allowed) return;
-  throw refuse(
+  throw forbiddenError(
     request,
     `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, ${error ?? '<nil>'}`,
   );

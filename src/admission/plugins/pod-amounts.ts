@@ -1,12 +1,12 @@
 /**
- * How much of each resource a pod needs as a whole, from what its containers say. Overhead does not count.
+ * Computes the total resources of a pod from those of its containers, without overhead.
  */
 import type { Container } from '../../kinds/core/v1/pod-spec/container.js';
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import { Quantity } from '../../meta/quantity.js';
 
-/** By name of the resource. */
+/** By resource name. */
 export type Amounts = ReadonlyMap<string, Quantity>;
 
 export function readAmounts(list: ResourceList = {}): Map<string, Quantity> {
@@ -16,15 +16,15 @@ export function readAmounts(list: ResourceList = {}): Map<string, Quantity> {
 export type AmountField = 'limits' | 'requests';
 
 export interface PodAmountsOptions {
-  /** What a container counts with; absent: what stands in its spec. */
+  /** The amounts of a container; default: those of its spec. */
   readonly amountsOf?: (container: Container, field: AmountField) => Amounts;
-  /** Which resources a pod may state for all its containers together. */
+  /** Whether the pod-level amount of a resource replaces those of the containers. */
   readonly isPodLevel: (name: string) => boolean;
 }
 
 /**
- * Containers run side by side, so theirs add up. Init containers run one after the other before them, each beside the
- * sidecars that were started by then; a pod needs what the greediest of these moments needs.
+ * Containers run in parallel, so their amounts add up. Init containers run one after the other before them, each beside
+ * the sidecars started so far. The result is the maximum over these phases.
  */
 export function podAmounts(spec: PodSpec, field: AmountField, options: PodAmountsOptions): Map<string, Quantity> {
   const { amountsOf = amountsInSpec, isPodLevel } = options;
@@ -39,9 +39,9 @@ export function podAmounts(spec: PodSpec, field: AmountField, options: PodAmount
       addAmounts(sidecars, amounts);
       raiseAmounts(starting, sidecars);
     } else {
-      const moment = new Map(amounts);
-      addAmounts(moment, sidecars);
-      raiseAmounts(starting, moment);
+      const phase = new Map(amounts);
+      addAmounts(phase, sidecars);
+      raiseAmounts(starting, phase);
     }
   }
   raiseAmounts(total, starting);
@@ -55,17 +55,17 @@ function amountsInSpec({ resources }: Container, field: AmountField): Amounts {
   return readAmounts(resources[field]);
 }
 
-/** An init container that goes on running beside the others. */
+/** A restartable init container, which keeps running beside the containers. */
 export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }
 
-/** Changes `total`. */
+/** Adds `amounts` to `total` in place. */
 export function addAmounts(total: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) total.set(name, total.get(name)?.add(amount) ?? amount);
 }
 
-/** Changes `total`, to the greater of both. */
+/** Raises `total` in place to the maximum of both. */
 export function raiseAmounts(total: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const present = total.get(name);

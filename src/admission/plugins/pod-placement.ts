@@ -1,6 +1,6 @@
 /**
- * The nodes that the pods of a namespace may use, by an annotation of the namespace. A pod may narrow the choice further
- * but not contradict it.
+ * Plugins about the placement of pods: PodNodeSelector (node selectors per namespace), PodTopologyLabels (copies topology
+ * labels from the node) and LimitPodHardAntiAffinityTopology.
  */
 
 import type { Binding } from '../../kinds/core/v1/pod/binding.js';
@@ -14,31 +14,18 @@ import { own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type AnyRequest, isFor, kindsOf, newPodSpec } from './requests.js';
-
-export const limitPodHardAntiAffinityTopology: AdmissionPlugin = Object.freeze({
-  name: 'LimitPodHardAntiAffinityTopology',
-  looksAt: kindsOf(['', 'pods']),
-  isBuiltIn: true,
-  validate,
-});
-
-export const podTopologyLabels: AdmissionPlugin = Object.freeze({
-  name: 'PodTopologyLabels',
-  looksAt: kindsOf(['', 'pods']),
-  isBuiltIn: true,
-  mutate,
-});
+import { type AnyRequest, createdPodSpec, isRequestFor, kindsOf } from './requests.js';
 
 export interface PodNodeSelectorOptions {
   /** For namespaces without the annotation: `disk=ssd,zone=a`. */
   readonly clusterDefaultNodeSelector?: string;
-  /** By namespace, all that its pods may choose from; absent: anything. */
+  /** By namespace, the labels that its pods may select; absent: any. */
   readonly namespaces?: Readonly<Record<string, string>>;
 }
 
 /**
- * The plugin with a default for the whole cluster, or with bounds for namespaces.
+ * The PodNodeSelector plugin with a cluster default or a whitelist per namespace. A pod may narrow the node selector of its
+ * namespace, but must not contradict it.
  *
  * @example
  * podNodeSelectorWith({ clusterDefaultNodeSelector: 'pool=shared' })
@@ -50,15 +37,15 @@ export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): Admis
     handlesKind: kindsOf(['', 'pods']),
     isBuiltIn: true,
     mutate(request, view) {
-      const spec = newPodSpec(request);
+      const spec = createdPodSpec(request);
       if (spec === undefined) return;
-      const merged = { ...agreeing(request, view, options), ...spec.nodeSelector };
+      const merged = { ...namespaceSelector(request, view, options), ...spec.nodeSelector };
       if (Object.keys(merged).length > 0) spec.nodeSelector = sortedRecord(Object.entries(merged));
       checkBounds(request, options);
     },
     validate(request, view) {
-      if (newPodSpec(request) === undefined) return;
-      agreeing(request, view, options);
+      if (createdPodSpec(request) === undefined) return;
+      namespaceSelector(request, view, options);
       checkBounds(request, options);
     },
   } satisfies AdmissionPlugin);
@@ -66,15 +53,31 @@ export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): Admis
 
 export const podNodeSelector: AdmissionPlugin = podNodeSelectorWith();
 
+/** Allows required pod anti-affinity for the topology key `hostname` only. */
+export const limitPodHardAntiAffinityTopology: AdmissionPlugin = Object.freeze({
+  name: 'LimitPodHardAntiAffinityTopology',
+  handlesKind: kindsOf(['', 'pods']),
+  isBuiltIn: true,
+  validate: validateAntiAffinity,
+});
+
+/** Copies the zone and region labels of the node to pods that are created with, or bound to, a node. */
+export const podTopologyLabels: AdmissionPlugin = Object.freeze({
+  name: 'PodTopologyLabels',
+  handlesKind: kindsOf(['', 'pods']),
+  isBuiltIn: true,
+  mutate: addTopologyLabels,
+});
+
 type Selector = Readonly<Record<string, string>>;
 
-/** What the namespace says, if the pod does not contradict it. */
-function agreeing(request: AnyRequest, view: ClusterView, options: PodNodeSelectorOptions): Selector {
+/** The node selector of the namespace. Throws 403 if the pod contradicts it. */
+function namespaceSelector(request: AnyRequest, view: ClusterView, options: PodNodeSelectorOptions): Selector {
   const ofNamespace = selectorOf(request.namespace, view, options);
-  const ofPod = newPodSpec(request)?.nodeSelector ?? {};
+  const ofPod = createdPodSpec(request)?.nodeSelector ?? {};
   const isContradicted = Object.entries(ofNamespace).some(([key, value]) => (own(ofPod, key) ?? value) !== value);
   if (isContradicted) {
-    throw refusal(request, 'pod node label selector conflicts with its namespace node label selector');
+    throw forbiddenByName(request, 'pod node label selector conflicts with its namespace node label selector');
   }
   return ofNamespace;
 }
@@ -82,9 +85,9 @@ function agreeing(request: AnyRequest, view: ClusterView, options: PodNodeSelect
 function checkBounds(request: AnyRequest, { namespaces = {} }: PodNodeSelectorOptions): void {
   const bounds = parseSelector(own(namespaces, request.namespace) ?? '');
   if (Object.keys(bounds).length === 0) return;
-  const ofPod = Object.entries(newPodSpec(request)?.nodeSelector ?? {});
+  const ofPod = Object.entries(createdPodSpec(request)?.nodeSelector ?? {});
   if (ofPod.every(([key, value]) => own(bounds, key) === value)) return;
-  throw refusal(request, 'pod node label selector labels conflict with its namespace whitelist');
+  throw forbiddenByName(request, 'pod node label selector labels conflict with its namespace whitelist');
 }
 
 function selectorOf(name: string, view: ClusterView, { clusterDefaultNodeSelector }: PodNodeSelectorOptions): Selector {
@@ -94,12 +97,12 @@ function selectorOf(name: string, view: ClusterView, { clusterDefaultNodeSelecto
   return parseSelector(own(namespace.metadata.annotations ?? {}, annotation) ?? clusterDefaultNodeSelector ?? '');
 }
 
-/** By the name that the object has so far, which may be none. */
-function refusal({ served, object }: AnyRequest, why: string): StatusError {
+/** The name is that of the object so far, possibly empty. */
+function forbiddenByName({ served, object }: AnyRequest, why: string): StatusError {
   return errors.forbidden(served.groupResource, (object as DraftObject | undefined)?.metadata.name ?? '', why);
 }
 
-/** `a=b,c=d`. What is wrong with it escapes as a bare text: it is no fault of the pod. */
+/** Parses `a=b,c=d`. Errors are plain, because they are not caused by the pod. */
 function parseSelector(text: string): Selector {
   if (text === '') return {};
   return Object.fromEntries(
@@ -108,7 +111,7 @@ function parseSelector(text: string): Selector {
       const [key = '', value = ''] = pieces.map((piece) => piece.trim());
       if (pieces.length !== 2) throw errors.plain(`invalid selector: [${pieces.join(' ')}]`);
       const ofKey = qualifiedNameProblems(key);
-      // The reference server prints a path that it was not given.
+      // The reference server passes a nil path here.
       if (ofKey.length > 0) throw errors.plain(printFieldError(invalid('<nil>', key, ofKey.join('; '))));
       const ofValue = labelValueProblems(value);
       if (ofValue.length > 0) throw errors.plain(printFieldError(invalid(`[${key}]`, value, ofValue.join('; '))));
@@ -117,24 +120,24 @@ function parseSelector(text: string): Selector {
   );
 }
 
-/** A binding hands its labels on to its pod. */
-function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+/** The labels of a Binding are copied to its pod. */
+function addTopologyLabels(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
   const { operation, object, subresource } = request;
   if (operation !== 'CREATE' || object === undefined || !view.features.enabled('PodTopologyLabelsAdmission')) return;
-  const nodeName = subresource === '' ? (object['spec'] as PodSpec).nodeName : boundTo(object, subresource);
+  const nodeName = subresource === '' ? (object['spec'] as PodSpec).nodeName : boundNode(object, subresource);
   if (!nodeName) return;
   const labels = topologyOf(nodeName, view);
   if (Object.keys(labels).length > 0)
     object.metadata.labels = sortedRecord(Object.entries({ ...object.metadata.labels, ...labels }));
 }
 
-function boundTo(object: DraftObject, subresource: string): string | undefined {
+function boundNode(object: DraftObject, subresource: string): string | undefined {
   if (subresource !== 'binding') return undefined;
   const { target } = object as unknown as Binding;
   return target.kind === 'Node' ? target.name : undefined;
 }
 
-/** Empty for a node that is not there. */
+/** Empty if the node does not exist. */
 function topologyOf(name: string, view: ClusterView): Record<string, string> {
   const node = view.get({ group: '', resource: 'nodes', namespace: '', name });
   return Object.fromEntries(
@@ -145,14 +148,14 @@ function topologyOf(name: string, view: ClusterView): Record<string, string> {
   );
 }
 
-/** Under the name of a group, unlike the labels that nodes come with. */
+/** In the topology group, unlike the failure-domain labels. */
 function topologyKeys(dialect: Dialect): string[] {
   const group = dialect.group(serviceGroup('topology'));
   return [`${group}/zone`, `${group}/region`];
 }
 
-function validate(request: AdmissionRequest, { dialect }: ClusterView): void {
-  if (!isFor(request, '', 'pods') || request.object === undefined) return;
+function validateAntiAffinity(request: AdmissionRequest, { dialect }: ClusterView): void {
+  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return;
   const { affinity } = request.object['spec'] as PodSpec;
   const allowed = dialect.key('hostname');
   const terms = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];

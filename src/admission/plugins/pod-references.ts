@@ -1,12 +1,12 @@
 /**
- * Which other objects a pod names in its spec. What those name in turn does not count.
+ * Whether a pod spec references Secrets or ConfigMaps. Indirect references do not count.
  */
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
 
-/** Whether any Secret is named, in whatever place. */
-export function namesSecret(spec: PodSpec): boolean {
+/** Whether the spec references a Secret. */
+export function referencesSecret(spec: PodSpec): boolean {
   return [
     ...(spec.imagePullSecrets ?? []).map(({ name }) => name),
     ...allContainers(spec).flatMap(({ env, envFrom }) => [
@@ -29,8 +29,8 @@ function secretsOf(volume: Volume): (string | undefined)[] {
   return [csi?.nodePublishSecretRef?.name];
 }
 
-/** Whether any ConfigMap is named, in whatever place. */
-export function namesConfigMap(spec: PodSpec): boolean {
+/** Whether the spec references a ConfigMap. */
+export function referencesConfigMap(spec: PodSpec): boolean {
   return [
     ...allContainers(spec).flatMap(({ env, envFrom }) => [
       ...(envFrom ?? []).map(({ configMapRef }) => configMapRef?.name),

@@ -1,5 +1,5 @@
 /**
- * Which requests a plugin looks at.
+ * Helpers of the plugins: which resource a request targets, and the 403 of a rejection.
  */
 
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
@@ -9,31 +9,35 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusCause } from '../../meta/status.js';
 import type { AdmissionRequest } from '../types.js';
 
-/** A request of either round. */
+/** A request in either phase, mutating or validating. */
 export type AnyRequest = AdmissionRequest<DraftObject | ApiObject>;
 
-/** The request is about whole objects of a resource, in whatever version. The group is canonical. */
-export function isFor(request: AnyRequest, group: string, resource: string): boolean {
+/** Whether the request targets objects of a resource (not a subresource), in any version. The group is canonical. */
+export function isRequestFor(request: AnyRequest, group: string, resource: string): boolean {
   return request.subresource === '' && isResource(request.served, group, resource);
 }
 
-/** Also below objects. The group is canonical. */
+/** Whether a kind is this resource, in any version. The group is canonical. */
 export function isResource({ kind }: ServedKind, group: string, resource: string): boolean {
   return kind.group === group && kind.names.plural === resource;
 }
 
-/** For `looksAt`: objects of these resources, in whatever version. The groups are canonical. */
+/** For `handlesKind`: matches these resources in any version. The groups are canonical. */
 export function kindsOf(...resources: readonly (readonly [group: string, resource: string])[]) {
   return (served: ServedKind): boolean => resources.some(([group, resource]) => isResource(served, group, resource));
 }
 
-/** The spec of a pod that is to be made; undefined for any other request. */
-export function newPodSpec(request: AnyRequest): PodSpec | undefined {
-  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods')) return undefined;
+/** The spec of a pod that is being created; undefined for other requests. */
+export function createdPodSpec(request: AnyRequest): PodSpec | undefined {
+  if (request.operation !== 'CREATE' || !isRequestFor(request, '', 'pods')) return undefined;
   return request.object?.['spec'] as PodSpec | undefined;
 }
 
-/** The 403 to throw. An object that has neither a name nor a prefix for one yet is called `Unknown`. */
-export function refuse({ served, name }: AnyRequest, why: string, causes: readonly StatusCause[] = []): StatusError {
+/** A 403 for the request. An object without name or generateName is called `Unknown`. */
+export function forbiddenError(
+  { served, name }: AnyRequest,
+  why: string,
+  causes: readonly StatusCause[] = [],
+): StatusError {
   return errors.forbidden(served.groupResource, name || 'Unknown', why, causes);
 }

@@ -1,6 +1,6 @@
 /**
- * A pod that names a RuntimeClass takes over what the class costs and where it can run; overhead is not a pod's to
- * choose. Only creation is looked at: all of it is fixed from then on. spec: RuntimeClass
+ * The RuntimeClass plugin: copies overhead, node selector and tolerations of the RuntimeClass to new pods, and rejects pods
+ * with another overhead. These fields are immutable, so updates are not checked. spec: RuntimeClass
  */
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import type { RuntimeClass } from '../../kinds/node/v1/runtime-class.js';
@@ -15,11 +15,11 @@ import { copyJson, own } from '../../util/json.js';
 import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { readAmounts } from './pod-amounts.js';
-import { type AnyRequest, kindsOf, newPodSpec, refuse } from './requests.js';
+import { type AnyRequest, createdPodSpec, forbiddenError, kindsOf } from './requests.js';
 
 export const runtimeClass: AdmissionPlugin = Object.freeze({
   name: 'RuntimeClass',
-  looksAt: kindsOf(['', 'pods']),
+  handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
   mutate,
   validate,
@@ -29,7 +29,7 @@ const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defi
 const UNFOUNDED = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-  const spec = newPodSpec(request);
+  const spec = createdPodSpec(request);
   const chosen = spec && classOf(spec, request, view);
   if (spec === undefined || chosen === undefined) return;
   if (chosen.overhead !== undefined) setOverhead(spec, chosen.overhead, request);
@@ -37,13 +37,13 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void
 }
 
 function validate(request: AdmissionRequest, view: ClusterView): void {
-  const spec = newPodSpec(request);
+  const spec = createdPodSpec(request);
   if (spec === undefined) return;
   const { overhead } = classOf(spec, request, view) ?? {};
   if (overhead === undefined) {
-    if (!isEmpty(spec.overhead)) throw refuse(request, UNFOUNDED);
+    if (!isEmpty(spec.overhead)) throw forbiddenError(request, UNFOUNDED);
   } else if (!isSame(spec.overhead, overhead.podFixed)) {
-    throw refuse(request, MISMATCH);
+    throw forbiddenError(request, MISMATCH);
   }
 }
 
@@ -52,11 +52,11 @@ function classOf(spec: PodSpec, request: AnyRequest, view: ClusterView): Runtime
   if (name === undefined) return undefined;
   const found = view.get({ group: serviceGroup('node'), resource: 'runtimeclasses', namespace: '', name });
   if (found !== undefined) return found as unknown as RuntimeClass;
-  // Where it finds none, the reference server asks itself for the class, and no request can be made for such names.
+  // The reference server falls back to an API request, which fails for such names.
   if (name === '') throw errors.plain('resource name may not be empty');
   const problems = pathSegmentProblems(name);
   if (problems.length > 0) throw errors.plain(`invalid resource name ${quote(name)}: [${problems.join(' ')}]`);
-  throw refuse(request, `pod rejected: RuntimeClass ${quote(name)} not found`);
+  throw forbiddenError(request, `pod rejected: RuntimeClass ${quote(name)} not found`);
 }
 
 function setOverhead(
@@ -64,7 +64,7 @@ function setOverhead(
   { podFixed }: NonNullable<RuntimeClass['overhead']>,
   request: AdmissionRequest<DraftObject>,
 ): void {
-  if (!isEmpty(spec.overhead) && !isSame(spec.overhead, podFixed)) throw refuse(request, MISMATCH);
+  if (!isEmpty(spec.overhead) && !isSame(spec.overhead, podFixed)) throw forbiddenError(request, MISMATCH);
   if (podFixed !== undefined) spec.overhead = copyJson(podFixed);
 }
 
@@ -76,7 +76,7 @@ function setScheduling(
   for (const [key, wanted] of Object.entries(nodeSelector)) {
     const given = own(spec.nodeSelector ?? {}, key);
     if (given === undefined || given === wanted) continue;
-    throw refuse(
+    throw forbiddenError(
       request,
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted}; pod.spec.nodeSelector[${key}] = ${given}`,
     );
@@ -89,7 +89,7 @@ function isEmpty(list: ResourceList = {}): boolean {
   return Object.keys(list).length === 0;
 }
 
-/** By value, however it is written; nothing and an empty list are the same. */
+/** Compares by value; absent and empty are equal. */
 function isSame(left: ResourceList | undefined, right: ResourceList | undefined): boolean {
   const [these, those] = [readAmounts(left), readAmounts(right)];
   if (these.size !== those.size) return false;

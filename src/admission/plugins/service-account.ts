@@ -1,7 +1,7 @@
 /**
- * Every pod acts as a ServiceAccount of its namespace: it gets one if it names none, is refused if there is none, and
- * finds a token of it in its containers. Off by default, because somebody must make accounts before pods: in a whole
- * cluster a controller does. spec: ServiceAccount
+ * The ServiceAccount plugin: sets the default service account, rejects pods whose account does not exist, and mounts a
+ * token into the containers. Off by default, because it needs the controller that creates the default accounts.
+ * spec: ServiceAccount
  */
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { mirrorKey } from '../../kinds/core/v1/pod-spec/annotations.js';
@@ -17,15 +17,12 @@ import { nextTurn } from '../../util/clock.js';
 import { own } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { namesSecret } from './pod-references.js';
-import { type AnyRequest, isFor, kindsOf, refuse } from './requests.js';
-
-/** Spellings of yes. */
-const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];
+import { referencesSecret } from './pod-references.js';
+import { type AnyRequest, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 export const serviceAccount: AdmissionPlugin = Object.freeze({
   name: 'ServiceAccount',
-  looksAt: kindsOf(['', 'pods']),
+  handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
   mayWait: ({ groupResource }: ServedKind) => groupResource.group === '' && groupResource.resource === 'pods',
   mutate,
@@ -35,22 +32,24 @@ export const serviceAccount: AdmissionPlugin = Object.freeze({
 const DEFAULT_ACCOUNT = 'default';
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): MaybePromise<void> {
-  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods') || request.object === undefined) return undefined;
+  if (request.operation !== 'CREATE' || !isRequestFor(request, '', 'pods') || request.object === undefined)
+    return undefined;
   const pod = request.object as unknown as Pod;
   const name = pod.spec.serviceAccountName || DEFAULT_ACCOUNT;
-  const isToCome = name === DEFAULT_ACCOUNT && !isMirror(pod, view) && find(name, request, view) === undefined;
-  return chain(isToCome ? untilFound(name, request, view) : undefined, () => complete(pod, request, view));
+  const isPending = name === DEFAULT_ACCOUNT && !isMirror(pod, view) && findAccount(name, request, view) === undefined;
+  return chain(isPending ? waitForAccount(name, request, view) : undefined, () => completePod(pod, request, view));
 }
 
-/** How often a pod that is early looks for the account that a controller makes in every namespace. */
-const LOOKS = 10;
+/** How often creation of a pod checks for the default account, which a controller creates in every namespace. */
+const ATTEMPTS = 10;
 
-async function untilFound(name: string, request: AnyRequest, view: ClusterView): Promise<void> {
-  for (let look = 1; look < LOOKS && find(name, request, view) === undefined; look++) await nextTurn();
+async function waitForAccount(name: string, request: AnyRequest, view: ClusterView): Promise<void> {
+  for (let attempt = 1; attempt < ATTEMPTS && findAccount(name, request, view) === undefined; attempt++)
+    await nextTurn();
 }
 
-function complete(pod: Pod, request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-  // Nodes compare mirror pods with their own, so that nothing in them may be changed.
+function completePod(pod: Pod, request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  // The kubelet compares mirror pods with its static pods, so they must not be changed.
   if (!isMirror(pod, view)) {
     const { spec } = pod;
     spec.serviceAccountName ||= DEFAULT_ACCOUNT;
@@ -80,26 +79,27 @@ function isMirror({ metadata }: Pod, { dialect }: ClusterView): boolean {
 function accountOf({ metadata, spec }: Pod, request: AnyRequest, view: ClusterView): ServiceAccount {
   const { namespace } = request;
   const name = spec.serviceAccountName ?? '';
-  if (name === '') throw refuse(request, `no service account specified for pod ${namespace}/${metadata.name ?? ''}`);
-  const found = find(name, request, view);
+  if (name === '')
+    throw forbiddenError(request, `no service account specified for pod ${namespace}/${metadata.name ?? ''}`);
+  const found = findAccount(name, request, view);
   if (found !== undefined) return found;
   const { message } = errors.notFound({ group: '', resource: 'serviceaccount' }, name);
-  throw refuse(request, `error looking up service account ${namespace}/${name}: ${message}`);
+  throw forbiddenError(request, `error looking up service account ${namespace}/${name}: ${message}`);
 }
 
-function find(name: string, { namespace }: AnyRequest, view: ClusterView): ServiceAccount | undefined {
+function findAccount(name: string, { namespace }: AnyRequest, view: ClusterView): ServiceAccount | undefined {
   return view.get({ group: '', resource: 'serviceaccounts', namespace, name }) as ServiceAccount | undefined;
 }
 
 function checkNew(pod: Pod, request: AnyRequest, view: ClusterView): void {
   const problem = isMirror(pod, view) ? mirrorProblem(pod.spec) : accountProblem(pod, request, view);
-  if (problem !== undefined) throw refuse(request, problem);
+  if (problem !== undefined) throw forbiddenError(request, problem);
 }
 
-/** A pod that a node runs by itself must not depend on what the cluster holds. */
+/** A static pod must not depend on API objects. */
 function mirrorProblem(spec: PodSpec): string | undefined {
   if (spec.serviceAccountName) return 'a mirror pod may not reference service accounts';
-  if (namesSecret(spec)) return 'a mirror pod may not reference secrets';
+  if (referencesSecret(spec)) return 'a mirror pod may not reference secrets';
   const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
   const hasToken = sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined);
   return hasToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
@@ -114,13 +114,13 @@ function checkEphemeral(pod: Pod, request: AnyRequest, view: ClusterView): void 
   const account = accountOf(pod, request, view);
   if (!limitsSecrets(account, view.dialect)) return;
   const problem = forbiddenSecretOfEphemeral(pod.spec, account);
-  // The one refusal of this plugin that the reference server lets escape as a bare text.
+  // The reference server returns this one as a plain error.
   if (problem !== undefined) throw errors.plain(problem);
 }
 
 const VOLUME_PREFIX = 'kube-api-access-';
 
-/** Into all containers that have nothing else in that place. Changes the spec. */
+/** Mounts the token volume, in place, into all containers that have no other mount at the path. */
 function mountToken(spec: PodSpec, { dialect, ids }: ClusterView): void {
   const mountPath = `/var/run/secrets/${dialect.key('serviceaccount')}`;
   const present = (spec.volumes ?? []).find(({ name }) => name.startsWith(VOLUME_PREFIX));
@@ -135,7 +135,7 @@ function mountToken(spec: PodSpec, { dialect, ids }: ClusterView): void {
   if (present === undefined) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)];
 }
 
-/** A bit more than an hour: tokens of this life are known to come from here, and are let live longer. */
+/** The reference server recognizes injected tokens by this duration and extends their expiration. */
 const TOKEN_SECONDS = 3607;
 
 function tokenVolume(name: string): Volume {
@@ -156,19 +156,23 @@ function tokenVolume(name: string): Volume {
   };
 }
 
+/** The values that Go's strconv.ParseBool reads as true. */
+const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];
+
 function limitsSecrets({ metadata }: ServiceAccount, dialect: Dialect): boolean {
   return TRUE.includes(own(metadata.annotations ?? {}, dialect.key('enforce-mountable-secrets')) ?? '');
 }
 
-/** The first secret that a pod may not use, in words. Ephemeral containers are looked at when they come. */
+/** The message for the first secret that the pod may not use. Ephemeral containers are checked when they are added. */
 function forbiddenSecret(spec: PodSpec, account: ServiceAccount): string | undefined {
-  const { why, isListed } = lists(account);
+  const { why, isListed } = mountableSecrets(account);
   for (const { secret } of spec.volumes ?? []) {
     if (secret === undefined || isListed(secret.secretName ?? '')) continue;
     return `volume with secret.secretName="${secret.secretName ?? ''}" ${why}`;
   }
   const inContainers =
-    first(spec.initContainers ?? [], 'init container', account) ?? first(spec.containers ?? [], 'container', account);
+    forbiddenContainerSecret(spec.initContainers ?? [], 'init container', account) ??
+    forbiddenContainerSecret(spec.containers ?? [], 'container', account);
   if (inContainers !== undefined) return inContainers;
   const pulling = new Set((account.imagePullSecrets ?? []).map(({ name = '' }) => name));
   const names = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name);
@@ -179,15 +183,15 @@ function forbiddenSecret(spec: PodSpec, account: ServiceAccount): string | undef
 }
 
 function forbiddenSecretOfEphemeral(spec: PodSpec, account: ServiceAccount): string | undefined {
-  return first(spec.ephemeralContainers ?? [], 'ephemeral container', account);
+  return forbiddenContainerSecret(spec.ephemeralContainers ?? [], 'ephemeral container', account);
 }
 
-function first(
+function forbiddenContainerSecret(
   containers: readonly (Container | EphemeralContainer)[],
   title: string,
   account: ServiceAccount,
 ): string | undefined {
-  const { why, isListed } = lists(account);
+  const { why, isListed } = mountableSecrets(account);
   for (const { name, env, envFrom } of containers) {
     for (const variable of env ?? []) {
       const secret = variable.valueFrom?.secretKeyRef;
@@ -203,7 +207,7 @@ function first(
   return undefined;
 }
 
-function lists({ metadata, secrets }: ServiceAccount) {
+function mountableSecrets({ metadata, secrets }: ServiceAccount) {
   const names = new Set((secrets ?? []).map(({ name = '' }) => name));
   return {
     why: `is not allowed because service account ${metadata.name} does not reference that secret`,

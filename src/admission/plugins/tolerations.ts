@@ -1,5 +1,6 @@
 /**
- * Tolerations that the pods of a namespace get, and those that they are kept to, by annotations of the namespace.
+ * The plugins about taints and tolerations: DefaultTolerationSeconds, ExtendedResourceToleration, TaintNodesByCondition
+ * and PodTolerationRestriction.
  */
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
@@ -11,27 +12,28 @@ import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { copyJson, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type AnyRequest, isFor, kindsOf } from './requests.js';
+import { type AnyRequest, isRequestFor, kindsOf } from './requests.js';
 
-const SECONDS = 300;
-
+/** Lets pods stay on nodes that are not ready or unreachable for five minutes, unless they specify otherwise. */
 export const defaultTolerationSeconds: AdmissionPlugin = Object.freeze({
   name: 'DefaultTolerationSeconds',
-  looksAt: kindsOf(['', 'pods']),
+  handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
   mutate: addDefaultTolerations,
 });
 
+/** Adds tolerations for the taints of nodes with extended resources that the pod requests. */
 export const extendedResourceToleration: AdmissionPlugin = Object.freeze({
   name: 'ExtendedResourceToleration',
-  looksAt: kindsOf(['', 'pods']),
+  handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
   mutate: tolerateExtendedResources,
 });
 
+/** Taints new nodes as not ready. */
 export const taintNodesByCondition: AdmissionPlugin = Object.freeze({
   name: 'TaintNodesByCondition',
-  looksAt: kindsOf(['', 'nodes']),
+  handlesKind: kindsOf(['', 'nodes']),
   isBuiltIn: true,
   mutate: taintNewNode,
 });
@@ -39,14 +41,15 @@ export const taintNodesByCondition: AdmissionPlugin = Object.freeze({
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
 export interface PodTolerationRestrictionOptions {
-  /** What pods get in namespaces that do not say. */
+  /** Default tolerations in namespaces without the annotation. */
   readonly default?: readonly Toleration[];
-  /** What pods are kept to in namespaces that do not say; empty: nothing in particular. */
+  /** Allowed tolerations in namespaces without the annotation; empty: all. */
   readonly whitelist?: readonly Toleration[];
 }
 
 /**
- * The plugin with lists for the whole cluster.
+ * The PodTolerationRestriction plugin: default and allowed tolerations per namespace, by annotations, and for the whole
+ * cluster.
  *
  * @example
  * podTolerationRestrictionWith({ whitelist: [{ key: 'shared', operator: 'Exists' }] })
@@ -75,7 +78,7 @@ export function podTolerationRestrictionWith(options: PodTolerationRestrictionOp
 export const podTolerationRestriction: AdmissionPlugin = podTolerationRestrictionWith();
 
 function specOf(request: AnyRequest): PodSpec | undefined {
-  return isFor(request, '', 'pods') ? (request.object?.['spec'] as PodSpec | undefined) : undefined;
+  return isRequestFor(request, '', 'pods') ? (request.object?.['spec'] as PodSpec | undefined) : undefined;
 }
 
 function defaultsFor(request: AnyRequest, view: ClusterView, options: PodTolerationRestrictionOptions) {
@@ -88,13 +91,13 @@ function check(request: AnyRequest, view: ClusterView, options: PodTolerationRes
   const ofNamespace = listOf(request, view, 'tolerationsWhitelist');
   const allowed = ofNamespace ?? options.whitelist ?? [];
   if (allowed.length === 0) return;
-  if (tolerations.every((toleration) => allowed.some((wide) => covers(wide, toleration)))) return;
+  if (tolerations.every((toleration) => allowed.some((wide) => isSuperset(wide, toleration)))) return;
   const whose = ofNamespace === undefined ? 'cluster' : 'namespace';
   const text = 'pod tolerations (possibly merged with namespace default tolerations) conflict with its';
   throw errors.plain(`${text} ${whose} whitelist`);
 }
 
-/** Undefined where the namespace does not say; what it says may be nothing. */
+/** Undefined if the namespace has no annotation; an empty list is a value. */
 function listOf(request: AnyRequest, view: ClusterView, name: string): readonly Toleration[] | undefined {
   const namespace = view.namespace(request.namespace);
   if (namespace === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, request.namespace);
@@ -107,7 +110,7 @@ function parseList(text: string): readonly Toleration[] {
   try {
     const { value } = parseJson(text);
     if (value === null) return [];
-    if (!Array.isArray(value)) throw cannotRead(value, 'Go value of type []v1.Toleration');
+    if (!Array.isArray(value)) throw unmarshalError(value, 'Go value of type []v1.Toleration');
     return value.map(asToleration);
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw errors.plain(error.message);
@@ -115,36 +118,37 @@ function parseList(text: string): readonly Toleration[] {
   }
 }
 
-/** Fields that nobody knows are passed over. */
+/** Unknown fields are ignored. */
 function asToleration(value: unknown): Toleration {
   if (value === null) return {};
-  if (!isRecord(value)) throw cannotRead(value, 'Go value of type v1.Toleration');
+  if (!isRecord(value)) throw unmarshalError(value, 'Go value of type v1.Toleration');
   const { tolerationSeconds } = value;
   for (const field of ['key', 'operator', 'value', 'effect']) {
     const text = value[field] ?? '';
-    if (typeof text !== 'string') throw cannotRead(text, `Go struct field Toleration.${field} of type string`);
+    if (typeof text !== 'string') throw unmarshalError(text, `Go struct field Toleration.${field} of type string`);
   }
   if (typeof (tolerationSeconds ?? 0) !== 'number') {
-    throw cannotRead(tolerationSeconds, 'Go struct field Toleration.tolerationSeconds of type int64');
+    throw unmarshalError(tolerationSeconds, 'Go struct field Toleration.tolerationSeconds of type int64');
   }
   const known = ['key', 'operator', 'value', 'effect', 'tolerationSeconds'];
   return Object.fromEntries(known.flatMap((field) => ((value[field] ?? '') === '' ? [] : [[field, value[field]]])));
 }
 
-function cannotRead(value: unknown, into: string): StatusError {
+function unmarshalError(value: unknown, into: string): StatusError {
   const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return errors.plain(`json: cannot unmarshal ${type} into ${into}`);
 }
 
-/** Whether one tolerates everything that the other does. What tolerates nothing known covers only its like. */
-function covers(wide: Toleration, narrow: Toleration): boolean {
-  const [left, right] = [filled(wide), filled(narrow)];
-  const isLike = left.operator === right.operator && left.value === right.value;
-  if (isLike && left.key === right.key && left.effect === right.effect && left.seconds === right.seconds) return true;
+/** Whether `wide` tolerates everything that `narrow` does. upstream: pkg/util/tolerations/tolerations.go isSuperset */
+function isSuperset(wide: Toleration, narrow: Toleration): boolean {
+  const [left, right] = [normalized(wide), normalized(narrow)];
+  const isSameTest = left.operator === right.operator && left.value === right.value;
+  if (isSameTest && left.key === right.key && left.effect === right.effect && left.seconds === right.seconds)
+    return true;
   const isAnyKey = left.key === '' && left.operator === 'Exists';
   if (left.key !== right.key && !isAnyKey) return false;
   if (left.effect !== right.effect && left.effect !== '') return false;
-  // Seconds count only for what evicts.
+  // tolerationSeconds only matter for NoExecute.
   if (left.effect === 'NoExecute' && right.seconds > left.seconds) return false;
   if (left.operator === 'Exists') return true;
   return (
@@ -152,8 +156,8 @@ function covers(wide: Toleration, narrow: Toleration): boolean {
   );
 }
 
-function filled({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration) {
-  // No number of seconds is as long as for ever.
+function normalized({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration) {
+  // Absent tolerationSeconds mean forever.
   return {
     key,
     operator: operator ?? '',
@@ -169,7 +173,7 @@ interface Taint {
 }
 
 function taintNewNode(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
-  if (request.operation !== 'CREATE' || request.object === undefined || !isFor(request, '', 'nodes')) return;
+  if (request.operation !== 'CREATE' || request.object === undefined || !isRequestFor(request, '', 'nodes')) return;
   const spec = request.object['spec'] as { taints?: Taint[] };
   const taint: Taint = { key: dialect.subkey('node', 'not-ready'), effect: 'NoSchedule' };
   const present = spec.taints ?? [];
@@ -178,7 +182,7 @@ function taintNewNode(request: AdmissionRequest<DraftObject>, { dialect }: Clust
 }
 
 function tolerateExtendedResources(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
-  if (!isFor(request, '', 'pods') || request.object === undefined) return;
+  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return;
   const spec = request.object['spec'] as PodSpec;
   const names = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
     Object.keys(resources.requests ?? {}).filter((name) => isExtendedResource(name, { dialect })),
@@ -186,7 +190,7 @@ function tolerateExtendedResources(request: AdmissionRequest<DraftObject>, { dia
   for (const name of [...new Set(names)].sort()) tolerate(spec, name);
 }
 
-/** Changes the spec. One that differs only in its seconds is replaced. */
+/** Changes the spec in place; replaces a toleration that differs only in its seconds. */
 function tolerate(spec: PodSpec, key: string): void {
   const wanted: Toleration = { key, operator: 'Exists', effect: 'NoSchedule' };
   const present = spec.tolerations ?? [];
@@ -197,24 +201,21 @@ function tolerate(spec: PodSpec, key: string): void {
     : [...present, wanted];
 }
 
-interface Toleration2 {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly effect?: string;
-  readonly tolerationSeconds?: number;
-}
-
+const DEFAULT_SECONDS = 300;
 function addDefaultTolerations(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
-  if (!isFor(request, '', 'pods') || request.object === undefined) return;
-  const spec = request.object['spec'] as { tolerations?: Toleration2[] };
+  if (!isRequestFor(request, '', 'pods') || request.object === undefined) return;
+  const spec = request.object['spec'] as PodSpec;
   for (const name of ['not-ready', 'unreachable']) {
     const key = dialect.subkey('node', name);
     const present = spec.tolerations ?? [];
     if (present.some((toleration) => toleratesEviction(toleration, key))) continue;
-    spec.tolerations = [...present, { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS }];
+    spec.tolerations = [
+      ...present,
+      { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: DEFAULT_SECONDS },
+    ];
   }
 }
 
-function toleratesEviction({ key = '', effect = '' }: Toleration2, taint: string): boolean {
-  return (key === taint || key === '') && (effect === 'NoExecute' || effect === '');
+function toleratesEviction({ key = '', effect }: Toleration, taint: string): boolean {
+  return (key === taint || key === '') && (effect === 'NoExecute' || !effect);
 }

@@ -1,14 +1,15 @@
 /**
- * A claim may only ask for more when the class it was provisioned by can grow volumes.
+ * The plugins for volumes: StorageObjectInUseProtection adds protection finalizers, and PersistentVolumeClaimResize allows
+ * larger requests only if the StorageClass supports expansion.
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor, kindsOf, refuse } from './requests.js';
+import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
-/** By canonical group and plural; the last one behind a gate. */
+/** By canonical group and plural; the last one has a feature gate. */
 const FINALIZERS = [
   ['', 'persistentvolumes', 'pv-protection'],
   ['', 'persistentvolumeclaims', 'pvc-protection'],
@@ -17,16 +18,16 @@ const FINALIZERS = [
 
 export const storageObjectInUseProtection: AdmissionPlugin = Object.freeze({
   name: 'StorageObjectInUseProtection',
-  looksAt: kindsOf(...FINALIZERS.map(([group, resource]) => [group, resource] as const)),
+  handlesKind: kindsOf(...FINALIZERS.map(([group, resource]) => [group, resource] as const)),
   isBuiltIn: true,
-  mutate,
+  mutate: addFinalizers,
 });
 
 export const persistentVolumeClaimResize: AdmissionPlugin = Object.freeze({
   name: 'PersistentVolumeClaimResize',
   isBuiltIn: true,
-  looksAt: kindsOf(['', 'persistentvolumeclaims']),
-  validate,
+  handlesKind: kindsOf(['', 'persistentvolumeclaims']),
+  validate: validateResize,
 });
 
 interface Claim {
@@ -38,41 +39,42 @@ interface Claim {
   readonly status?: { readonly phase?: string };
 }
 
-function validate(request: AdmissionRequest, view: ClusterView): void {
-  if (request.operation !== 'UPDATE' || !isFor(request, '', 'persistentvolumeclaims')) return;
+function validateResize(request: AdmissionRequest, view: ClusterView): void {
+  if (request.operation !== 'UPDATE' || !isRequestFor(request, '', 'persistentvolumeclaims')) return;
   const next = request.object as unknown as Claim;
   const live = request.oldObject as unknown as Claim;
-  if (asked(next).cmp(asked(live)) <= 0) return;
-  if (live.status?.phase !== 'Bound') throw refuse(request, 'Only bound persistent volume claims can be expanded');
-  // A claim that just changes its class grows by neither.
+  if (requestedStorage(next).cmp(requestedStorage(live)) <= 0) return;
+  if (live.status?.phase !== 'Bound')
+    throw forbiddenError(request, 'Only bound persistent volume claims can be expanded');
+  // Expansion is allowed only if the class stays the same.
   const name = classOf(next, view);
-  if (name !== '' && name === classOf(live, view) && mayGrow(name, view)) return;
-  throw refuse(
+  if (name !== '' && name === classOf(live, view) && allowsExpansion(name, view)) return;
+  throw forbiddenError(
     request,
     'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
   );
 }
 
-function asked({ spec }: Claim): Quantity {
+function requestedStorage({ spec }: Claim): Quantity {
   return Quantity.parse(spec?.resources?.requests?.['storage'] ?? '0');
 }
 
-/** The annotation of old still comes first. */
+/** The deprecated annotation takes precedence. */
 function classOf({ metadata, spec }: Claim, { dialect }: ClusterView): string {
   const annotation = own(metadata.annotations ?? {}, dialect.subkey('volume.beta', 'storage-class'));
   return annotation ?? spec?.storageClassName ?? '';
 }
 
-function mayGrow(name: string, view: ClusterView): boolean {
+function allowsExpansion(name: string, view: ClusterView): boolean {
   const storageClass = view.get({ group: serviceGroup('storage'), resource: 'storageclasses', namespace: '', name });
   return storageClass?.['allowVolumeExpansion'] === true;
 }
 
-function mutate(request: AdmissionRequest<DraftObject>, { dialect, features }: ClusterView): void {
+function addFinalizers(request: AdmissionRequest<DraftObject>, { dialect, features }: ClusterView): void {
   if (request.operation !== 'CREATE' || request.object === undefined) return;
   const { metadata } = request.object;
   for (const [group, resource, name, gate] of FINALIZERS) {
-    if (!isFor(request, group, resource) || (gate !== undefined && !features.enabled(gate))) continue;
+    if (!isRequestFor(request, group, resource) || (gate !== undefined && !features.enabled(gate))) continue;
     const finalizer = dialect.key(name);
     const present = metadata.finalizers ?? [];
     if (!present.includes(finalizer)) metadata.finalizers = [...present, finalizer];

@@ -1,5 +1,6 @@
 /**
- * The checks of the level `baseline`: what lets a pod out of its box. Each names the first release that it is part of.
+ * The checks of the pod security level `baseline`, which prevent known privilege escalations. `evaluate.ts` says in which
+ * releases each applies.
  */
 import { appArmorPrefix, seccompKeys } from '../../kinds/core/v1/pod-spec/annotations.js';
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
@@ -8,14 +9,14 @@ import { quote } from '../../text/go/go-text.js';
 import { own } from '../../util/json.js';
 import {
   type Check,
-  containersThat,
+  containersWhere,
   counted,
   isInUserNamespace,
   plural,
   quoted,
   type ReviewedPod,
-  setters,
   sorted,
+  subjectsOf,
   type Violation,
 } from './review.js';
 
@@ -30,23 +31,26 @@ export const appArmorProfile: Check = (pod) => {
   const ofPod = spec.securityContext?.appArmorProfile;
   const isBad = (profile: { readonly type: string } | undefined): boolean =>
     profile !== undefined && !isAllowedProfile(profile.type);
-  const containers = containersThat(pod, (context) => isBad(context?.appArmorProfile));
+  const containers = containersWhere(pod, (context) => isBad(context?.appArmorProfile));
   const types = [ofPod, ...allContainers(spec).map(({ securityContext }) => securityContext?.appArmorProfile)];
-  // A profile in an annotation is shown with its quotes, inside of quotes.
-  const notes = Object.entries(annotations)
-    .filter(([key, value]) => key.startsWith(appArmorPrefix(dialect)) && !isAllowedAppArmorNote(value))
+  // Annotation values keep their quotes inside the quoted list.
+  const fromAnnotations = Object.entries(annotations)
+    .filter(([key, value]) => key.startsWith(appArmorPrefix(dialect)) && !isAllowedAppArmorAnnotation(value))
     .map(([key, value]) => `${key}=${quote(value)}`)
     .sort();
-  const values = [...sorted(types.filter(isBad).map((profile) => profile?.type ?? '')), ...notes];
-  const who = [...setters(isBad(ofPod), containers), ...(notes.length > 0 ? [plural('annotation', notes.length)] : [])];
-  if (who.length === 0) return undefined;
+  const values = [...sorted(types.filter(isBad).map((profile) => profile?.type ?? '')), ...fromAnnotations];
+  const subjects = [
+    ...subjectsOf(isBad(ofPod), containers),
+    ...(fromAnnotations.length > 0 ? [plural('annotation', fromAnnotations.length)] : []),
+  ];
+  if (subjects.length === 0) return undefined;
   return {
     reason: plural('forbidden AppArmor profile', values.length),
-    detail: `${who.join(' and ')} must not set AppArmor profile type to ${quoted(values)}`,
+    detail: `${subjects.join(' and ')} must not set AppArmor profile type to ${quoted(values)}`,
   };
 };
 
-function isAllowedAppArmorNote(value: string): boolean {
+function isAllowedAppArmorAnnotation(value: string): boolean {
   return value === '' || value === 'runtime/default' || value.startsWith('localhost/');
 }
 
@@ -71,10 +75,10 @@ export const capabilitiesBaseline: Check = (pod) => {
   return detail === undefined ? undefined : { reason: 'non-default capabilities', detail };
 };
 
-/** Which containers add which capabilities that are not allowed, in words. */
+/** The message for containers that add disallowed capabilities. */
 export function addedCapabilities(pod: ReviewedPod, isAllowed: (name: string) => boolean): string | undefined {
   const forbidden: string[] = [];
-  const containers = containersThat(pod, (context) => {
+  const containers = containersWhere(pod, (context) => {
     const names = (context?.capabilities?.add ?? []).filter((name) => !isAllowed(name));
     forbidden.push(...names);
     return names.length > 0;
@@ -97,7 +101,7 @@ export const hostPathVolumes: Check = ({ spec }) => {
 
 export const hostPorts: Check = (pod) => {
   const used: string[] = [];
-  const containers = containersThat(pod, (_, { ports }) => {
+  const containers = containersWhere(pod, (_, { ports }) => {
     const taken = (ports ?? []).flatMap(({ hostPort }) => (hostPort ? [String(hostPort)] : []));
     used.push(...taken);
     return taken.length > 0;
@@ -110,7 +114,7 @@ export const hostPorts: Check = (pod) => {
 };
 
 export const privileged: Check = (pod) => {
-  const containers = containersThat(pod, (context) => context?.privileged === true);
+  const containers = containersWhere(pod, (context) => context?.privileged === true);
   if (containers.length === 0) return undefined;
   const detail = `${counted('container', containers)} must not set securityContext.privileged=true`;
   return { reason: 'privileged', detail };
@@ -119,7 +123,7 @@ export const privileged: Check = (pod) => {
 export const procMount: Check = (pod) => {
   if (isInUserNamespace(pod)) return undefined;
   const values: string[] = [];
-  const containers = containersThat(pod, (context) => {
+  const containers = containersWhere(pod, (context) => {
     const value = context?.procMount ?? 'Default';
     if (value !== 'Default') values.push(value);
     return value !== 'Default';
@@ -146,30 +150,30 @@ function seLinuxCheck(allowed: readonly string[]): Check {
       return true;
     };
     const isPodBad = isBad(pod.spec.securityContext?.seLinuxOptions);
-    const who = setters(
+    const subjects = subjectsOf(
       isPodBad,
-      containersThat(pod, (context) => isBad(context?.seLinuxOptions)),
+      containersWhere(pod, (context) => isBad(context?.seLinuxOptions)),
     );
-    if (who.length === 0) return undefined;
+    if (subjects.length === 0) return undefined;
     const types = sorted(found.map(({ type = '' }) => type).filter((type) => !allowed.includes(type)));
     const faults = [
       ...(types.length > 0 ? [counted('type', types)] : []),
       ...(found.some(({ user }) => user) ? ['user may not be set'] : []),
       ...(found.some(({ role }) => role) ? ['role may not be set'] : []),
     ];
-    const detail = `${who.join(' and ')} set forbidden securityContext.seLinuxOptions: ${faults.join('; ')}`;
+    const detail = `${subjects.join(' and ')} set forbidden securityContext.seLinuxOptions: ${faults.join('; ')}`;
     return { reason: 'seLinuxOptions', detail };
   };
 }
 
-/** Before v1.19, when profiles were written in annotations. */
+/** Before v1.19: profiles are annotations. */
 export const seccompAnnotations: Check = ({ annotations, spec, dialect }) => {
   const { pod, prefix } = seccompKeys(dialect);
   const keys = [pod, ...allContainers(spec).map(({ name }) => `${prefix}${name}`)];
   const forbidden = sorted(
     keys.flatMap((key) => {
       const value = own(annotations, key);
-      return value === undefined || isAllowedSeccompNote(value) ? [] : [`${key}=${quote(value)}`];
+      return value === undefined || isAllowedSeccompAnnotation(value) ? [] : [`${key}=${quote(value)}`];
     }),
   );
   if (forbidden.length === 0) return undefined;
@@ -177,7 +181,7 @@ export const seccompAnnotations: Check = ({ annotations, spec, dialect }) => {
   return { reason: 'seccompProfile', detail };
 };
 
-function isAllowedSeccompNote(value: string): boolean {
+function isAllowedSeccompAnnotation(value: string): boolean {
   return value === 'runtime/default' || value === 'docker/default' || value.startsWith('localhost/');
 }
 
@@ -190,16 +194,16 @@ export const seccompProfileBaseline: Check = (pod) => {
     return true;
   };
   const isPodBad = isBad(pod.spec.securityContext?.seccompProfile);
-  const who = setters(
+  const subjects = subjectsOf(
     isPodBad,
-    containersThat(pod, (context) => isBad(context?.seccompProfile)),
+    containersWhere(pod, (context) => isBad(context?.seccompProfile)),
   );
-  if (who.length === 0) return undefined;
-  const detail = `${who.join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sorted(values))}`;
+  if (subjects.length === 0) return undefined;
+  const detail = `${subjects.join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sorted(values))}`;
   return { reason: 'seccompProfile', detail };
 };
 
-/** By the release from which on they are allowed. */
+/** By the release that first allows them. */
 const SAFE_SYSCTLS: readonly (readonly [minor: number, names: readonly string[]])[] = [
   [
     0,
@@ -224,7 +228,7 @@ const SAFE_SYSCTLS: readonly (readonly [minor: number, names: readonly string[]]
   [32, ['net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem']],
 ];
 
-/** One check for each release that allowed more. */
+/** One version of the check per release that extends the list. */
 export const sysctls: readonly (readonly [minor: number, check: Check])[] = SAFE_SYSCTLS.map(([release]) => {
   const allowed = new Set(SAFE_SYSCTLS.flatMap(([minor, names]) => (minor <= release ? names : [])));
   const check: Check = ({ spec }): Violation | undefined => {
@@ -235,11 +239,11 @@ export const sysctls: readonly (readonly [minor: number, check: Check])[] = SAFE
 });
 
 export const windowsHostProcess: Check = (pod) => {
-  const who = setters(
+  const subjects = subjectsOf(
     pod.spec.securityContext?.windowsOptions?.hostProcess === true,
-    containersThat(pod, (context) => context?.windowsOptions?.hostProcess === true),
+    containersWhere(pod, (context) => context?.windowsOptions?.hostProcess === true),
   );
-  if (who.length === 0) return undefined;
-  const detail = `${who.join(' and ')} must not set securityContext.windowsOptions.hostProcess=true`;
+  if (subjects.length === 0) return undefined;
+  const detail = `${subjects.join(' and ')} must not set securityContext.windowsOptions.hostProcess=true`;
   return { reason: 'hostProcess', detail };
 };

@@ -1,5 +1,5 @@
 /**
- * Which checks make up a level in a release, and what they say about a pod together.
+ * Selects the checks of a pod security level in a release, and runs them on a pod.
  */
 import {
   appArmorProfile,
@@ -28,25 +28,25 @@ import {
 } from './restricted-checks.js';
 import type { Check, ReviewedPod, Violation } from './review.js';
 
-/** The forms of one check, each with the first release in which it holds; before the first there is no such check. */
+/** The versions of one check, each with the first release that it applies to; before that, the check does not exist. */
 interface Rule {
-  readonly forms: readonly (readonly [minor: number, check: Check])[];
-  /** The rule of the lower level that is left out where this one holds: this one says more. */
+  readonly versions: readonly (readonly [minor: number, check: Check])[];
+  /** The baseline rule that this one replaces, because it is stricter. */
   readonly replaces?: Rule;
 }
 
-const always = (check: Check): Rule => ({ forms: [[0, check]] });
+const always = (check: Check): Rule => ({ versions: [[0, check]] });
 
 const capabilities = always(capabilitiesBaseline);
 const hostPaths = always(hostPathVolumes);
 const seccomp: Rule = {
-  forms: [
+  versions: [
     [0, seccompAnnotations],
     [19, seccompProfileBaseline],
   ],
 };
 
-/** Position is the order in which they are told. */
+/** In the order of messages. */
 const BASELINE: readonly Rule[] = [
   always(appArmorProfile),
   capabilities,
@@ -56,25 +56,25 @@ const BASELINE: readonly Rule[] = [
   always(privileged),
   always(procMount),
   {
-    forms: [
+    versions: [
       [0, seLinuxOptions],
       [31, seLinuxOptionsWithEngine],
     ],
   },
   seccomp,
-  { forms: sysctls },
+  { versions: sysctls },
   always(windowsHostProcess),
 ];
 
 const RESTRICTED: readonly Rule[] = [
   {
-    forms: [
+    versions: [
       [8, allowPrivilegeEscalation],
       [25, exceptWindows(allowPrivilegeEscalation)],
     ],
   },
   {
-    forms: [
+    versions: [
       [22, capabilitiesRestricted],
       [25, exceptWindows(capabilitiesRestricted)],
     ],
@@ -82,9 +82,9 @@ const RESTRICTED: readonly Rule[] = [
   },
   { ...always(restrictedVolumes), replaces: hostPaths },
   always(runAsNonRoot),
-  { forms: [[23, runAsUser]] },
+  { versions: [[23, runAsUser]] },
   {
-    forms: [
+    versions: [
       [19, seccompProfileRestricted],
       [25, exceptWindows(seccompProfileRestricted)],
     ],
@@ -92,7 +92,7 @@ const RESTRICTED: readonly Rule[] = [
   },
 ];
 
-/** What all checks of a level have against a pod; nothing, if it may run there. */
+/** All violations of a level; empty if the pod is allowed. */
 export function evaluatePod(levelVersion: LevelVersion, pod: ReviewedPod): Violation[] {
   return checksOf(levelVersion).flatMap((check) => check(pod) ?? []);
 }
@@ -107,29 +107,29 @@ export function printReasons(violations: readonly Violation[]): string {
   return violations.map(({ reason }) => reason).join(', ');
 }
 
-/** The last release in which anything changed; what comes after it is the same. */
-const NEWEST = Math.max(...[...BASELINE, ...RESTRICTED].flatMap(({ forms }) => forms.map(([minor]) => minor)));
+/** The last release with a change; later releases use the same checks. */
+const NEWEST = Math.max(...[...BASELINE, ...RESTRICTED].flatMap(({ versions }) => versions.map(([minor]) => minor)));
 
-const known = new Map<string, readonly Check[]>();
+const checksByLevel = new Map<string, readonly Check[]>();
 
 function checksOf({ level, version }: LevelVersion): readonly Check[] {
   if (level === 'privileged') return [];
   const minor = Math.min(minorOf(version), NEWEST);
   const key = `${level}:${minor}`;
-  let checks = known.get(key);
+  let checks = checksByLevel.get(key);
   if (checks === undefined) {
-    checks = chosen(level === 'baseline' ? [] : RESTRICTED, minor);
-    known.set(key, checks);
+    checks = selectChecks(level === 'baseline' ? [] : RESTRICTED, minor);
+    checksByLevel.set(key, checks);
   }
   return checks;
 }
 
-function chosen(added: readonly Rule[], minor: number): Check[] {
-  const inForce = added.filter((rule) => formAt(rule, minor) !== undefined);
+function selectChecks(added: readonly Rule[], minor: number): Check[] {
+  const inForce = added.filter((rule) => checkAt(rule, minor) !== undefined);
   const replaced = new Set(inForce.map(({ replaces }) => replaces));
-  return [...BASELINE.filter((rule) => !replaced.has(rule)), ...inForce].flatMap((rule) => formAt(rule, minor) ?? []);
+  return [...BASELINE.filter((rule) => !replaced.has(rule)), ...inForce].flatMap((rule) => checkAt(rule, minor) ?? []);
 }
 
-function formAt({ forms }: Rule, minor: number): Check | undefined {
-  return forms.findLast(([first]) => first <= minor)?.[1];
+function checkAt({ versions }: Rule, minor: number): Check | undefined {
+  return versions.findLast(([first]) => first <= minor)?.[1];
 }

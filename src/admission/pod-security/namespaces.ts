@@ -1,6 +1,5 @@
 /**
- * The labels of namespaces themselves: they must be well formed, and whoever makes them stricter hears which pods would
- * not be let in any more.
+ * Validates the pod security labels of namespaces, and warns about existing pods that violate a stricter level.
  */
 import { errors } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -13,25 +12,25 @@ import {
   isStricter,
   type LevelVersion,
   MODES,
+  type ParsedPolicy,
   type Policy,
   podSecurityKey,
   policyOf,
   printLevel,
-  type ReadPolicy,
 } from './policy.js';
 import type { PodLike, ReviewedPod } from './review.js';
-import { reviewed } from './review.js';
+import { toReviewedPod } from './review.js';
 
-/** More are not looked at. */
-const MOST_PODS = 3000;
+/** The number of pods that are checked. upstream: defaultNamespaceMaxPodsToCheck */
+const MAX_PODS = 3000;
 
 export function validateNamespace(request: AdmissionRequest, view: ClusterView, settings: PodSecuritySettings): void {
   const { object, oldObject, served } = request;
   if (request.subresource !== '' || object === undefined) return;
-  const read = (of: ApiObject): ReadPolicy => policyOf(of.metadata.labels ?? {}, settings.defaults, view.dialect);
+  const read = (of: ApiObject): ParsedPolicy => policyOf(of.metadata.labels ?? {}, settings.defaults, view.dialect);
   const next = read(object);
   const live = oldObject === undefined ? undefined : read(oldObject);
-  // What was wrong before may stay wrong.
+  // Existing errors may stay.
   if (next.errors.length > 0 && !deepEqual(next.errors, live?.errors)) {
     throw errors.invalid(served.groupKind, request.sentName, next.errors);
   }
@@ -42,27 +41,27 @@ export function validateNamespace(request: AdmissionRequest, view: ClusterView, 
 
 function isTightened(next: LevelVersion, live: LevelVersion): boolean {
   if (next.level === 'privileged') return false;
-  // Levels of different versions cannot be compared.
+  // Levels of different versions are not comparable.
   return next.version !== live.version || isStricter(next.level, live.level);
 }
 
-interface Surroundings {
+interface PluginContext {
   readonly view: ClusterView;
   readonly settings: PodSecuritySettings;
 }
 
-function warnOfPods(request: AdmissionRequest, enforce: LevelVersion, { view, settings }: Surroundings): void {
+function warnOfPods(request: AdmissionRequest, enforce: LevelVersion, { view, settings }: PluginContext): void {
   const namespace = request.object?.metadata.name ?? '';
   const pods = view.list({ group: '', resource: 'pods' }, namespace).filter((pod) => {
     const { runtimeClassName } = (pod as unknown as PodLike).spec;
     return runtimeClassName === undefined || !settings.runtimeClasses.has(runtimeClassName);
   });
-  const review = (pod: ApiObject) => reviewed(pod as unknown as PodLike, view);
+  const review = (pod: ApiObject) => toReviewedPod(pod as unknown as PodLike, view);
   request.warnings.push(...warningsAboutPods(pods, { namespace, enforce, review }));
 }
 
-/** Labels that nobody will look at. */
-function warnOfExemption(request: AdmissionRequest, policy: Policy, { view, settings }: Surroundings): void {
+/** Warns about labels without effect: the namespace is exempt. */
+function warnOfExemption(request: AdmissionRequest, policy: Policy, { view, settings }: PluginContext): void {
   const { defaults } = settings;
   if (MODES.every((mode) => isEquivalent(policy[mode], defaults[mode]))) return;
   if (MODES.every((mode) => policy[mode].level === 'privileged')) return;
@@ -81,36 +80,36 @@ function isEquivalent(left: LevelVersion, right: LevelVersion): boolean {
   return left.level === 'privileged' || left.version === right.version;
 }
 
-/** Warnings. The pods come in the order of their names. */
+/** The warnings about pods, which are sorted by name. */
 function warningsAboutPods(
   pods: readonly ApiObject[],
-  about: {
+  context: {
     readonly namespace: string;
     readonly enforce: LevelVersion;
     readonly review: (pod: ApiObject) => ReviewedPod;
   },
 ): string[] {
-  const { namespace, enforce, review } = about;
+  const { namespace, enforce, review } = context;
   const found = new Map<string, string[]>();
-  for (const pod of urgentFirst(pods).slice(0, MOST_PODS)) {
+  for (const pod of prioritize(pods).slice(0, MAX_PODS)) {
     const reasons = printReasons(evaluatePod(enforce, review(pod)));
     if (reasons !== '') found.set(reasons, [...(found.get(reasons) ?? []), pod.metadata.name]);
   }
   const warnings: string[] = [];
-  if (pods.length > MOST_PODS) {
+  if (pods.length > MAX_PODS) {
     warnings.push(
-      `new PodSecurity enforce level only checked against the first ${MOST_PODS} of ${pods.length} existing pods`,
+      `new PodSecurity enforce level only checked against the first ${MAX_PODS} of ${pods.length} existing pods`,
     );
   }
   if (found.size === 0) return warnings;
   const level = quote(printLevel(enforce));
   warnings.push(`existing pods in namespace ${quote(namespace)} violate the new PodSecurity enforce level ${level}`);
-  return [...warnings, ...[...found].map(([reasons, names]) => `${someOf(names)}: ${reasons}`).sort()];
+  return [...warnings, ...[...found].map(([reasons, names]) => `${describePods(names)}: ${reasons}`).sort()];
 }
 
-/** Pods of one controller are alike, so that its first pod is looked at before the second of any other. */
-function urgentFirst(pods: readonly ApiObject[]): readonly ApiObject[] {
-  if (pods.length <= MOST_PODS) return pods;
+/** Pods of one controller are alike: the first pod of each controller is checked before further ones. */
+function prioritize(pods: readonly ApiObject[]): readonly ApiObject[] {
+  if (pods.length <= MAX_PODS) return pods;
   const seen = new Set<string>();
   const repeated: ApiObject[] = [];
   const first = pods.filter((pod) => {
@@ -123,8 +122,8 @@ function urgentFirst(pods: readonly ApiObject[]): readonly ApiObject[] {
   return [...first, ...repeated];
 }
 
-/** `a`, `a (and 1 other pod)`, `a (and 2 other pods)`: the first by name stands for all. */
-function someOf(names: readonly string[]): string {
+/** `a`, `a (and 1 other pod)`, `a (and 2 other pods)`: names the first pod. */
+function describePods(names: readonly string[]): string {
   const [first = ''] = [...names].sort();
   if (names.length === 1) return first;
   return `${first} (and ${names.length - 1} other ${names.length === 2 ? 'pod' : 'pods'})`;

@@ -1,6 +1,6 @@
 /**
- * Pods that ask for more than the labels of their namespace allow are refused, or spoken of. Templates of pods are only
- * spoken of: what is made from them is looked at when it is made. spec: Namespace
+ * The PodSecurity plugin: rejects, audits or warns about pods that violate the level in their namespace's labels. Pod
+ * templates are only audited and warned about, because their pods are checked on creation. spec: Namespace
  */
 
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
@@ -16,6 +16,7 @@ import {
   LATEST,
   type LevelVersion,
   MODES,
+  type ParsedPolicy,
   type PodSecurityOptions,
   type PodSecuritySettings,
   type Policy,
@@ -23,33 +24,32 @@ import {
   podSecuritySettings,
   policyOf,
   printLevel,
-  type ReadPolicy,
 } from './policy.js';
-import { hasPod, type PodLike, podOf, reviewed } from './review.js';
+import { hasPodSpec, type PodLike, podOf, toReviewedPod } from './review.js';
 
 /**
- * The plugin with other defaults, or with exemptions.
+ * The plugin with other defaults or with exemptions.
  *
  * @example
  * const strict = podSecurityWith({ defaults: { enforce: 'baseline' }, exemptions: { namespaces: ['kube-system'] } });
  */
 export function podSecurityWith(options: PodSecurityOptions = {}): AdmissionPlugin {
   const settings = podSecuritySettings(options);
-  // Labels of stored objects stay the same object until they are changed.
-  const known = new WeakMap<object, ReadPolicy>();
-  const policyIn = (namespace: ApiObject, { dialect }: ClusterView): ReadPolicy => {
+  // Labels of stored objects are immutable, so the policy is cached per labels object.
+  const cache = new WeakMap<object, ParsedPolicy>();
+  const policyIn = (namespace: ApiObject, { dialect }: ClusterView): ParsedPolicy => {
     const { labels = NO_LABELS } = namespace.metadata;
-    let read = known.get(labels);
+    let read = cache.get(labels);
     if (read === undefined) {
       read = policyOf(labels, settings.defaults, dialect);
-      known.set(labels, read);
+      cache.set(labels, read);
     }
     return read;
   };
   return Object.freeze({
     name: 'PodSecurity',
     isBuiltIn: true,
-    handlesKind: (served) => isResource(served, '', 'namespaces') || hasPod(served),
+    handlesKind: (served) => isResource(served, '', 'namespaces') || hasPodSpec(served),
     validate(request, view) {
       if (request.operation !== 'CREATE' && request.operation !== 'UPDATE') return;
       if (isResource(request.served, '', 'namespaces')) validateNamespace(request, view, settings);
@@ -62,8 +62,8 @@ export const podSecurity: AdmissionPlugin = podSecurityWith();
 
 const NO_LABELS = Object.freeze({});
 
-/** Below these, the object is no pod, or nothing in it that counts can change. */
-const IGNORED_BELOW_PODS: ReadonlySet<string> = new Set([
+/** Subresources whose object is not a pod, or that cannot change relevant fields. */
+const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
   'attach',
   'binding',
   'eviction',
@@ -74,44 +74,44 @@ const IGNORED_BELOW_PODS: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-interface Rules {
+interface PolicySource {
   readonly settings: PodSecuritySettings;
-  readonly policyIn: (namespace: ApiObject, view: ClusterView) => ReadPolicy;
+  readonly policyIn: (namespace: ApiObject, view: ClusterView) => ParsedPolicy;
 }
 
-/** Also for whatever makes pods. */
-function validatePod(request: AdmissionRequest, view: ClusterView, rules: Rules): void {
+/** Validates pods and objects with pod templates. */
+function validatePod(request: AdmissionRequest, view: ClusterView, source: PolicySource): void {
   const { object, oldObject, served, subresource } = request;
   const isPod = isResource(served, '', 'pods');
-  if (object === undefined || (isPod ? IGNORED_BELOW_PODS.has(subresource) : subresource !== '')) return;
+  if (object === undefined || (isPod ? IGNORED_SUBRESOURCES.has(subresource) : subresource !== '')) return;
   const pod = podOf(object, served);
-  const note: Note = (key, value) => request.annotate(podSecurityKey(key, view.dialect), value);
-  const exempted = exemption(request, pod, rules.settings);
+  const annotate: Annotate = (key, value) => request.annotate(podSecurityKey(key, view.dialect), value);
+  const exempted = exemption(request, pod, source.settings);
   if (exempted === 'namespace' || exempted === 'user') {
-    note('exempt', exempted);
+    annotate('exempt', exempted);
     return;
   }
   const namespace = view.namespace(request.namespace);
   if (namespace === undefined) {
-    missingNamespace(request, isPod, note);
+    missingNamespace(request, isPod, annotate);
     return;
   }
-  const { policy, errors: problems } = rules.policyIn(namespace, view);
-  if (problems.length === 0 && isFree(policy, isPod)) {
-    if (isPod) note('enforce-policy', FREE);
+  const { policy, errors: problems } = source.policyIn(namespace, view);
+  if (problems.length === 0 && isUnrestricted(policy, isPod)) {
+    if (isPod) annotate('enforce-policy', UNRESTRICTED);
     return;
   }
   if (pod === undefined) return;
   if (isPod && oldObject !== undefined && !isSignificant(pod.spec, (oldObject as unknown as PodLike).spec)) return;
   if (exempted !== undefined) {
-    note('exempt', exempted);
+    annotate('exempt', exempted);
     return;
   }
-  if (problems.length > 0) note('error', `Failed to parse policy: ${aggregate(problems.map(printFieldError))}`);
-  judge(request, policy, { isPod, note, detailsAt: remembering(pod, view) });
+  if (problems.length > 0) annotate('error', `Failed to parse policy: ${aggregate(problems.map(printFieldError))}`);
+  applyPolicy(request, policy, { isPod, annotate, detailsAt: cachedDetails(pod, view) });
 }
 
-/** Why nothing is held against a request. */
+/** The reason why a request is exempt. */
 function exemption(
   { namespace, user }: AdmissionRequest,
   pod: PodLike | undefined,
@@ -122,59 +122,59 @@ function exemption(
   return runtimeClasses.has(pod?.spec.runtimeClassName ?? '') ? 'runtimeClass' : undefined;
 }
 
-const FREE = printLevel({ level: 'privileged', version: LATEST });
+const UNRESTRICTED = printLevel({ level: 'privileged', version: LATEST });
 
-/** Nobody would be told anything. */
-function isFree(policy: Policy, isPod: boolean): boolean {
+/** Whether no mode could report anything. */
+function isUnrestricted(policy: Policy, isPod: boolean): boolean {
   for (const mode of MODES) {
     if (policy[mode].level !== 'privileged' && (mode !== 'enforce' || isPod)) return false;
   }
   return true;
 }
 
-type Note = (key: string, value: string) => void;
+type Annotate = (key: string, value: string) => void;
 
-function missingNamespace({ namespace }: AdmissionRequest, isPod: boolean, note: Note): void {
+function missingNamespace({ namespace }: AdmissionRequest, isPod: boolean, annotate: Annotate): void {
   const missing = errors.notFound({ group: '', resource: 'namespaces' }, namespace);
   const what = `failed to lookup namespace ${quote(namespace)}`;
-  const refusal = errors.internal(what);
-  note('error', `${isPod ? refusal.message : what}: ${missing.message}`);
-  if (isPod) throw refusal;
+  const lookupError = errors.internal(what);
+  annotate('error', `${isPod ? lookupError.message : what}: ${missing.message}`);
+  if (isPod) throw lookupError;
 }
 
-/** What is wrong with the pod at a level, empty if nothing is. Modes of the same level are looked at once. */
-function remembering(pod: PodLike, view: ClusterView): (levelVersion: LevelVersion) => string {
-  const known = new Map<string, string>();
+/** The violations at a level as text, empty if there are none. Modes with the same level share the evaluation. */
+function cachedDetails(pod: PodLike, view: ClusterView): (levelVersion: LevelVersion) => string {
+  const cache = new Map<string, string>();
   return (levelVersion) => {
     const key = printLevel(levelVersion);
-    const details = known.get(key) ?? printDetails(evaluatePod(levelVersion, reviewed(pod, view)));
-    known.set(key, details);
+    const details = cache.get(key) ?? printDetails(evaluatePod(levelVersion, toReviewedPod(pod, view)));
+    cache.set(key, details);
     return details;
   };
 }
 
-function judge(
+function applyPolicy(
   request: AdmissionRequest,
   { enforce, audit, warn }: Policy,
-  about: { readonly isPod: boolean; readonly note: Note; readonly detailsAt: (at: LevelVersion) => string },
+  context: { readonly isPod: boolean; readonly annotate: Annotate; readonly detailsAt: (at: LevelVersion) => string },
 ): void {
-  const { isPod, note, detailsAt } = about;
-  if (isPod) note('enforce-policy', printLevel(enforce));
+  const { isPod, annotate, detailsAt } = context;
+  if (isPod) annotate('enforce-policy', printLevel(enforce));
   const audited = detailsAt(audit);
-  if (audited !== '') note('audit-violations', `would violate PodSecurity ${quote(printLevel(audit))}: ${audited}`);
-  const refused = isPod ? detailsAt(enforce) : '';
-  if (refused !== '') {
-    const why = `violates PodSecurity ${quote(printLevel(enforce))}: ${refused}`;
+  if (audited !== '') annotate('audit-violations', `would violate PodSecurity ${quote(printLevel(audit))}: ${audited}`);
+  const enforced = isPod ? detailsAt(enforce) : '';
+  if (enforced !== '') {
+    const why = `violates PodSecurity ${quote(printLevel(enforce))}: ${enforced}`;
     throw errors.forbidden(request.served.groupResource, request.sentName, why);
   }
   const warned = detailsAt(warn);
   if (warned !== '') request.warnings.push(`would violate PodSecurity ${quote(printLevel(warn))}: ${warned}`);
 }
 
-/** One text alone, several in brackets; repetitions are told once. */
+/** Formats distinct texts like Go's aggregate errors: one alone, several in brackets. */
 function aggregate(texts: readonly string[]): string {
-  const told = [...new Set(texts)];
-  return told.length === 1 ? told.join() : `[${told.join(', ')}]`;
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1 ? distinct.join() : `[${distinct.join(', ')}]`;
 }
 
 function isSignificant(next: PodSpec, live: PodSpec): boolean {
@@ -188,7 +188,7 @@ interface WithImage {
   readonly image?: string | undefined;
 }
 
-/** By position. */
+/** Compares by position. */
 function hasOtherImages(next: readonly WithImage[] | null = [], live: readonly WithImage[] | null = []): boolean {
   if (next?.length !== live?.length) return true;
   return (next ?? []).some(({ image = '' }, index) => image !== (live?.[index]?.image ?? ''));

@@ -1,6 +1,6 @@
 /**
- * What the labels of a namespace say about the pods in it: a level and a version for each of three modes. `enforce`
- * refuses, `audit` leaves a note in the audit event, `warn` tells the client. spec: Namespace
+ * The pod security policy of a namespace: a level and a version for each of three modes, from labels and defaults.
+ * `enforce` rejects, `audit` adds an audit annotation, `warn` adds a warning. spec: Namespace
  */
 import type { Dialect } from '../../meta/dialect.js';
 import { type FieldError, invalid, keyPath } from '../../meta/field-error.js';
@@ -8,7 +8,7 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 
-/** From the widest to the narrowest. */
+/** From the least to the most restrictive. */
 export const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
 export type Level = (typeof LEVELS)[number];
 
@@ -17,7 +17,7 @@ export type Mode = (typeof MODES)[number];
 
 export const LATEST = 'latest';
 
-/** A level as it was in a release: `baseline:v1.24`, `restricted:latest`. */
+/** A level as of a release: `baseline:v1.24`, `restricted:latest`. */
 export interface LevelVersion {
   readonly level: Level;
   /** `latest`, or `v1.` and a number. */
@@ -26,8 +26,8 @@ export interface LevelVersion {
 
 export type Policy = Readonly<Record<Mode, LevelVersion>>;
 
-/** There is always a policy; where labels are wrong, it is what they come to all the same. */
-export interface ReadPolicy {
+/** The policy is always usable: invalid labels are replaced by fallbacks and reported in `errors`. */
+export interface ParsedPolicy {
   readonly policy: Policy;
   readonly errors: readonly FieldError[];
 }
@@ -36,15 +36,15 @@ export type Labels = Readonly<Record<string, string>>;
 
 const INVALID_LEVEL = `must be one of ${LEVELS.join(', ')}`;
 const INVALID_VERSION = 'must be "latest" or "v1.x"';
-/** Versions are counted in 64 bits. */
-const GREATEST_MINOR = 2n ** 63n - 1n;
-/** Which level a wrong word stands for: pods are kept out, but nobody is told about them. */
+/** The reference server parses minor versions as 64-bit integers. */
+const MAX_MINOR = 2n ** 63n - 1n;
+/** The level for an invalid value: enforce strictly, but do not audit or warn. */
 const FALLBACK: Readonly<Record<Mode, Level>> = { enforce: 'restricted', audit: 'privileged', warn: 'privileged' };
 
-/** Of the keys of the labels, and of the notes in audit events. */
+/** The subdomain of the label keys and of the audit annotation keys. */
 const SUBDOMAIN = 'pod-security';
 
-/** `enforce`, `enforce-version`, … as the labels spell it. */
+/** The label key of `enforce`, `enforce-version`, … */
 export function podSecurityKey(name: string, dialect: Dialect): string {
   return dialect.subkey(SUBDOMAIN, name);
 }
@@ -53,14 +53,14 @@ export function isLevel(text: string): text is Level {
   return LEVELS.some((level) => level === text);
 }
 
-/** `v1.24` is one, `v1.024` and `1.24` are not. */
+/** `v1.24` is valid, `v1.024` and `1.24` are not. */
 export function isVersion(text: string): boolean {
   if (text === LATEST) return true;
   const [, minor] = /^v1\.(0|[1-9][0-9]*)$/.exec(text) ?? [];
-  return minor !== undefined && BigInt(minor) <= GREATEST_MINOR;
+  return minor !== undefined && BigInt(minor) <= MAX_MINOR;
 }
 
-/** The number of a version; `latest` is beyond all of them. */
+/** The minor version; `latest` is greater than all. */
 export function minorOf(version: string): number {
   return version === LATEST ? Number.POSITIVE_INFINITY : Number(version.slice('v1.'.length));
 }
@@ -73,8 +73,8 @@ export function isStricter(left: Level, right: Level): boolean {
   return LEVELS.indexOf(left) > LEVELS.indexOf(right);
 }
 
-/** The labels before the defaults. */
-export function policyOf(labels: Labels, defaults: Policy, dialect: Dialect): ReadPolicy {
+/** Labels take precedence over defaults. */
+export function policyOf(labels: Labels, defaults: Policy, dialect: Dialect): ParsedPolicy {
   const errors: FieldError[] = [];
   const read = (mode: Mode): LevelVersion => {
     const keys = { level: podSecurityKey(mode, dialect), version: podSecurityKey(`${mode}-version`, dialect) };
@@ -90,14 +90,14 @@ export function policyOf(labels: Labels, defaults: Policy, dialect: Dialect): Re
   return { policy: { enforce, audit, warn: warnAsEnforced(warn, enforce, { labels, dialect }) }, errors };
 }
 
-/** Who is told to enforce something warns of it as well, unless the labels say what to warn of. */
+/** Without a `warn` label, an `enforce` label that is stricter also applies to warnings. */
 function warnAsEnforced(
   warn: LevelVersion,
   enforce: LevelVersion,
   { labels, dialect }: { readonly labels: Labels; readonly dialect: Dialect },
 ): LevelVersion {
   if (own(labels, podSecurityKey('warn', dialect)) !== undefined) return warn;
-  // A level that was put in the place of a wrong word does not count.
+  // A fallback level does not count.
   if (own(labels, podSecurityKey('enforce', dialect)) !== enforce.level) return warn;
   if (!isStricter(enforce.level, warn.level)) return warn;
   const hasVersion = own(labels, podSecurityKey('warn-version', dialect)) !== undefined;
@@ -105,7 +105,7 @@ function warnAsEnforced(
 }
 
 export interface PodSecurityOptions {
-  /** Levels (`baseline`) and versions (`v1.30`, `latest`) for namespaces without labels; `privileged` and `latest`. */
+  /** Levels (`baseline`) and versions (`v1.30`, `latest`) of namespaces without labels. Default: `privileged:latest`. */
   readonly defaults?: {
     readonly enforce?: Level;
     readonly enforceVersion?: string;
@@ -114,7 +114,7 @@ export interface PodSecurityOptions {
     readonly warn?: Level;
     readonly warnVersion?: string;
   };
-  /** Requests that nothing is held against; none unless said otherwise. */
+  /** Exempt requests; default: none. */
   readonly exemptions?: {
     readonly usernames?: readonly string[];
     readonly namespaces?: readonly string[];
@@ -129,7 +129,7 @@ export interface PodSecuritySettings {
   readonly runtimeClasses: ReadonlySet<string>;
 }
 
-/** Throws TypeError for what cannot be meant. */
+/** Throws a TypeError for invalid options. */
 export function podSecuritySettings(options: PodSecurityOptions): PodSecuritySettings {
   refuseUnknownOptions('podSecurityWith', options, ['defaults', 'exemptions']);
   const { defaults = {}, exemptions = {} } = options;
@@ -138,18 +138,19 @@ export function podSecuritySettings(options: PodSecurityOptions): PodSecuritySet
   refuseUnknownOptions('podSecurityWith, exemptions', exemptions, ['usernames', 'namespaces', 'runtimeClasses']);
   const read = (mode: Mode) => {
     const { [mode]: level = 'privileged', [`${mode}Version` as const]: version = LATEST } = defaults;
-    if (!isLevel(level)) throw refusal(`defaults.${mode}`, level, 'privileged, baseline or restricted');
-    if (!isVersion(version)) throw refusal(`defaults.${mode}Version`, version, 'latest or v1.x');
+    if (!isLevel(level)) throw invalidOption(`defaults.${mode}`, level, 'privileged, baseline or restricted');
+    if (!isVersion(version)) throw invalidOption(`defaults.${mode}Version`, version, 'latest or v1.x');
     return { level, version };
   };
   const { usernames = [], namespaces = [], runtimeClasses = [] } = exemptions;
-  for (const name of usernames) if (!name) throw refusal('exemptions.usernames', name, 'the name of a user');
+  for (const name of usernames) if (!name) throw invalidOption('exemptions.usernames', name, 'the name of a user');
   for (const name of namespaces) {
-    if (dnsLabelProblems(name).length > 0) throw refusal('exemptions.namespaces', name, 'the name of a namespace');
+    if (dnsLabelProblems(name).length > 0)
+      throw invalidOption('exemptions.namespaces', name, 'the name of a namespace');
   }
   for (const name of runtimeClasses) {
     if (dnsSubdomainProblems(name).length > 0) {
-      throw refusal('exemptions.runtimeClasses', name, 'the name of a RuntimeClass');
+      throw invalidOption('exemptions.runtimeClasses', name, 'the name of a RuntimeClass');
     }
   }
   return {
@@ -160,6 +161,6 @@ export function podSecuritySettings(options: PodSecurityOptions): PodSecuritySet
   };
 }
 
-function refusal(option: string, value: string, wanted: string): TypeError {
+function invalidOption(option: string, value: string, wanted: string): TypeError {
   return new TypeError(`orchplane: podSecurityWith: ${option} is ${JSON.stringify(value)}; it must be ${wanted}`);
 }

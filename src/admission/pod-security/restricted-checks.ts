@@ -1,24 +1,24 @@
 /**
- * The checks that the level `restricted` adds: what a hardened pod has to say of itself.
+ * The checks that the pod security level `restricted` adds: required hardening.
  */
 import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
 import { addedCapabilities, isAllowedProfile, seccompProfileBaseline } from './baseline-checks.js';
-import { type Check, containersThat, counted, isInUserNamespace, isWindows, setters, sorted } from './review.js';
+import { type Check, containersWhere, counted, isInUserNamespace, isWindows, sorted, subjectsOf } from './review.js';
 
-/** From v1.25 some checks leave pods for Windows alone, where what they ask for cannot be said. */
+/** From v1.25 some checks skip Windows pods, which cannot set the required fields. */
 export function exceptWindows(check: Check): Check {
   return (pod) => (isWindows(pod) ? undefined : check(pod));
 }
 
 export const allowPrivilegeEscalation: Check = (pod) => {
-  const containers = containersThat(pod, (context) => context?.allowPrivilegeEscalation !== false);
+  const containers = containersWhere(pod, (context) => context?.allowPrivilegeEscalation !== false);
   if (containers.length === 0) return undefined;
   const detail = `${counted('container', containers)} must set securityContext.allowPrivilegeEscalation=false`;
   return { reason: 'allowPrivilegeEscalation != false', detail };
 };
 
 export const capabilitiesRestricted: Check = (pod) => {
-  const keeping = containersThat(pod, (context) => context?.capabilities?.drop?.includes('ALL') !== true);
+  const keeping = containersWhere(pod, (context) => context?.capabilities?.drop?.includes('ALL') !== true);
   const adding = addedCapabilities(pod, (name) => name === 'NET_BIND_SERVICE');
   const details = [
     ...(keeping.length > 0
@@ -41,7 +41,7 @@ const ALLOWED_SOURCES = [
   'secret',
 ] as const;
 
-/** Of several sources in one volume, the first in this order is spoken of. */
+/** Of several sources in one volume, the first in this order is reported. */
 const RESTRICTED_SOURCES = [
   'hostPath',
   'gcePersistentDisk',
@@ -81,36 +81,36 @@ export const runAsNonRoot: Check = (pod) => {
   if (isInUserNamespace(pod)) return undefined;
   const reason = 'runAsNonRoot != true';
   const ofPod = pod.spec.securityContext?.runAsNonRoot;
-  const who = setters(
+  const subjects = subjectsOf(
     ofPod === false,
-    containersThat(pod, (context) => context?.runAsNonRoot === false),
+    containersWhere(pod, (context) => context?.runAsNonRoot === false),
   );
-  if (who.length > 0) {
-    return { reason, detail: `${who.join(' and ')} must not set securityContext.runAsNonRoot=false` };
+  if (subjects.length > 0) {
+    return { reason, detail: `${subjects.join(' and ')} must not set securityContext.runAsNonRoot=false` };
   }
-  const silent = containersThat(pod, (context) => (context?.runAsNonRoot ?? ofPod) !== true);
-  if (silent.length === 0) return undefined;
-  return { reason, detail: `pod or ${counted('container', silent)} must set securityContext.runAsNonRoot=true` };
+  const unset = containersWhere(pod, (context) => (context?.runAsNonRoot ?? ofPod) !== true);
+  if (unset.length === 0) return undefined;
+  return { reason, detail: `pod or ${counted('container', unset)} must set securityContext.runAsNonRoot=true` };
 };
 
 export const runAsUser: Check = (pod) => {
   if (isInUserNamespace(pod)) return undefined;
-  const who = setters(
+  const subjects = subjectsOf(
     pod.spec.securityContext?.runAsUser === 0,
-    containersThat(pod, (context) => context?.runAsUser === 0),
+    containersWhere(pod, (context) => context?.runAsUser === 0),
   );
-  if (who.length === 0) return undefined;
-  return { reason: 'runAsUser=0', detail: `${who.join(' and ')} must not set runAsUser=0` };
+  if (subjects.length === 0) return undefined;
+  return { reason: 'runAsUser=0', detail: `${subjects.join(' and ')} must not set runAsUser=0` };
 };
 
-/** A profile of the pod holds for those of its containers that have none. */
+/** Containers without a profile inherit that of the pod. */
 export const seccompProfileRestricted: Check = (pod) => {
   const explicit = seccompProfileBaseline(pod);
   if (explicit !== undefined) return explicit;
   const ofPod = pod.spec.securityContext?.seccompProfile;
-  const silent = containersThat(pod, (context) => !isAllowedProfile((context?.seccompProfile ?? ofPod)?.type));
-  if (silent.length === 0) return undefined;
+  const unset = containersWhere(pod, (context) => !isAllowedProfile((context?.seccompProfile ?? ofPod)?.type));
+  if (unset.length === 0) return undefined;
   const types = '"RuntimeDefault" or "Localhost"';
-  const detail = `pod or ${counted('container', silent)} must set securityContext.seccompProfile.type to ${types}`;
+  const detail = `pod or ${counted('container', unset)} must set securityContext.seccompProfile.type to ${types}`;
   return { reason: 'seccompProfile', detail };
 };

@@ -1,5 +1,5 @@
 /**
- * What the checks of pod security look at, and the words in which they find fault.
+ * The input of pod security checks, the pod templates of kinds, and helpers for messages.
  */
 import type { Container, EphemeralContainer } from '../../kinds/core/v1/pod-spec/container.js';
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
@@ -10,30 +10,17 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 
-/** By canonical group and plural, the fields that lead to the template. Pods are their own. */
-const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['/pods', []],
-  ['/podtemplates', ['template']],
-  ['/replicationcontrollers', ['spec', 'template']],
-  ['apps/replicasets', ['spec', 'template']],
-  ['apps/deployments', ['spec', 'template']],
-  ['apps/statefulsets', ['spec', 'template']],
-  ['apps/daemonsets', ['spec', 'template']],
-  ['batch/jobs', ['spec', 'template']],
-  ['batch/cronjobs', ['spec', 'jobTemplate', 'spec', 'template']],
-]);
-
-/** A pod, or the template of one. */
+/** A pod or a pod template. */
 export interface ReviewedPod {
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
   readonly dialect: Dialect;
-  /** Root in a pod with users of its own is nobody outside of it, and may do more. */
+  /** Whether pods in a user namespace may do more, because their root user has no privileges on the host. */
   readonly trustsUserNamespaces: boolean;
 }
 
-/** A pod as the cluster holds it, made ready for the checks. */
-export function reviewed(
+/** Prepares a pod for the checks. */
+export function toReviewedPod(
   { metadata, spec }: PodLike,
   { dialect, features }: { readonly dialect: Dialect; readonly features: FeatureGates },
 ): ReviewedPod {
@@ -41,17 +28,17 @@ export function reviewed(
   return { annotations: metadata?.annotations ?? {}, spec, dialect, trustsUserNamespaces };
 }
 
-/** What a check has against a pod. */
+/** A violation of a check. */
 export interface Violation {
-  /** In a word or two; it stands alone where many pods are spoken of. */
+  /** A short text, used alone in summaries of many pods. */
   readonly reason: string;
   readonly detail: string;
 }
 
 export type Check = (pod: ReviewedPod) => Violation | undefined;
 
-/** The names of the containers that something is true of, in the order in which containers are looked at. */
-export function containersThat(
+/** The names of the containers that satisfy a predicate. */
+export function containersWhere(
   { spec }: ReviewedPod,
   isTrue: (context: SecurityContext | undefined, container: Container | EphemeralContainer) => boolean,
 ): string[] {
@@ -74,12 +61,12 @@ export function plural(noun: string, count: number): string {
   return count === 1 ? noun : `${noun}s`;
 }
 
-/** `pod and containers "a", "b"`; nothing where it is nobody. */
-export function setters(isPod: boolean, containers: readonly string[]): string[] {
+/** `pod`, `containers "a", "b"`, or both; empty if neither. */
+export function subjectsOf(isPod: boolean, containers: readonly string[]): string[] {
   return [...(isPod ? ['pod'] : []), ...(containers.length > 0 ? [counted('container', containers)] : [])];
 }
 
-/** Each once, in order. */
+/** Distinct and sorted. */
 export function sorted(items: Iterable<string>): string[] {
   return [...new Set(items)].sort();
 }
@@ -97,17 +84,31 @@ export interface PodLike {
   readonly spec: PodSpec;
 }
 
-function pathOf({ kind }: ServedKind): readonly string[] | undefined {
+/** The path of the pod template by canonical group and plural. */
+const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['/pods', []],
+  ['/podtemplates', ['template']],
+  ['/replicationcontrollers', ['spec', 'template']],
+  ['apps/replicasets', ['spec', 'template']],
+  ['apps/deployments', ['spec', 'template']],
+  ['apps/statefulsets', ['spec', 'template']],
+  ['apps/daemonsets', ['spec', 'template']],
+  ['batch/jobs', ['spec', 'template']],
+  ['batch/cronjobs', ['spec', 'jobTemplate', 'spec', 'template']],
+]);
+
+function templatePath({ kind }: ServedKind): readonly string[] | undefined {
   return TEMPLATES.get(`${kind.group}/${kind.names.plural}`);
 }
 
-export function hasPod(served: ServedKind): boolean {
-  return pathOf(served) !== undefined;
+export function hasPodSpec(served: ServedKind): boolean {
+  return templatePath(served) !== undefined;
 }
 
-/** Nothing where the template is left out. */
+/** Undefined if the template is absent. */
 export function podOf(object: ApiObject, served: ServedKind): PodLike | undefined {
   let value: unknown = object;
-  for (const field of pathOf(served) ?? []) value = (value as Readonly<Record<string, unknown>> | undefined)?.[field];
+  for (const field of templatePath(served) ?? [])
+    value = (value as Readonly<Record<string, unknown>> | undefined)?.[field];
   return value as PodLike | undefined;
 }

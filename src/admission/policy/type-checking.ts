@@ -18,8 +18,14 @@ import {
   TIMESTAMP,
   type TypeProvider,
 } from '../../cel/index.js';
+import {
+  type DeclType,
+  declTypeOf,
+  type ObjectDeclType,
+  type SelfType,
+  selfTypeOf,
+} from '../../crd/rules/decl-type.js';
 import { escapeName } from '../../crd/rules/escape.js';
-import { type ObjectShape, type SelfType, type Shape, selfTypeOf, shapeOf } from '../../crd/rules/decl-type.js';
 import { schemaView } from '../../crd/schema-view.js';
 import {
   DECLARED_TYPES,
@@ -80,6 +86,7 @@ function checkPolicy(object: ApiObject, server: ReconcilerHost, lookups: KindLoo
     MANAGER,
   );
 }
+
 /** The warnings for `status.typeChecking.expressionWarnings`; none for a policy that matches arbitrary kinds. */
 export function checkPolicyTypes(spec: PolicySpec, lookups: KindLookups): readonly ExpressionWarning[] {
   const kinds = kindsToCheck(spec, lookups.kinds());
@@ -212,7 +219,7 @@ function withReservedNames(provider: TypeProvider): TypeProvider {
   };
 }
 
-const shapes = new WeakMap<ServedKind, ObjectShape>();
+const shapes = new WeakMap<ServedKind, ObjectDeclType>();
 
 /** Sizes only matter for cost estimates, which are not made here. */
 const UNSIZED = { maxElements: 0, minSize: 0 };
@@ -232,7 +239,7 @@ const SCALARS: Readonly<Partial<Record<ScalarType, SimpleType>>> = {
 
 const UNTYPED_OBJECTS: ReadonlySet<string> = new Set(['runtime.RawExtension', 'v1.FieldsV1']);
 
-function kindShape(served: ServedKind): ObjectShape {
+function kindShape(served: ServedKind): ObjectDeclType {
   let shape = shapes.get(served);
   if (shape === undefined) {
     shape = readKind(served);
@@ -241,9 +248,9 @@ function kindShape(served: ServedKind): ObjectShape {
   return shape;
 }
 
-function readKind({ kind, schema, dialect }: ServedKind): ObjectShape {
+function readKind({ kind, schema, dialect }: ServedKind): ObjectDeclType {
   const whole = objectShape(schema, []);
-  const given = kind.custom && shapeOf(schemaView(kind.custom.published, dialect), true);
+  const given = kind.custom && declTypeOf(schemaView(kind.custom.publishedSchema, dialect), true);
   if (given?.kind !== 'object') return whole;
   // CRD schemas say little about metadata; the published schema has all of it.
   const fields = new Map(given.fields);
@@ -254,13 +261,13 @@ function readKind({ kind, schema, dialect }: ServedKind): ObjectShape {
   return object(fields);
 }
 
-function object(fields: ReadonlyMap<string, Shape>): ObjectShape {
+function object(fields: ReadonlyMap<string, DeclType>): ObjectDeclType {
   return { kind: 'object', fields, ...UNSIZED };
 }
 
 /** `outer`: the enclosing types. A recursive type becomes an object without fields. */
-function objectShape(node: ObjectNode, outer: readonly ObjectNode[]): ObjectShape {
-  const fields = new Map<string, Shape>();
+function objectShape(node: ObjectNode, outer: readonly ObjectNode[]): ObjectDeclType {
+  const fields = new Map<string, DeclType>();
   if (outer.some(({ goName, fields: known }) => goName === node.goName && known === node.fields)) return object(fields);
   const inner = [...outer, node];
   for (const field of node.fields.values()) {
@@ -271,7 +278,7 @@ function objectShape(node: ObjectNode, outer: readonly ObjectNode[]): ObjectShap
   return object(fields);
 }
 
-function nodeShape(node: Structural, outer: readonly ObjectNode[]): Shape | undefined {
+function nodeShape(node: Structural, outer: readonly ObjectNode[]): DeclType | undefined {
   switch (node.type) {
     case 'object':
       return objectShape(node, outer);

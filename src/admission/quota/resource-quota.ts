@@ -10,17 +10,17 @@ import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import { storedManagers, writeManagers } from '../../merge/apply/managers.js';
-import { afterUpdate, type Versioned } from '../../merge/apply/ownership.js';
+import { managersAfterUpdate, type Versioned } from '../../merge/apply/ownership.js';
 import { SERVER_MANAGER } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { formatTime } from '../../text/time/time.js';
+import { sameItems } from '../../util/arrays.js';
 import { own } from '../../util/json.js';
-import { sameItems } from '../../util/same-items.js';
 import { idleWithout } from '../idle.js';
 import { type Amounts, readAmounts } from '../plugins/pod-amounts.js';
-import { refuse } from '../plugins/requests.js';
+import { forbiddenError } from '../plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { increase, pickAmounts, printAmounts, toResourceList, withoutZeros } from './arithmetic.js';
 import type { BoundEvaluator, Evaluator } from './evaluator.js';
@@ -96,7 +96,7 @@ function write(
   if (served === undefined || managedFields === undefined) return;
   const { apiVersion, schema } = served;
   const versioned = (value: unknown): Versioned => ({ apiVersion, schema, value });
-  const managers = afterUpdate(
+  const managers = managersAfterUpdate(
     {
       before: versioned(quota),
       after: versioned(draft),
@@ -132,7 +132,7 @@ export function chargesFor(
   const usage = evaluator.usageOf(object, context);
   const negative = [...usage].filter(([, amount]) => amount.sign() < 0).map(([name]) => name);
   if (negative.length > 0) {
-    throw refuse(request, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
+    throw forbiddenError(request, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
   }
   if (applicable.length === 0) return NO_CHARGES;
   const more = withoutZeros(usage);
@@ -165,9 +165,9 @@ function quotaApplies(
   const { evaluator, context } = bound;
   const names = evaluator.matchingResources(namesIn(status.hard), context);
   const missing = evaluator.missingConstraints?.(names, object, context);
-  if (missing !== undefined) throw refuse(request, `failed quota: ${name}: ${missing}`);
+  if (missing !== undefined) throw forbiddenError(request, `failed quota: ${name}: ${missing}`);
   if (names.some((each) => own(status.used ?? {}, each) === undefined)) {
-    throw refuse(request, `status unknown for quota: ${name}, resources: ${[...names].sort().join(',')}`);
+    throw forbiddenError(request, `status unknown for quota: ${name}, resources: ${[...names].sort().join(',')}`);
   }
   return true;
 }
@@ -215,7 +215,7 @@ function chargeFor(quota: ApiObject, more: Amounts, request: AdmissionRequest): 
         limited: pickAmounts(bounds, exceeded),
       };
       const texts = Object.entries(parts).map(([title, amounts]) => `${title}: ${printAmounts(amounts)}`);
-      throw refuse(request, `exceeded quota: ${quota.metadata.name}, ${texts.join(', ')}`);
+      throw forbiddenError(request, `exceeded quota: ${quota.metadata.name}, ${texts.join(', ')}`);
     }
   }
   return { quota, used: sums };

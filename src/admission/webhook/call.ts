@@ -19,7 +19,7 @@ import { once } from '../../schema/type.js';
 import { quote } from '../../text/go/go-text.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import { messageOf } from '../../util/message-of.js';
-import { inTime, UnreadableBundle, webhookCaller } from '../../webhook/caller.js';
+import { createWebhookCaller, UnreadableBundle, withTimeLimit } from '../../webhook/caller.js';
 import type { ClusterView } from '../types.js';
 import type { Hook, HookType } from './hooks.js';
 import type { Review } from './review.js';
@@ -56,7 +56,7 @@ export async function callWebhook(
   try {
     const call = callerOf(view);
     const limit = { clock: view.clock, address, timeoutSeconds };
-    const answer = await inTime(() => call(address, review.body, timeoutSeconds), limit);
+    const answer = await withTimeLimit(() => call(address, review.body, timeoutSeconds), limit);
     verdict = parseVerdict(answer, review, type);
   } catch (error) {
     const what = error instanceof InvalidResponse ? 'received invalid webhook response' : failurePrefix(error);
@@ -87,7 +87,7 @@ function callerOf(view: ClusterView): WebhookCaller {
   let caller = callers.get(view);
   if (caller === undefined) {
     const service = (namespace: string, name: string) => view.get({ group: '', resource: 'services', namespace, name });
-    caller = webhookCaller(view.externalCalls.webhooks, { clock: view.clock, service });
+    caller = createWebhookCaller(view.externalCalls.webhooks, { clock: view.clock, service });
     callers.set(view, caller);
   }
   return caller;
@@ -112,7 +112,7 @@ function deniedError(webhook: string, given: GivenStatus = {}): StatusError {
     metadata,
     // Any other value is passed on.
     status: (status === undefined || status === 'Success' ? 'Failure' : status) as Status['status'],
-    message: `admission webhook ${quote(webhook)} deniedError the request${why === '' ? ' without explanation' : `: ${why}`}`,
+    message: `admission webhook ${quote(webhook)} denied the request${why === '' ? ' without explanation' : `: ${why}`}`,
     ...(reason === '' ? {} : { reason: reason as StatusReason }),
     ...(details === undefined ? {} : { details: details as StatusDetails }),
     code: code < 400 ? 400 : Math.min(code, HIGHEST_CODE),

@@ -4,7 +4,7 @@
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { shownUser } from '../../protocol/user-info.js';
+import { shownUser } from '../../protocol/request.js';
 import type { Match } from '../match/types.js';
 import type { WireObject } from '../match/wire-object.js';
 import type { AdmissionRequest } from '../types.js';

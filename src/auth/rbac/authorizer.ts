@@ -1,8 +1,8 @@
 /**
- * RBAC: roles say what may be done, bindings say who has them. spec: RBAC
+ * The RBAC authorizer: roles contain rules, bindings grant roles to subjects. spec: RBAC
  *
- * What it goes by is read from the cluster, and read again only where something was written. A question costs a look at
- * who asks and at the rules for the resource in question, however many bindings there are.
+ * Roles and bindings are read from the cluster and cached until something is written. The cost of a decision depends on
+ * the subject's own bindings and the rules for the resource, not on the total number of bindings.
  */
 
 import { aggregate } from '../../kinds/rbac/escalation.js';
@@ -10,51 +10,51 @@ import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP, ROLE_BINDINGS } from '../../kinds/rb
 import type { AccessAttributes, AccessDecision, AccessRule, AccessRules } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
-import type { Authorizer, AuthorizerFactory, AuthorizerSetting } from '../authorizer.js';
+import type { Authorizer, AuthorizerContext, AuthorizerFactory } from '../authorizer.js';
 import { type Binding, Bindings, Grant } from './bindings.js';
 import { Roles } from './roles.js';
 
 /**
- * Whoever is given a role may do what it says, and nobody anything else.
+ * Allows exactly what roles grant.
  *
  * @example
  * createCluster({ authorizer: rbac() })
  */
 export function rbac(): AuthorizerFactory {
-  return (setting) => new RbacAuthorizer(setting);
+  return (context) => new RbacAuthorizer(context);
 }
 
-/** Reviews may ask about namespaces that never were; so many are remembered. */
-const MOST_NAMESPACES = 10_000;
+/** The number of cached namespaces; reviews may ask about namespaces that do not exist. */
+const MAX_NAMESPACES = 10_000;
 
 class RbacAuthorizer implements Authorizer {
-  readonly #setting: AuthorizerSetting;
+  readonly #context: AuthorizerContext;
   readonly #roles: Roles;
   readonly #cluster = new Bindings('');
   readonly #namespaces = new Map<string, Bindings>();
 
-  constructor(setting: AuthorizerSetting) {
-    this.#setting = setting;
-    this.#roles = new Roles(setting);
+  constructor(context: AuthorizerContext) {
+    this.#context = context;
+    this.#roles = new Roles(context);
   }
 
   decide(user: User, attributes: AccessAttributes): AccessDecision | undefined {
     const roles = this.#roles;
-    roles.look();
-    const everywhere = this.#everywhere().ask(user, attributes, roles);
+    roles.refresh();
+    const everywhere = this.#clusterBindings().authorize(user, attributes, roles);
     if (everywhere instanceof Grant) return everywhere.decision;
     let dangling = everywhere;
     if (attributes.type === 'resource' && attributes.namespace !== '') {
-      const here = this.#in(attributes.namespace).ask(user, attributes, roles);
+      const here = this.#namespaceBindings(attributes.namespace).authorize(user, attributes, roles);
       if (here instanceof Grant) return here.decision;
       if (here.length > 0) dangling = [...dangling, ...here];
     }
     if (dangling.length === 0) return undefined;
-    return { allowed: false, reason: `RBAC: ${this.#told(dangling)}` };
+    return { allowed: false, reason: `RBAC: ${this.#danglingMessage(dangling)}` };
   }
 
   rules(user: User, namespace: string): AccessRules {
-    this.#roles.look();
+    this.#roles.refresh();
     const resourceRules: AccessRule[] = [];
     const nonResourceRules: AccessRule[] = [];
     const dangling: Binding[] = [];
@@ -68,45 +68,45 @@ class RbacAuthorizer implements Authorizer {
     }
     if (dangling.length === 0) return { resourceRules, nonResourceRules };
     const missing = dangling.map((binding) => binding.reference.name);
-    return { resourceRules, nonResourceRules, error: this.#told(dangling), missing };
+    return { resourceRules, nonResourceRules, error: this.#danglingMessage(dangling), missing };
   }
 
-  /** Those of the cluster, then those of the namespace. */
+  /** Cluster role bindings first, then those of the namespace. */
   #bindingsOf(user: User, namespace: string): readonly Binding[] {
-    const everywhere = this.#everywhere().of(user);
-    return namespace === '' ? everywhere : [...everywhere, ...this.#in(namespace).of(user)];
+    const everywhere = this.#clusterBindings().bindingsOf(user);
+    return namespace === '' ? everywhere : [...everywhere, ...this.#namespaceBindings(namespace).bindingsOf(user)];
   }
 
-  #everywhere(): Bindings {
-    const present = this.#setting.changes(CLUSTER_ROLE_BINDINGS);
-    if (present !== this.#cluster.lookedAt) {
-      this.#cluster.update(this.#setting.objects.list(CLUSTER_ROLE_BINDINGS));
-      this.#cluster.lookedAt = present;
+  #clusterBindings(): Bindings {
+    const present = this.#context.changes(CLUSTER_ROLE_BINDINGS);
+    if (present !== this.#cluster.version) {
+      this.#cluster.update(this.#context.objects.list(CLUSTER_ROLE_BINDINGS));
+      this.#cluster.version = present;
     }
     return this.#cluster;
   }
 
-  #in(namespace: string): Bindings {
+  #namespaceBindings(namespace: string): Bindings {
     let bindings = this.#namespaces.get(namespace);
     if (bindings === undefined) {
-      if (this.#namespaces.size >= MOST_NAMESPACES) this.#namespaces.clear();
+      if (this.#namespaces.size >= MAX_NAMESPACES) this.#namespaces.clear();
       bindings = new Bindings(namespace);
       this.#namespaces.set(namespace, bindings);
     }
-    const present = this.#setting.changes(ROLE_BINDINGS);
-    if (present !== bindings.lookedAt) {
-      bindings.update(this.#setting.objects.list(ROLE_BINDINGS, namespace));
-      bindings.lookedAt = present;
+    const present = this.#context.changes(ROLE_BINDINGS);
+    if (present !== bindings.version) {
+      bindings.update(this.#context.objects.list(ROLE_BINDINGS, namespace));
+      bindings.version = present;
     }
     return bindings;
   }
 
-  /** Bindings to roles that do not exist, in words. */
-  #told(dangling: readonly Binding[]): string {
-    const group = this.#setting.dialect.group(RBAC_GROUP);
-    const told = dangling.map(({ reference: { kind, name } }) => {
+  /** The message for bindings to roles that do not exist. */
+  #danglingMessage(dangling: readonly Binding[]): string {
+    const group = this.#context.dialect.group(RBAC_GROUP);
+    const messages = dangling.map(({ reference: { kind, name } }) => {
       return `${kind.toLowerCase()}.${group} ${quote(name)} not found`;
     });
-    return aggregate(told);
+    return aggregate(messages);
   }
 }

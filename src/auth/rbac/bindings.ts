@@ -1,6 +1,6 @@
 /**
- * Who has been given what in one place: a namespace, or the whole cluster. A write changes only what it is about; who
- * was not named in the bindings that were written keeps what was made for him.
+ * The bindings of one scope, a namespace or the whole cluster, indexed by subject. An update re-indexes only the subjects of
+ * the bindings that changed.
  */
 
 import type { RoleRef, Subject } from '../../kinds/rbac/v1/binding.js';
@@ -11,14 +11,14 @@ import { quote } from '../../text/go/go-text.js';
 import type { Role, Roles } from './roles.js';
 import { RuleTable } from './rule-table.js';
 
-/** One binding, with the role that it refers to as of the last look. */
+/** A binding with its resolved role. */
 export class Binding {
   readonly name: string;
   readonly reference: RoleRef;
   readonly subjects: readonly Subject[];
   readonly #namespace: string;
   #role: Role | undefined;
-  #lookedAt = -2;
+  #version = -2;
 
   constructor(object: ApiObject, namespace: string) {
     this.name = object.metadata.name;
@@ -27,21 +27,21 @@ export class Binding {
     this.#namespace = namespace;
   }
 
-  /** Undefined when there is no such role. */
+  /** Undefined if the role does not exist. */
   role(roles: Roles): Role | undefined {
-    const present = this.reference.kind === 'Role' ? roles.ofNamespaces : roles.ofCluster;
-    if (present !== this.#lookedAt) {
+    const present = this.reference.kind === 'Role' ? roles.namespaceVersion : roles.clusterVersion;
+    if (present !== this.#version) {
       this.#role = roles.find(this.reference, this.#namespace);
-      this.#lookedAt = present;
+      this.#version = present;
     }
     return this.#role;
   }
 }
 
-/** What a binding gives to one of its subjects. */
+/** A binding for one of its subjects. */
 export class Grant {
   readonly binding: Binding;
-  /** Of the subject in the binding. */
+  /** The position of the subject in the binding. */
   readonly index: number;
   readonly #namespace: string;
   #decision: AccessDecision | undefined;
@@ -67,34 +67,34 @@ export class Grant {
   }
 }
 
-/** By name of the binding, then by place in it: the order in which grants count. */
+/** The order in which grants take effect: by binding name, then by position in the binding. */
 export function isBefore(left: Grant, right: Grant): boolean {
   if (left.binding === right.binding) return left.index < right.index;
   return left.binding.name < right.binding.name;
 }
 
-/** With this many bindings or less it is faster to ask each role than to lay all of them out together. */
-const FEW = 3;
+/** Up to this many bindings, querying each role is faster than building a combined table. */
+const MAX_UNINDEXED = 3;
 
 const NONE: readonly Binding[] = Object.freeze([]);
 
-/** Everything that is given to one user or one group in one place. */
+/** All grants of one user or group in one scope. */
 class Grants {
   #list: Grant[] = [];
   #isSorted = true;
   #table: RuleTable<Grant> | undefined;
   #dangling: readonly Binding[] = NONE;
-  /** Which roles the table was made of, one for each grant, and when that was last found to be so. */
+  /** The roles that the table was built from, one for each grant, and the role versions for which that was verified. */
   #roles: readonly (Role | undefined)[] = [];
-  #ofCluster = -2;
-  #ofNamespaces = -2;
+  #clusterVersion = -2;
+  #namespaceVersion = -2;
 
   get isEmpty(): boolean {
     return this.#list.length === 0;
   }
 
   add(grant: Grant): void {
-    // Whoever is named twice is named once.
+    // A binding may name a subject twice.
     if (this.#list.at(-1)?.binding === grant.binding) return;
     this.#list.push(grant);
     this.#isSorted = false;
@@ -106,7 +106,7 @@ class Grants {
     this.#table = undefined;
   }
 
-  /** In order. */
+  /** Sorted. */
   all(): readonly Grant[] {
     if (!this.#isSorted) {
       this.#list.sort((left, right) => (isBefore(left, right) ? -1 : 1));
@@ -117,7 +117,7 @@ class Grants {
 
   find(attributes: AccessAttributes, roles: Roles): Grant | undefined {
     const grants = this.all();
-    if (grants.length > FEW) return this.#laidOut(roles).find(attributes);
+    if (grants.length > MAX_UNINDEXED) return this.#combinedTable(roles).find(attributes);
     for (const grant of grants) {
       if (grant.binding.role(roles)?.table.find(attributes) !== undefined) return grant;
     }
@@ -126,21 +126,22 @@ class Grants {
 
   /** Bindings to roles that do not exist. */
   dangling(roles: Roles): readonly Binding[] {
-    if (this.#list.length > FEW) {
-      this.#laidOut(roles);
+    if (this.#list.length > MAX_UNINDEXED) {
+      this.#combinedTable(roles);
       return this.#dangling;
     }
     const found = this.#list.filter(({ binding }) => binding.role(roles) === undefined);
     return found.length === 0 ? NONE : found.map(({ binding }) => binding);
   }
 
-  #laidOut(roles: Roles): RuleTable<Grant> {
-    const isCurrent = this.#ofCluster === roles.ofCluster && this.#ofNamespaces === roles.ofNamespaces;
+  #combinedTable(roles: Roles): RuleTable<Grant> {
+    const isCurrent =
+      this.#clusterVersion === roles.clusterVersion && this.#namespaceVersion === roles.namespaceVersion;
     if (this.#table !== undefined && isCurrent) return this.#table;
     const grants = this.all();
     const present = grants.map((grant) => grant.binding.role(roles));
-    this.#ofCluster = roles.ofCluster;
-    this.#ofNamespaces = roles.ofNamespaces;
+    this.#clusterVersion = roles.clusterVersion;
+    this.#namespaceVersion = roles.namespaceVersion;
     if (this.#table !== undefined && present.every((role, index) => role === this.#roles[index])) return this.#table;
     const table = new RuleTable<Grant>(isBefore);
     for (const [index, grant] of grants.entries()) table.add(present[index]?.rules ?? [], grant);
@@ -151,42 +152,42 @@ class Grants {
   }
 }
 
-/** The bindings of one place. */
+/** The bindings of one scope. */
 export class Bindings {
-  /** Empty: the whole cluster. */
+  /** Empty for the whole cluster. */
   readonly #namespace: string;
   #objects: readonly ApiObject[] = [];
   readonly #bindings = new Map<ApiObject, Binding>();
   readonly #users = new Map<string, Grants>();
   readonly #groups = new Map<string, Grants>();
-  /** Which state of the resource it was last brought in line with. */
-  lookedAt = -1;
+  /** The state of the resource that this reflects. */
+  version = -1;
 
   constructor(namespace: string) {
     this.#namespace = namespace;
   }
 
-  /** Brings it in line with all bindings that there are now. */
+  /** Synchronizes with the current list of bindings. */
   update(objects: readonly ApiObject[]): void {
     const before = this.#objects;
     this.#objects = objects;
-    // Most of them are where they were.
+    // Skip the common prefix and suffix.
     let start = 0;
     while (start < before.length && before[start] === objects[start]) start++;
     let end = 0;
-    const most = Math.min(before.length, objects.length) - start;
-    while (end < most && before[before.length - 1 - end] === objects[objects.length - 1 - end]) end++;
-    const gone = new Set(before.slice(start, before.length - end));
-    const come: ApiObject[] = [];
+    const maxSuffix = Math.min(before.length, objects.length) - start;
+    while (end < maxSuffix && before[before.length - 1 - end] === objects[objects.length - 1 - end]) end++;
+    const removed = new Set(before.slice(start, before.length - end));
+    const added: ApiObject[] = [];
     for (const object of objects.slice(start, objects.length - end)) {
-      if (!gone.delete(object)) come.push(object);
+      if (!removed.delete(object)) added.push(object);
     }
-    for (const object of gone) this.#remove(object);
-    for (const object of come) this.#add(object);
+    for (const object of removed) this.#remove(object);
+    for (const object of added) this.#add(object);
   }
 
-  /** The first grant by which a user may do it; if there is none, his bindings to roles that do not exist, in order. */
-  ask(user: User, attributes: AccessAttributes, roles: Roles): Grant | readonly Binding[] {
+  /** The first grant that allows the access; otherwise the user's bindings to missing roles, sorted. */
+  authorize(user: User, attributes: AccessAttributes, roles: Roles): Grant | readonly Binding[] {
     const own = this.#users.get(user.user);
     let found = own?.find(attributes, roles);
     let dangling = found === undefined ? (own?.dangling(roles) ?? NONE) : NONE;
@@ -201,12 +202,12 @@ export class Bindings {
         if (more.length > 0) dangling = [...dangling, ...more];
       }
     }
-    return found ?? (dangling.length < 2 ? dangling : inOrder(dangling));
+    return found ?? (dangling.length < 2 ? dangling : sortedBindings(dangling));
   }
 
-  /** All bindings that name a user or one of his groups, in order. */
-  of(user: User): readonly Binding[] {
-    return inOrder(this.#grantsOf(user).flatMap((grants) => grants.all().map(({ binding }) => binding)));
+  /** All bindings that name the user or one of its groups, sorted. */
+  bindingsOf(user: User): readonly Binding[] {
+    return sortedBindings(this.#grantsOf(user).flatMap((grants) => grants.all().map(({ binding }) => binding)));
   }
 
   #grantsOf({ user, groups = [] }: User): Grants[] {
@@ -218,7 +219,7 @@ export class Bindings {
     const binding = new Binding(object, this.#namespace);
     this.#bindings.set(object, binding);
     binding.subjects.forEach((subject, index) => {
-      const place = this.#placeOf(subject);
+      const place = this.#slotOf(subject);
       if (place === undefined) return;
       const grants = place.in.get(place.name) ?? new Grants();
       place.in.set(place.name, grants);
@@ -231,23 +232,23 @@ export class Bindings {
     if (binding === undefined) return;
     this.#bindings.delete(object);
     for (const subject of binding.subjects) {
-      const place = this.#placeOf(subject);
+      const place = this.#slotOf(subject);
       const grants = place?.in.get(place.name);
       grants?.remove(binding);
       if (grants?.isEmpty === true) place?.in.delete(place.name);
     }
   }
 
-  #placeOf({ kind, name, namespace }: Subject): { in: Map<string, Grants>; name: string } | undefined {
+  #slotOf({ kind, name, namespace }: Subject): { in: Map<string, Grants>; name: string } | undefined {
     if (kind === 'User') return { in: this.#users, name };
     if (kind === 'Group') return { in: this.#groups, name };
-    // A service account without a namespace is one of the binding's own.
-    const home = namespace || this.#namespace;
-    if (kind !== 'ServiceAccount' || home === '') return undefined;
-    return { in: this.#users, name: `system:serviceaccount:${home}:${name}` };
+    // A service account without a namespace is in that of the binding.
+    const accountNamespace = namespace || this.#namespace;
+    if (kind !== 'ServiceAccount' || accountNamespace === '') return undefined;
+    return { in: this.#users, name: `system:serviceaccount:${accountNamespace}:${name}` };
   }
 }
 
-function inOrder(bindings: readonly Binding[]): readonly Binding[] {
+function sortedBindings(bindings: readonly Binding[]): readonly Binding[] {
   return [...new Set(bindings)].sort((left, right) => (left.name < right.name ? -1 : 1));
 }

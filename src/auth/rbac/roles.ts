@@ -1,5 +1,5 @@
 /**
- * The roles of a cluster, each laid out once for as long as it stays what it is.
+ * The roles of a cluster, with cached rule tables.
  */
 
 import {
@@ -14,11 +14,11 @@ import {
 import type { RoleRef } from '../../kinds/rbac/v1/binding.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
-import { sameItems } from '../../util/same-items.js';
-import type { AuthorizerSetting } from '../authorizer.js';
+import { sameItems } from '../../util/arrays.js';
+import type { AuthorizerContext } from '../authorizer.js';
 import { RuleTable } from './rule-table.js';
 
-/** A role that exists. The same rules, the same value. */
+/** A resolved role. Unchanged rules keep their Role object. */
 export class Role {
   readonly rules: readonly AccessRule[];
   #table: RuleTable<Role> | undefined;
@@ -37,43 +37,43 @@ export class Role {
 }
 
 export class Roles {
-  readonly #setting: AuthorizerSetting;
-  readonly #made = new WeakMap<ApiObject, Role>();
+  readonly #context: AuthorizerContext;
+  readonly #plainRoles = new WeakMap<ApiObject, Role>();
   readonly #aggregated = new WeakMap<ApiObject, { readonly sources: readonly ApiObject[]; readonly role: Role }>();
   #clusterRoles: readonly ApiObject[] | undefined;
 
-  constructor(setting: AuthorizerSetting) {
-    this.#setting = setting;
+  constructor(context: AuthorizerContext) {
+    this.#context = context;
   }
 
-  /** Another number: roles of that kind may have changed. As of the last {@link look}. */
-  ofCluster = -1;
-  ofNamespaces = -1;
+  /** Versions of the role resources as of the last {@link refresh}. */
+  clusterVersion = -1;
+  namespaceVersion = -1;
 
-  /** Takes note of writes. Called once for a question, because it is asked often. */
-  look(): void {
-    const ofCluster = this.#setting.changes(CLUSTER_ROLES);
-    if (ofCluster !== this.ofCluster) this.#clusterRoles = undefined;
-    this.ofCluster = ofCluster;
-    this.ofNamespaces = this.#setting.changes(ROLES);
+  /** Reads the versions of the role resources. Called once per decision. */
+  refresh(): void {
+    const ofCluster = this.#context.changes(CLUSTER_ROLES);
+    if (ofCluster !== this.clusterVersion) this.#clusterRoles = undefined;
+    this.clusterVersion = ofCluster;
+    this.namespaceVersion = this.#context.changes(ROLES);
   }
 
-  /** What a binding in `namespace` (empty: everywhere) refers to; undefined when there is no such role. */
+  /** The role that a binding in `namespace` (empty: cluster-wide) refers to; undefined if it does not exist. */
   find(reference: RoleRef, namespace: string): Role | undefined {
-    const object = roleOf(this.#setting.objects, reference, namespace);
+    const object = roleOf(this.#context.objects, reference, namespace);
     if (object === undefined) return undefined;
-    return isAggregated(object) ? this.#gathered(object) : this.#stated(object);
+    return isAggregated(object) ? this.#aggregatedRole(object) : this.#plainRole(object);
   }
 
-  #stated(object: ApiObject): Role {
-    const role = this.#made.get(object) ?? new Role(statedRules(object));
-    this.#made.set(object, role);
+  #plainRole(object: ApiObject): Role {
+    const role = this.#plainRoles.get(object) ?? new Role(statedRules(object));
+    this.#plainRoles.set(object, role);
     return role;
   }
 
-  /** Made anew only when one of the roles that it gathers has changed, not with every role of the cluster. */
-  #gathered(object: ApiObject): Role {
-    this.#clusterRoles ??= this.#setting.objects.list(CLUSTER_ROLES);
+  /** Rebuilt only when one of its source roles changes, not with every role of the cluster. */
+  #aggregatedRole(object: ApiObject): Role {
+    this.#clusterRoles ??= this.#context.objects.list(CLUSTER_ROLES);
     const all = this.#clusterRoles;
     const sources = sourcesOf(object, all);
     const before = this.#aggregated.get(object);

@@ -1,26 +1,26 @@
 /**
- * Rules laid out so that a question is answered without a look at those that speak of something else.
+ * An index of rules by resource, so that a decision only visits rules that mention the resource.
  *
- * Resource rules lie under each resource they name, and there once for every pair of verbs and groups; who gave the rule
- * hangs below, by the names it is limited to. With `a` and `b` both allowing get and list on pods, `b` only for one pod:
+ * Under each resource there is one entry per distinct pair of verbs and groups; an entry holds the sources of the rules, by
+ * the resource names that they are limited to. If `a` and `b` both allow get and list on pods, `b` for one pod only:
  *
  *   pods → '' → [{ verbs: get, list; groups: ''; any: a; named: { web: b } }]
  *
- * Sources are added in the order in which they count, and the first that allows a thing is the one that is told.
+ * Sources are added in order of precedence, and the first one that allows an access is reported.
  */
 import type { AccessAttributes, AccessRule, ResourceAttributes } from '../../protocol/access.js';
 
 type IsBefore<Source> = (left: Source, right: Source) => boolean;
 
-/** Who allows it, first of all. */
-interface Holders<Source> {
-  /** Whatever the name. */
+/** The first source that allows an access. */
+interface Sources<Source> {
+  /** For any name. */
   any: Source | undefined;
-  /** Under one name only. */
+  /** For one name only. */
   readonly named: Map<string, Source>;
 }
 
-interface Entry<Source> extends Holders<Source> {
+interface Entry<Source> extends Sources<Source> {
   readonly verbs: readonly string[];
   readonly groups: readonly string[];
 }
@@ -31,14 +31,14 @@ interface PathEntry<Source> {
   readonly source: Source;
 }
 
-/** What is there from the beginning stays; rules are only added before the first question. */
+/** Rules are added before the first lookup and never removed. */
 export class RuleTable<Source> {
   /** By resource, by subresource. */
-  readonly #resources = new Map<string, Map<string, Cell<Source>>>();
+  readonly #resources = new Map<string, Map<string, ResourceRules<Source>>>();
   readonly #paths: PathEntry<Source>[] = [];
   readonly #isBefore: IsBefore<Source>;
 
-  /** `isBefore` must be the order in which sources are added. */
+  /** `isBefore` must agree with the order in which sources are added. */
   constructor(isBefore: IsBefore<Source>) {
     this.#isBefore = isBefore;
   }
@@ -51,7 +51,7 @@ export class RuleTable<Source> {
     }
   }
 
-  /** The first source that allows it. */
+  /** The first source that allows the access. */
   find(attributes: AccessAttributes): Source | undefined {
     if (attributes.type === 'resource') return this.#findResource(attributes);
     const { verb, path } = attributes;
@@ -61,11 +61,11 @@ export class RuleTable<Source> {
     return undefined;
   }
 
-  #cellOf(text: string): Cell<Source> {
+  #cellOf(text: string): ResourceRules<Source> {
     const [resource, subresource] = split(text);
-    const below = this.#resources.get(resource) ?? new Map<string, Cell<Source>>();
+    const below = this.#resources.get(resource) ?? new Map<string, ResourceRules<Source>>();
     this.#resources.set(resource, below);
-    const cell = below.get(subresource) ?? new Cell<Source>();
+    const cell = below.get(subresource) ?? new ResourceRules<Source>();
     below.set(subresource, cell);
     return cell;
   }
@@ -73,7 +73,7 @@ export class RuleTable<Source> {
   #findResource(attributes: ResourceAttributes): Source | undefined {
     const { resource, subresource } = attributes;
     let found: Source | undefined;
-    // A review may put both into one word.
+    // Access reviews may pass both parts as the resource.
     if (resource.includes('/')) {
       const [first, rest] = split(subresource === '' ? resource : `${resource}/${subresource}`);
       found = this.#resources.get(first)?.get(rest)?.find(attributes, this.#isBefore);
@@ -88,35 +88,35 @@ export class RuleTable<Source> {
 
   #earlier(
     found: Source | undefined,
-    cell: Cell<Source> | undefined,
+    cell: ResourceRules<Source> | undefined,
     attributes: ResourceAttributes,
   ): Source | undefined {
     return cell === undefined ? found : earlier(found, cell.find(attributes, this.#isBefore), this.#isBefore);
   }
 }
 
-/** More ways of speaking about one resource than this are looked up by verb and group. */
-const MANY = 8;
+/** With more entries than this for one resource, an index by verb and group is built. */
+const INDEX_THRESHOLD = 8;
 
 /**
- * A rule of a few kilobytes stands for more pairs of verbs, groups and names than any memory holds. What is beyond this
- * many is looked at rule by rule.
+ * The maximum size of the index: a rule of a few kilobytes may expand to more combinations of verbs, groups and names than
+ * fit into memory. Rules beyond it are visited one by one.
  */
-const MOST_INDEXED = 100_000;
+const MAX_INDEXED = 100_000;
 
-/** What is said about one resource. */
-class Cell<Source> {
+/** The rules for one resource. */
+class ResourceRules<Source> {
   readonly #entries: Entry<Source>[] = [];
-  /** By what is said in verbs and groups: a role may have tens of thousands of rules. */
+  /** By verbs and groups: a role may have tens of thousands of rules. */
   readonly #byWords = new Map<string, Entry<Source>>();
   #index: Index<Source> | undefined;
 
   add({ verbs, apiGroups: groups = [], resourceNames = [] }: AccessRule, source: Source): void {
-    const words = JSON.stringify([verbs, groups]);
-    let entry = this.#byWords.get(words);
+    const values = JSON.stringify([verbs, groups]);
+    let entry = this.#byWords.get(values);
     if (entry === undefined) {
       entry = { verbs, groups, any: undefined, named: new Map() };
-      this.#byWords.set(words, entry);
+      this.#byWords.set(values, entry);
       this.#entries.push(entry);
     }
     if (resourceNames.length === 0) entry.any ??= source;
@@ -126,26 +126,26 @@ class Cell<Source> {
   find({ verb, group, name }: ResourceAttributes, isBefore: IsBefore<Source>): Source | undefined {
     let found: Source | undefined;
     let entries = this.#entries;
-    if (entries.length > MANY) {
-      this.#index ??= indexed(entries, isBefore);
+    if (entries.length > INDEX_THRESHOLD) {
+      this.#index ??= buildIndex(entries, isBefore);
       const { byVerb, others } = this.#index;
       const these = byVerb.get(verb);
       const all = byVerb.get('*');
-      for (const holders of [these?.get(group), these?.get('*'), all?.get(group), all?.get('*')]) {
-        if (holders !== undefined) found = holding(holders, name, { soFar: found, isBefore });
+      for (const sources of [these?.get(group), these?.get('*'), all?.get(group), all?.get('*')]) {
+        if (sources !== undefined) found = firstSource(sources, name, { soFar: found, isBefore });
       }
       entries = others;
     }
     for (const entry of entries) {
       if (!includesOrAll(entry.verbs, verb) || !includesOrAll(entry.groups, group)) continue;
-      found = holding(entry, name, { soFar: found, isBefore });
+      found = firstSource(entry, name, { soFar: found, isBefore });
     }
     return found;
   }
 }
 
-function holding<Source>(
-  { any, named }: Holders<Source>,
+function firstSource<Source>(
+  { any, named }: Sources<Source>,
   name: string,
   { soFar, isBefore }: { readonly soFar: Source | undefined; readonly isBefore: IsBefore<Source> },
 ): Source | undefined {
@@ -164,15 +164,15 @@ function earlier<Source>(
 
 interface Index<Source> {
   /** By verb, by group. */
-  readonly byVerb: ReadonlyMap<string, ReadonlyMap<string, Holders<Source>>>;
-  /** What is too much to be laid out. */
+  readonly byVerb: ReadonlyMap<string, ReadonlyMap<string, Sources<Source>>>;
+  /** Entries that would exceed the maximum size. */
   readonly others: Entry<Source>[];
 }
 
-function indexed<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<Source>): Index<Source> {
-  const byVerb = new Map<string, Map<string, Holders<Source>>>();
+function buildIndex<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<Source>): Index<Source> {
+  const byVerb = new Map<string, Map<string, Sources<Source>>>();
   const others: Entry<Source>[] = [];
-  let left = MOST_INDEXED;
+  let left = MAX_INDEXED;
   for (const entry of entries) {
     const { verbs, groups, any, named } = entry;
     const size = verbs.length * groups.length * Math.max(1, named.size);
@@ -182,15 +182,15 @@ function indexed<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<S
     }
     left -= size;
     for (const verb of verbs) {
-      const byGroup = byVerb.get(verb) ?? new Map<string, Holders<Source>>();
+      const byGroup = byVerb.get(verb) ?? new Map<string, Sources<Source>>();
       byVerb.set(verb, byGroup);
       for (const group of groups) {
-        const holders = byGroup.get(group) ?? { any: undefined, named: new Map<string, Source>() };
-        byGroup.set(group, holders);
-        holders.any = earlier(holders.any, any, isBefore);
+        const sources = byGroup.get(group) ?? { any: undefined, named: new Map<string, Source>() };
+        byGroup.set(group, sources);
+        sources.any = earlier(sources.any, any, isBefore);
         for (const [name, source] of named) {
-          const first = earlier(holders.named.get(name), source, isBefore);
-          if (first !== undefined) holders.named.set(name, first);
+          const first = earlier(sources.named.get(name), source, isBefore);
+          if (first !== undefined) sources.named.set(name, first);
         }
       }
     }
@@ -198,14 +198,14 @@ function indexed<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<S
   return { byVerb, others };
 }
 
-/** `pods/log` is two words. A slash at the end belongs to the first: nothing is below it. */
+/** Splits `pods/log`. A trailing slash belongs to the resource. */
 function split(text: string): readonly [string, string] {
   const slash = text.indexOf('/');
   return slash < 0 || slash === text.length - 1 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
 }
 
-function includesOrAll(words: readonly string[], word: string): boolean {
-  return words.includes(word) || words.includes('*');
+function includesOrAll(values: readonly string[], value: string): boolean {
+  return values.includes(value) || values.includes('*');
 }
 
 function pathMatches(pattern: string, path: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts: a cluster signs them, knows them again, and publishes the key by which others may check
- * them. Every cluster has a key of its own, made when the first token is signed.
+ * Service account tokens: a cluster signs and verifies them, and publishes its public key. Each cluster has its own key,
+ * which is created with the first token.
  */
 import type { ObjectReader } from '../../kinds/objects.js';
 import type { SignedToken, TokenClaims } from '../../kinds/tokens.js';
@@ -25,48 +25,16 @@ import {
 } from './compact.js';
 import { checkKey, createSigningKey, type GivenKey, type SigningKey } from './signing-key.js';
 
-/** As much text as is kept, in characters. At some 900 for a token, a thousand of them. */
-const MOST_CHARACTERS = 1_000_000;
-
-export class VerifiedTokens<Value> {
-  readonly #values = new Map<string, Value>();
-  #characters = 0;
-
-  get(token: string): Value | undefined {
-    const value = this.#values.get(token);
-    if (value !== undefined) {
-      // A Map is in the order in which keys came.
-      this.#values.delete(token);
-      this.#values.set(token, value);
-    }
-    return value;
-  }
-
-  add(token: string, value: Value): void {
-    if (!this.#values.has(token)) this.#characters += token.length;
-    this.#values.set(token, value);
-    for (const oldest of this.#values.keys()) {
-      if (this.#characters <= MOST_CHARACTERS) return;
-      this.#values.delete(oldest);
-      this.#characters -= oldest.length;
-    }
-  }
-
-  get size(): number {
-    return this.#values.size;
-  }
-}
-
 export interface AccountTokenOptions {
-  /** Whose tokens these are, by an address. */
+  /** The issuer URL. */
   readonly issuer?: string | undefined;
-  /** For whom tokens are made when nobody says, and who the server is to those who ask; the issuer unless said otherwise. */
+  /** Default audiences of tokens, and the audiences of the server itself. Default: the issuer. */
   readonly audiences?: readonly string[] | undefined;
-  /** To sign with: a CryptoKeyPair or a private JWK, elliptic or RSA. Absent: one that nobody else has. */
+  /** The signing key: a CryptoKeyPair or a private JWK, elliptic or RSA. Default: a generated key. */
   readonly key?: GivenKey | undefined;
-  /** No token lasts longer than this. */
+  /** The maximum lifetime of tokens. */
   readonly maxExpirationSeconds?: number | undefined;
-  /** Tokens that pods get by themselves last a year. Unless said otherwise: yes. */
+  /** Whether tokens injected into pods are valid for a year. Default: true. */
   readonly extendsExpiration?: boolean | undefined;
 }
 
@@ -78,8 +46,8 @@ const OPTIONS = [
   'extendsExpiration',
 ] as const satisfies readonly (keyof AccountTokenOptions)[];
 
-/** What they need to know of their cluster. */
-export interface AccountTokenSetting {
+/** What the tokens need of their cluster. */
+export interface AccountTokenContext {
   readonly dialect: Dialect;
   readonly objects: ObjectReader;
   readonly clock: Clock;
@@ -92,45 +60,45 @@ export interface AccountTokens extends TokenDiscovery {
   readonly maxExpirationSeconds: number | undefined;
   readonly extendsExpiration: boolean;
   sign(claims: TokenClaims): Promise<SignedToken>;
-  /** Answers at once about a token that it has seen before, and about any that is not its own. */
+  /** Synchronous for cached tokens and for tokens of other issuers. */
   readonly authenticate: TokenAuthenticator;
 }
 
-/** Throws TypeError for options that it does not know or cannot use. */
-export function createAccountTokens(setting: AccountTokenSetting, options: AccountTokenOptions = {}): AccountTokens {
+/** Throws a TypeError for invalid options. */
+export function createAccountTokens(cluster: AccountTokenContext, options: AccountTokenOptions = {}): AccountTokens {
   checkOptions(options);
-  const { dialect, clock, ids } = setting;
+  const { dialect, clock, ids } = cluster;
   const issuer = options.issuer ?? `https://${DEFAULT_SERVICE}.default.svc`;
   const audiences = Object.freeze([...(options.audiences ?? [issuer])]);
-  let making: Promise<SigningKey> | undefined;
+  let keyPromise: Promise<SigningKey> | undefined;
   const key = (): Promise<SigningKey> => {
-    making ??= createSigningKey(options.key);
-    return making;
+    keyPromise ??= createSigningKey(options.key);
+    return keyPromise;
   };
   return Object.freeze({
     issuer,
     audiences,
     maxExpirationSeconds: options.maxExpirationSeconds,
     extendsExpiration: options.extendsExpiration ?? true,
-    authenticate: authenticatorOf(setting, {
+    authenticate: authenticatorOf(cluster, {
       issuer,
       audiences,
-      key: () => (options.key === undefined ? making : key()),
+      key: () => (options.key === undefined ? keyPromise : key()),
     }),
 
     async sign(claims: TokenClaims): Promise<SignedToken> {
-      // The time of the request, not that at which the key is ready.
+      // The time of the request, not of the key's creation.
       const now = Math.floor(clock.now() / 1000);
       const id = ids.uid();
       const { algorithm, id: kid, sign } = await key();
-      const made = claims.audiences.length === 0 ? audiences : claims.audiences;
-      const said = claimsOf(claims, { dialect, issuer, id, now, audiences: made });
-      const unsigned = unsignedCompact({ alg: algorithm, kid }, said);
+      const tokenAudiences = claims.audiences.length === 0 ? audiences : claims.audiences;
+      const payload = claimsOf(claims, { dialect, issuer, id, now, audiences: tokenAudiences });
+      const unsigned = unsignedCompact({ alg: algorithm, kid }, payload);
       const signature = encodeBase64Url(await sign(asciiBytes(unsigned)));
       return {
         token: `${unsigned}.${signature}`,
         expirationTimestamp: formatTime((now + (claims.warnAfterSeconds ?? claims.expirationSeconds)) * 1000),
-        audiences: made,
+        audiences: tokenAudiences,
         credentialId: credentialId(id),
       };
     },
@@ -155,7 +123,7 @@ export function createAccountTokens(setting: AccountTokenSetting, options: Accou
 
 function checkOptions(options: AccountTokenOptions): void {
   refuseUnknownOptions('tokens', options, OPTIONS);
-  const { issuer, audiences, key, maxExpirationSeconds: most } = options;
+  const { issuer, audiences, key, maxExpirationSeconds: maxSeconds } = options;
   if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '')) {
     throw new TypeError('orchplane: the issuer of tokens is a text, such as https://cluster.example.com');
   }
@@ -163,7 +131,7 @@ function checkOptions(options: AccountTokenOptions): void {
   if (audiences !== undefined && (!isList || audiences.length === 0)) {
     throw new TypeError('orchplane: audiences of tokens are a list of texts, with one at least');
   }
-  if (most !== undefined && !(Number.isSafeInteger(most) && most >= 600)) {
+  if (maxSeconds !== undefined && !(Number.isSafeInteger(maxSeconds) && maxSeconds >= 600)) {
     throw new TypeError('orchplane: maxExpirationSeconds is a whole number of seconds, 600 at least');
   }
   if (key !== undefined) checkKey(key);
@@ -173,48 +141,48 @@ function credentialId(id: string): string {
   return `JTI=${id}`;
 }
 
-/** What is published about an issuer stands at its address, so it must have one. */
+/** The discovery document is served at the issuer's URL, so it must be an https URL. */
 function isPublishable(issuer: string): boolean {
   const parsed = /[?#]/.test(issuer) ? undefined : parseGoUrl(issuer);
   return parsed?.problem === undefined && parsed?.url.scheme === 'https';
 }
 
-/** What is known of a token for good. */
+/** The immutable part of a verified token. */
 interface Verified {
   readonly claims: AccountClaims;
   readonly user: User;
 }
 
-interface Recognition {
+interface TokenIssuer {
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** Undefined as long as there is none: then no token can be good, and no stranger makes us make one. */
+  /** Undefined before the first token is signed: no token can be valid yet, and an unknown client must not create a key. */
   readonly key: () => Promise<SigningKey> | undefined;
 }
 
-function authenticatorOf(setting: AccountTokenSetting, recognition: Recognition): TokenAuthenticator {
-  const { dialect } = setting;
-  const known = new VerifiedTokens<Verified>();
+function authenticatorOf(cluster: AccountTokenContext, tokenIssuer: TokenIssuer): TokenAuthenticator {
+  const { dialect } = cluster;
+  const verifiedTokens = new VerifiedTokens<Verified>();
   return (token, audiences) => {
-    const seen = known.get(token);
-    if (seen !== undefined) return identityOf(seen, { setting, recognition, audiences });
-    if (claimedIssuer(token) !== recognition.issuer) return undefined;
+    const seen = verifiedTokens.get(token);
+    if (seen !== undefined) return identityOf(seen, { cluster, tokenIssuer, audiences });
+    if (claimedIssuer(token) !== tokenIssuer.issuer) return undefined;
     const compact = readCompact(token);
     if (compact === undefined) return undefined;
-    return verify(compact, recognition).then(() => {
+    return verify(compact, tokenIssuer).then(() => {
       const claims = readClaims(compact.payload, dialect);
       const verified = { claims, user: userOf(claims, dialect) };
-      known.add(token, verified);
-      return identityOf(verified, { setting, recognition, audiences });
+      verifiedTokens.add(token, verified);
+      return identityOf(verified, { cluster, tokenIssuer, audiences });
     });
   };
 }
 
-/** Rejects with the words of the reference server. */
-async function verify(token: CompactToken, { key: keyOf }: Recognition): Promise<void> {
+/** Rejects with the reference server's message. */
+async function verify(token: CompactToken, { key: keyOf }: TokenIssuer): Promise<void> {
   const key = await keyOf();
   if (token.keyId !== '' && token.keyId !== key?.id) throw new Error('invalid signature, no keys found');
-  // The key says how it is used, never the token.
+  // The algorithm comes from the key, never from the token.
   const isPossible = key !== undefined && token.algorithm === key.algorithm && !token.isCritical;
   const isGood = isPossible && (await key.verify(token.signed, token.signature));
   if (!isGood) throw new Error('go-jose/go-jose: error in cryptographic primitive');
@@ -239,33 +207,33 @@ function userOf(claims: AccountClaims, dialect: Dialect): User {
   };
 }
 
-interface Circumstances {
-  readonly setting: AccountTokenSetting;
-  readonly recognition: Recognition;
+interface VerificationContext {
+  readonly cluster: AccountTokenContext;
+  readonly tokenIssuer: TokenIssuer;
   readonly audiences: readonly string[];
 }
 
-/** What may have changed since the last time. Throws. */
-function identityOf({ claims, user }: Verified, circumstances: Circumstances): TokenIdentity {
-  const { setting, recognition, audiences } = circumstances;
-  if (claims.issuer !== recognition.issuer) throw new Error(`token issuer ${quote(claims.issuer)} is invalid`);
+/** Checks everything that may change between requests. Throws. */
+function identityOf({ claims, user }: Verified, context: VerificationContext): TokenIdentity {
+  const { cluster, tokenIssuer, audiences } = context;
+  if (claims.issuer !== tokenIssuer.issuer) throw new Error(`token issuer ${quote(claims.issuer)} is invalid`);
   const isLegacy = claims.audiences.length === 0;
-  const madeFor = isLegacy ? recognition.audiences : claims.audiences;
+  const madeFor = isLegacy ? tokenIssuer.audiences : claims.audiences;
   const accepted = audiences.filter((audience) => madeFor.includes(audience));
   if (accepted.length === 0) {
     throw new Error(`token audiences ${quoted(madeFor)} is invalid for the target audiences ${quoted(audiences)}`);
   }
-  const nowMs = setting.clock.now();
-  checkClaims(claims, setting.objects, nowMs);
-  const annotations = annotationsOf(claims, { isLegacy, nowMs, dialect: setting.dialect });
+  const nowMs = cluster.clock.now();
+  checkClaims(claims, cluster.objects, nowMs);
+  const annotations = annotationsOf(claims, { isLegacy, nowMs, dialect: cluster.dialect });
   return { user, audiences: accepted, ...(annotations === undefined ? {} : { annotations }) };
 }
 
 function annotationsOf(
   { subject, warnAfter }: AccountClaims,
-  about: { readonly isLegacy: boolean; readonly nowMs: number; readonly dialect: Dialect },
+  context: { readonly isLegacy: boolean; readonly nowMs: number; readonly dialect: Dialect },
 ): TokenIdentity['annotations'] {
-  const { isLegacy, nowMs, dialect } = about;
+  const { isLegacy, nowMs, dialect } = context;
   const isStale = warnAfter !== undefined && nowMs > warnAfter * 1000;
   if (!isLegacy && !isStale) return undefined;
   const group = dialect.group(serviceGroup('authentication'));
@@ -279,4 +247,37 @@ function annotationsOf(
 /** `["a" "b"]` */
 function quoted(texts: readonly string[]): string {
   return `[${texts.map(quote).join(' ')}]`;
+}
+
+/** The maximum total length of cached tokens; at about 900 characters each, a thousand tokens. */
+const MAX_CHARACTERS = 1_000_000;
+
+/** An LRU cache of tokens whose signature has been verified. */
+export class VerifiedTokens<Value> {
+  readonly #values = new Map<string, Value>();
+  #characters = 0;
+
+  get(token: string): Value | undefined {
+    const value = this.#values.get(token);
+    if (value !== undefined) {
+      // Re-inserting moves the key to the end of the Map's order.
+      this.#values.delete(token);
+      this.#values.set(token, value);
+    }
+    return value;
+  }
+
+  add(token: string, value: Value): void {
+    if (!this.#values.has(token)) this.#characters += token.length;
+    this.#values.set(token, value);
+    for (const oldest of this.#values.keys()) {
+      if (this.#characters <= MAX_CHARACTERS) return;
+      this.#values.delete(oldest);
+      this.#characters -= oldest.length;
+    }
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
 }

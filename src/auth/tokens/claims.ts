@@ -1,6 +1,6 @@
 /**
- * What a token of a service account says, written and read. The public claims are those of JWT; what the cluster has to
- * say of itself stands under its domain.
+ * The claims of service account tokens: writes, reads and validates them. Besides the registered JWT claims there is one
+ * object under the cluster's domain.
  */
 
 import type { ObjectReader } from '../../kinds/objects.js';
@@ -12,12 +12,7 @@ import { isRecord, own, type ParsedBody } from '../../util/json.js';
 import { sortedRecord } from '../../util/order.js';
 import { accountUserName } from '../identity.js';
 
-/** Clocks differ, and caches are behind: what happened this short a time ago has not happened yet. */
-const LEEWAY_MS = 60_000;
-
-const INVALIDATED = 'service account token has been invalidated';
-
-/** An object that a token names. */
+/** A reference to an object in a token. */
 export interface ObjectClaim {
   readonly name: string;
   readonly uid: string;
@@ -27,7 +22,7 @@ export interface ObjectClaim {
 export interface AccountClaims {
   readonly issuer: string;
   readonly subject: string;
-  /** Empty on tokens that were signed by somebody else with the same key. */
+  /** Empty in legacy tokens, which other programs signed with the same key. */
   readonly audiences: readonly string[];
   readonly expiresAt: number | undefined;
   readonly notBefore: number | undefined;
@@ -41,7 +36,7 @@ export interface AccountClaims {
   readonly warnAfter: number | undefined;
 }
 
-/** What is not for whoever asks to say. */
+/** The claims that the server determines. */
 export interface ClaimSource {
   readonly dialect: Dialect;
   readonly issuer: string;
@@ -51,7 +46,7 @@ export interface ClaimSource {
   readonly audiences: readonly string[];
 }
 
-/** The claims as they are signed, keys in the order of their names. */
+/** The claims to sign, sorted by key. */
 export function claimsOf(claims: TokenClaims, source: ClaimSource): Readonly<Record<string, unknown>> {
   const { namespace, account, expirationSeconds, warnAfterSeconds, bound, node } = claims;
   const { dialect, issuer, id, now, audiences } = source;
@@ -85,57 +80,57 @@ function defined(record: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
-/** Throws an Error for claims of another form, in the words of the reference server as far as they are known. */
+/** Throws an Error for malformed claims, with the reference server's message where it is known. */
 export function readClaims({ value, duplicates }: ParsedBody, dialect: Dialect): AccountClaims {
   if (!isRecord(value)) throw new Error('json: cannot unmarshal token claims');
   for (const keys of duplicates?.values() ?? []) {
     for (const key of keys.keys()) throw new Error(`json: duplicate key '${key}' in object`);
   }
-  const cluster = recordIn(value, dialect.domain, 'kubernetes') ?? {};
+  const cluster = recordClaim(value, dialect.domain, 'kubernetes') ?? {};
   return {
-    issuer: textIn(value, 'iss'),
-    subject: textIn(value, 'sub'),
-    audiences: audiencesIn(value),
-    expiresAt: dateIn(value, 'exp'),
-    notBefore: dateIn(value, 'nbf'),
-    issuedAt: dateIn(value, 'iat'),
-    id: textIn(value, 'jti'),
-    namespace: textIn(cluster, 'namespace'),
-    account: objectIn(cluster, 'serviceaccount') ?? { name: '', uid: '' },
-    pod: objectIn(cluster, 'pod'),
-    secret: objectIn(cluster, 'secret'),
-    node: objectIn(cluster, 'node'),
-    // Zero is no time here.
-    warnAfter: dateIn(cluster, 'warnafter') || undefined,
+    issuer: stringClaim(value, 'iss'),
+    subject: stringClaim(value, 'sub'),
+    audiences: audienceClaim(value),
+    expiresAt: dateClaim(value, 'exp'),
+    notBefore: dateClaim(value, 'nbf'),
+    issuedAt: dateClaim(value, 'iat'),
+    id: stringClaim(value, 'jti'),
+    namespace: stringClaim(cluster, 'namespace'),
+    account: objectClaim(cluster, 'serviceaccount') ?? { name: '', uid: '' },
+    pod: objectClaim(cluster, 'pod'),
+    secret: objectClaim(cluster, 'secret'),
+    node: objectClaim(cluster, 'node'),
+    // Zero means absent.
+    warnAfter: dateClaim(cluster, 'warnafter') || undefined,
   };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Null is as good as absent. */
-function claimIn(claims: Claims, key: string): unknown {
+/** Null counts as absent. */
+function claimOf(claims: Claims, key: string): unknown {
   return own(claims, key) ?? undefined;
 }
 
-function textIn(claims: Claims, key: string): string {
-  const value = claimIn(claims, key) ?? '';
+function stringClaim(claims: Claims, key: string): string {
+  const value = claimOf(claims, key) ?? '';
   if (typeof value !== 'string')
     throw new Error(`json: cannot unmarshal ${jsonType(value)} into Go value of type string`);
   return value;
 }
 
-function dateIn(claims: Claims, key: string): number | undefined {
-  const value = claimIn(claims, key);
+function dateClaim(claims: Claims, key: string): number | undefined {
+  const value = claimOf(claims, key);
   if (value === undefined) return undefined;
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
   if (!isNumber) throw new Error('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate');
   const seconds = Math.trunc(Number(value));
-  // What is beyond 64 bits comes out at their lower end, so that such a token has expired.
+  // As in the reference server, values beyond 64 bits become the minimum, so that the token has expired.
   return Math.abs(seconds) < 2 ** 63 ? seconds : -(2 ** 63);
 }
 
-function audiencesIn(claims: Claims): readonly string[] {
-  // Here null is not as good as absent.
+function audienceClaim(claims: Claims): readonly string[] {
+  // Null is an error here.
   const value = Object.hasOwn(claims, 'aud') ? claims['aud'] : [];
   const all = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(all) || !all.every((audience) => typeof audience === 'string')) {
@@ -144,18 +139,18 @@ function audiencesIn(claims: Claims): readonly string[] {
   return all;
 }
 
-/** `type`: of the reference server's program, which its messages name. */
-function recordIn(claims: Claims, key: string, type: string): Claims | undefined {
-  const value = claimIn(claims, key);
+/** `type` is the Go type that the reference server's message names. */
+function recordClaim(claims: Claims, key: string, type: string): Claims | undefined {
+  const value = claimOf(claims, key);
   if (value !== undefined && !isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${jsonType(value)} into Go value of type serviceaccount.${type}`);
   }
   return value;
 }
 
-function objectIn(claims: Claims, key: string): ObjectClaim | undefined {
-  const object = recordIn(claims, key, 'ref');
-  return object === undefined ? undefined : { name: textIn(object, 'name'), uid: textIn(object, 'uid') };
+function objectClaim(claims: Claims, key: string): ObjectClaim | undefined {
+  const object = recordClaim(claims, key, 'ref');
+  return object === undefined ? undefined : { name: stringClaim(object, 'name'), uid: stringClaim(object, 'uid') };
 }
 
 function jsonType(value: unknown): string {
@@ -163,7 +158,12 @@ function jsonType(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
 }
 
-/** Throws an Error with the words of the reference server. */
+/** Tolerates clock skew and stale caches. */
+const LEEWAY_MS = 60_000;
+
+const INVALIDATED = 'service account token has been invalidated';
+
+/** Throws an Error with the reference server's message. */
 export function checkClaims(claims: AccountClaims, objects: ObjectReader, nowMs: number): void {
   checkTimes(claims, nowMs);
   checkAccount(claims, objects, nowMs);
@@ -172,7 +172,7 @@ export function checkClaims(claims: AccountClaims, objects: ObjectReader, nowMs:
     objects.get({ group: '', resource, namespace, name });
   if (secret !== undefined) checkBound('secret', secret, at('secrets', namespace, secret), nowMs);
   if (pod !== undefined) checkBound('pod', pod, at('pods', namespace, pod), nowMs);
-  // The node of a pod is told, not asked for: the token ends with the pod.
+  // The node of a pod is informational: the token is bound to the pod.
   if (node !== undefined && pod === undefined) checkBound('node', node, at('nodes', '', node), nowMs);
 }
 
@@ -209,7 +209,7 @@ function checkBound(kind: string, { uid }: ObjectClaim, object: ApiObject | unde
   if (wasDeleted(object, nowMs)) throw new Error(INVALIDATED);
 }
 
-/** An object that waits for its end, and should have met it a while ago. */
+/** Whether the deletion deadline has passed by more than the leeway. */
 function wasDeleted({ metadata: { deletionTimestamp } }: ApiObject, nowMs: number): boolean {
   return deletionTimestamp !== undefined && timeToMs(deletionTimestamp) < nowMs - LEEWAY_MS;
 }

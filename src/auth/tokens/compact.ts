@@ -1,32 +1,32 @@
 /**
- * A signed token as text, `header.payload.signature`, taken apart and put together. Nothing here is verified: what comes
- * out is what a stranger wrote.
+ * The compact serialization of signed tokens, `header.payload.signature`. Nothing is verified here: parsed content is
+ * untrusted.
  */
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { encodeBase64 } from '../../util/base64.js';
 import { isRecord, own, type ParsedBody } from '../../util/json.js';
 
 export interface CompactToken {
-  /** Empty: none is named. */
+  /** Empty if absent. */
   readonly keyId: string;
   readonly algorithm: string;
-  /** The header demands that something is understood. */
+  /** The header has `crit`, extensions that must be understood. */
   readonly isCritical: boolean;
   readonly payload: ParsedBody;
-  /** What the signature is of. */
+  /** The signed bytes. */
   readonly signed: Uint8Array<ArrayBuffer>;
   readonly signature: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Far beyond what a token with all its claims needs, and little enough that a stranger who sends one costs nothing: the
- * server reads headers of a megabyte.
+ * Far more than a token with all claims needs, and small enough that an unauthenticated client cannot cause much work: the
+ * server accepts headers of a megabyte.
  */
-export const LONGEST_TOKEN = 64 * 1024;
+export const MAX_TOKEN_LENGTH = 64 * 1024;
 
-/** The issuer that a text claims to be from, by a look at its payload alone; undefined when it is no token of anybody. */
+/** The issuer claim of a token, from its payload alone; undefined if the text is not a token. */
 export function claimedIssuer(token: string): string | undefined {
-  if (token.length > LONGEST_TOKEN) return undefined;
+  if (token.length > MAX_TOKEN_LENGTH) return undefined;
   const [, payload, , ...rest] = token.split('.', 4);
   if (payload === undefined || rest.length > 0) return undefined;
   const claims = decodeJson(decodeBase64Url(payload))?.value;
@@ -34,26 +34,26 @@ export function claimedIssuer(token: string): string | undefined {
   return typeof issuer === 'string' ? issuer : undefined;
 }
 
-/** Undefined when the text is no token in the compact form. */
+/** Undefined if the text is not a token in compact serialization. */
 export function readCompact(token: string): CompactToken | undefined {
-  const parts = token.length > LONGEST_TOKEN ? [] : token.split('.', 4);
+  const parts = token.length > MAX_TOKEN_LENGTH ? [] : token.split('.', 4);
   if (parts.length !== 3) return undefined;
   const [head, body, signature] = parts.map(decodeBase64Url);
   const header = decodeJson(head);
   const payload = decodeJson(body);
   if (head === undefined || body === undefined || signature === undefined || payload === undefined) return undefined;
   if (header === undefined || header.duplicates !== undefined) return undefined;
-  const said = header.value ?? {};
-  if (!isRecord(said)) return undefined;
-  const algorithm = textIn(said, 'alg');
-  const keyId = textIn(said, 'kid');
+  const fields = header.value ?? {};
+  if (!isRecord(fields)) return undefined;
+  const algorithm = stringField(fields, 'alg');
+  const keyId = stringField(fields, 'kid');
   if (algorithm === undefined || keyId === undefined) return undefined;
-  // The bytes, spelled again: a signature is of what is said, not of the bits around it.
+  // Re-encoded from the decoded bytes, because trailing bits of base64 do not matter for the signature.
   const signed = asciiBytes(`${encodeBase64Url(head)}.${encodeBase64Url(body)}`);
-  return { keyId, algorithm, isCritical: (own(said, 'crit') ?? undefined) !== undefined, payload, signed, signature };
+  return { keyId, algorithm, isCritical: (own(fields, 'crit') ?? undefined) !== undefined, payload, signed, signature };
 }
 
-/** The header and the claims as they are signed, keys in the order of their bytes. */
+/** The header and claims to sign. */
 export function unsignedCompact(header: object, claims: object): string {
   return `${encodeJson(header)}.${encodeJson(claims)}`;
 }
@@ -76,8 +76,8 @@ function decodeJson(data: Uint8Array | undefined): ParsedBody | undefined {
   }
 }
 
-/** Empty when it is not there or null; undefined when it is no text. */
-function textIn(header: Readonly<Record<string, unknown>>, key: string): string | undefined {
+/** Empty if absent or null; undefined if it is not a string. */
+function stringField(header: Readonly<Record<string, unknown>>, key: string): string | undefined {
   const value = own(header, key) ?? '';
   return typeof value === 'string' ? value : undefined;
 }
@@ -86,7 +86,7 @@ export function encodeBase64Url(data: Uint8Array): string {
   return encodeBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Undefined when the text is something else. Bits that stand for nothing are ignored, as the reference server does. */
+/** Undefined for invalid text. Unused trailing bits are ignored, as in the reference server. */
 function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[-\w]*$/.test(text) || text.length % 4 === 1) return undefined;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));

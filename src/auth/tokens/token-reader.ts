@@ -1,6 +1,6 @@
 /**
- * All who know tokens, as one: a table, the service accounts, the user's own functions, asked in this order. The first
- * that knows a token answers; a token that nobody knows is refused with what each of them had to say about it.
+ * Combines all token authenticators: the static table, service account tokens and custom functions, in this order. The
+ * first that recognizes a token wins; an unrecognized token is rejected with the errors of all.
  */
 import type { User } from '../../protocol/request.js';
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js';
@@ -9,15 +9,15 @@ import type { TokenAuthenticator, TokenIdentity, TokenReader, TokenTable } from 
 import { completeUser } from '../identity.js';
 
 export interface TokenReaderParts {
-  /** Who the server is to those who make tokens. */
+  /** The audiences of the server itself. */
   readonly audiences: readonly string[];
   readonly table?: TokenTable | undefined;
-  /** Of service accounts. */
+  /** The authenticator of service account tokens. */
   readonly accounts?: TokenAuthenticator | undefined;
   readonly authenticators?: readonly TokenAuthenticator[] | undefined;
 }
 
-/** Whoever knows the token said that it is for others than those who asked: a mistake of theirs, not of the token. */
+/** An authenticator returned audiences that were not requested: an error of the authenticator, not of the token. */
 export class WrongAudiencesError extends Error {
   override readonly name = 'WrongAudiencesError';
 
@@ -26,39 +26,39 @@ export class WrongAudiencesError extends Error {
   }
 }
 
-/** What the server says of a token as such, before anybody has said more. */
+/** The reference server's first error for any unrecognized token. */
 const UNKNOWN = 'invalid bearer token';
 
-/** Throws TypeError for a table with users that have no names. */
+/** Throws a TypeError for a table with unnamed users. */
 export function createTokenReader(parts: TokenReaderParts): TokenReader {
-  const { audiences: own, table = {}, accounts, authenticators = [] } = parts;
-  const known = identitiesOf(table, own);
+  const { audiences: serverAudiences, table = {}, accounts, authenticators = [] } = parts;
+  const staticTokens = identitiesOf(table, serverAudiences);
   const all = [
-    (token: string) => known.get(token)?.bare,
+    (token: string) => staticTokens.get(token)?.bare,
     ...(accounts === undefined ? [] : [accounts]),
     ...authenticators,
   ];
   return Object.freeze({
-    authenticate(token: string, asked: readonly string[]) {
-      const audiences = asked.length === 0 ? own : asked;
-      // What most requests come with: nothing is to be made or asked.
-      const listed = audiences === own ? known.get(token)?.settled : undefined;
-      return listed ?? tryFrom(0, { all, token, audiences, own, refusals: [] });
+    authenticate(token: string, requested: readonly string[]) {
+      const audiences = requested.length === 0 ? serverAudiences : requested;
+      // The fast path of static tokens: no allocation, no calls.
+      const listed = audiences === serverAudiences ? staticTokens.get(token)?.completed : undefined;
+      return listed ?? authenticateFrom(0, { all, token, audiences, serverAudiences, messages: [] });
     },
   });
 }
 
-interface Listed {
+interface StaticIdentity {
   readonly bare: TokenIdentity;
-  /** For the server itself. */
-  readonly settled: TokenIdentity;
+  /** Completed, with the server's audiences. */
+  readonly completed: TokenIdentity;
 }
 
-function identitiesOf(table: TokenTable, own: readonly string[]): ReadonlyMap<string, Listed> {
+function identitiesOf(table: TokenTable, serverAudiences: readonly string[]): ReadonlyMap<string, StaticIdentity> {
   return new Map(
     Object.entries(table).map(([token, user]) => {
       const bare = { user: checkedUser(user) };
-      return [token, { bare, settled: Object.freeze({ user: completeUser(user), audiences: own }) }];
+      return [token, { bare, completed: Object.freeze({ user: completeUser(user), audiences: serverAudiences }) }];
     }),
   );
 }
@@ -68,7 +68,7 @@ function checkedUser(user: User): User {
   throw new TypeError('orchplane: tokens has users by token, like { "a-token": { user: "alice", groups: ["dev"] } }');
 }
 
-/** A user without a name could do what nobody granted. */
+/** A user without a name would match no rule as intended. */
 function isNamed(user: unknown): boolean {
   return (
     typeof user === 'object' && user !== null && 'user' in user && typeof user.user === 'string' && user.user !== ''
@@ -79,45 +79,48 @@ interface Attempt {
   readonly all: readonly TokenAuthenticator[];
   readonly token: string;
   readonly audiences: readonly string[];
-  readonly own: readonly string[];
-  /** What those who were asked had to say; grows. */
-  readonly refusals: string[];
+  readonly serverAudiences: readonly string[];
+  /** Messages of the authenticators tried so far. */
+  readonly messages: string[];
 }
 
-/** The answer of the first that has one, from the given one on; waits only for those who make it wait. */
-function tryFrom(first: number, attempt: Attempt): MaybePromise<TokenIdentity> {
-  const { all, token, audiences, refusals } = attempt;
+/** Tries the authenticators from the given index on; synchronous unless one of them returns a promise. */
+function authenticateFrom(first: number, attempt: Attempt): MaybePromise<TokenIdentity> {
+  const { all, token, audiences, messages } = attempt;
   for (let index = first; index < all.length; index++) {
     try {
       const answer = all[index]?.(token, audiences);
       if (isPromise(answer)) {
         return answer
-          .then((identity) => settled(identity, attempt))
-          .catch((error: unknown) => noted(error, refusals))
-          .then((identity) => identity ?? tryFrom(index + 1, attempt));
+          .then((identity) => completeIdentity(identity, attempt))
+          .catch((error: unknown) => recordError(error, messages))
+          .then((identity) => identity ?? authenticateFrom(index + 1, attempt));
       }
-      const identity = settled(answer, attempt);
+      const identity = completeIdentity(answer, attempt);
       if (identity !== undefined) return identity;
     } catch (error) {
-      noted(error, refusals);
+      recordError(error, messages);
     }
   }
-  throw new Error(aggregate([UNKNOWN, ...refusals]));
+  throw new Error(aggregate([UNKNOWN, ...messages]));
 }
 
-/** Undefined: go on to the next. */
-function noted(error: unknown, refusals: string[]): undefined {
+/** Returns undefined to continue with the next authenticator. */
+function recordError(error: unknown, messages: string[]): undefined {
   if (error instanceof WrongAudiencesError) throw error;
-  refusals.push(messageOf(error));
+  messages.push(messageOf(error));
 }
 
-/** With groups and audiences; undefined when the token is for somebody else, or nobody's. */
-function settled(identity: TokenIdentity | undefined, { audiences, own }: Attempt): TokenIdentity | undefined {
+/** Adds groups and audiences; undefined if the token is unknown or for other audiences. */
+function completeIdentity(
+  identity: TokenIdentity | undefined,
+  { audiences, serverAudiences }: Attempt,
+): TokenIdentity | undefined {
   if (identity === undefined || identity === null) return undefined;
   if (!isNamed(identity.user)) throw new Error('orchplane: a token must stand for { user: { user: "name" } }');
   const { audiences: madeFor = [] } = identity;
   const knowsAudiences = madeFor.length > 0;
-  const accepted = audiences.filter((audience) => (knowsAudiences ? madeFor : own).includes(audience));
+  const accepted = audiences.filter((audience) => (knowsAudiences ? madeFor : serverAudiences).includes(audience));
   if (accepted.length === 0) {
     if (knowsAudiences) throw new WrongAudiencesError();
     return undefined;
@@ -125,7 +128,7 @@ function settled(identity: TokenIdentity | undefined, { audiences, own }: Attemp
   return { ...identity, user: completeUser(identity.user), audiences: accepted };
 }
 
-/** Several messages in one; what is said twice is said once. */
+/** Formats distinct messages like Go's aggregate errors. */
 function aggregate(messages: readonly string[]): string {
   const different = [...new Set(messages)];
   return different.length === 1 ? (different[0] as string) : `[${different.join(', ')}]`;

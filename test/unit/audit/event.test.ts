@@ -76,7 +76,7 @@ interface Scene {
 const collection = '/api/v1/namespaces/default/configmaps';
 const created = (record: AuditRecord): void => {
   record.received();
-  record.sent(input);
+  record.requestObject(input);
   record.complete({ code: 201, object: configMap });
 };
 const creation = { attributes: about('create'), who: alice, uri: `${collection}?fieldManager=x`, play: created };
@@ -93,7 +93,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     attributes: about('create'),
     play(record) {
       record.received();
-      record.sent(configMap);
+      record.requestObject(configMap);
       record.complete({ code: 201, object: deepFreeze(structuredClone(configMap)) });
     },
   },
@@ -115,7 +115,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     uri: `${collection}/web`,
     play(record) {
       record.received();
-      record.sent(configMap);
+      record.requestObject(configMap);
       record.complete({ code: 200, object: configMap });
     },
   },
@@ -126,7 +126,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     uri: `${collection}/web`,
     play(record) {
       record.received();
-      record.sent({ metadata: { uid: 'other' }, data: { a: null } });
+      record.requestObject({ metadata: { uid: 'other' }, data: { a: null } });
       record.complete({ code: 200, object: configMap });
     },
   },
@@ -390,7 +390,7 @@ describe('records', () => {
       level: 'RequestResponse',
       uri: '/',
       play(record) {
-        record.sent(draft);
+        record.requestObject(draft);
         draft.data.a = '2';
         record.complete({ code: 409, object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', details } });
       },
@@ -430,7 +430,7 @@ describe('records', () => {
       level: 'Request',
       uri: '/',
       play(record) {
-        record.sent({ a: 2n ** 63n - 1n, b: new NumberText('3.0'), c: '\u2028' });
+        record.requestObject({ a: 2n ** 63n - 1n, b: new NumberText('3.0'), c: '\u2028' });
         record.complete({ code: 200 });
       },
     });
@@ -445,7 +445,7 @@ describe('records', () => {
       level: 'Request',
       uri: '/',
       play(record) {
-        record.sent(circle);
+        record.requestObject(circle);
         record.complete({ code: 400 });
       },
     });

@@ -2,8 +2,8 @@
  * A cluster that answers as a test tells it to, and words to call a handler over it.
  */
 import * as z from 'zod';
-import { accessOf, allowAuthenticated } from '../../../src/auth/authorizer.js';
-import { authenticationOf } from '../../../src/auth/cluster-authentication.js';
+import { createAccessReader, allowAuthenticated } from '../../../src/auth/authorizer.js';
+import { createAuthentication } from '../../../src/auth/cluster-authentication.js';
 import type { FetchHandlerOptions, FetchTarget, ServedResource } from '../../../src/http/index.js';
 import { createFetchHandler } from '../../../src/http/index.js';
 import { defineKind } from '../../../src/kinds/define-kind.js';
@@ -44,7 +44,7 @@ export const served = {
 type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
 /** Whoever has a name may do everything. */
-const access = accessOf(allowAuthenticated(), {
+const access = createAccessReader(allowAuthenticated(), {
   dialect: kubernetesDialect,
   objects: { get: () => undefined, list: () => [] },
   changes: () => 0,
@@ -87,7 +87,7 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
       changes: () => 0,
       count: () => 0,
     },
-    authentication: authenticationOf({}, NO_ACCOUNTS, undefined),
+    authentication: createAuthentication({}, NO_ACCOUNTS, undefined),
     send(request) {
       requests.push(request);
       return answer(request);

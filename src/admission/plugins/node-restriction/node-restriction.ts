@@ -1,6 +1,6 @@
 /**
- * A node may write what is its own, and nothing else: its Node, its Lease and its CSINode, the status of its pods, mirrors
- * of the pods that it runs by itself, tokens for its pods. Rules about access can name resources, but not whose they are.
+ * The NodeRestriction plugin: restricts a kubelet's writes to its own objects: its Node, Lease and CSINode, the status of
+ * its pods, its mirror pods, and tokens for its pods. RBAC rules cannot express this ownership.
  * spec: Node
  */
 
@@ -14,19 +14,19 @@ import { readCertificateRequest } from '../../../text/x509/certificate.js';
 import { firstPemBlock } from '../../../text/x509/pem.js';
 import { deepEqual, own } from '../../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../../types.js';
-import { refuse } from '../requests.js';
+import { forbiddenError } from '../requests.js';
 import { checkPod, checkToken } from './pods.js';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 
-/** A request of a node. */
+/** A request by a node. */
 export interface NodeRequest {
   readonly node: string;
   readonly request: AdmissionRequest<DraftObject>;
   readonly view: ClusterView;
 }
 
-type NodeCheck = (asked: NodeRequest) => void;
+type NodeCheck = (nodeRequest: NodeRequest) => void;
 
 /** By canonical group and plural. */
 const CHECKS: readonly (readonly [group: string, resource: string, check: NodeCheck])[] = [
@@ -37,7 +37,7 @@ const CHECKS: readonly (readonly [group: string, resource: string, check: NodeCh
   [serviceGroup('coordination'), 'leases', checkLease],
   [serviceGroup('storage'), 'csinodes', checkCsiNode],
   [serviceGroup('resource'), 'resourceslices', checkSlice],
-  [serviceGroup('certificates'), 'certificatesigningrequests', checkRequest],
+  [serviceGroup('certificates'), 'certificatesigningrequests', checkSigningRequest],
 ];
 
 export const nodeRestriction: AdmissionPlugin = Object.freeze({
@@ -47,7 +47,7 @@ export const nodeRestriction: AdmissionPlugin = Object.freeze({
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     const node = nodeOf(request.user);
     if (node === undefined) return;
-    if (node === '') throw refuse(request, `could not determine node from user ${quote(request.user.user)}`);
+    if (node === '') throw forbiddenError(request, `could not determine node from user ${quote(request.user.user)}`);
     const { kind } = request.served;
     const check = CHECKS.find(([group, resource]) => kind.group === group && kind.names.plural === resource);
     check?.[2]({ node, request, view });
@@ -57,23 +57,23 @@ export const nodeRestriction: AdmissionPlugin = Object.freeze({
 const PREFIX = 'system:node:';
 const NODES = 'system:nodes';
 
-/** The name in `system:node:NAME`; undefined for everybody else. */
+/** The name in `system:node:NAME`; undefined for other users. */
 function nodeOf({ user, groups = [] }: User): string | undefined {
   return user.startsWith(PREFIX) && groups.includes(NODES) ? user.slice(PREFIX.length) : undefined;
 }
 
-function checkNode(asked: NodeRequest): void {
-  const { node, request } = asked;
+function checkNode(nodeRequest: NodeRequest): void {
+  const { node, request } = nodeRequest;
   if (request.sentName !== node) {
-    throw refuse(request, `node ${quote(node)} is not allowed to modify node ${quote(request.sentName)}`);
+    throw forbiddenError(request, `node ${quote(node)} is not allowed to modify node ${quote(request.sentName)}`);
   }
   const problem =
     request.operation === 'CREATE'
-      ? newProblem(asked)
+      ? createProblem(nodeRequest)
       : request.operation === 'UPDATE'
-        ? changeProblem(asked)
+        ? updateProblem(nodeRequest)
         : undefined;
-  if (problem !== undefined) throw refuse(request, problem);
+  if (problem !== undefined) throw forbiddenError(request, problem);
 }
 
 interface NodeSpec {
@@ -85,7 +85,7 @@ function specOf(object: DraftObject | ApiObject | undefined): NodeSpec {
   return (object?.['spec'] ?? {}) as NodeSpec;
 }
 
-function newProblem({ node, request, view }: NodeRequest): string | undefined {
+function createProblem({ node, request, view }: NodeRequest): string | undefined {
   if (specOf(request.object).configSource !== undefined) {
     return `node ${quote(node)} is not allowed to create pods with a non-nil configSource`;
   }
@@ -94,7 +94,7 @@ function newProblem({ node, request, view }: NodeRequest): string | undefined {
   return `node ${quote(node)} is not allowed to set the following labels: ${labels.join(', ')}`;
 }
 
-function changeProblem({ node, request, view }: NodeRequest): string | undefined {
+function updateProblem({ node, request, view }: NodeRequest): string | undefined {
   const { object, oldObject } = request;
   const [next, live] = [specOf(object), specOf(oldObject)];
   const mayNot = `node ${quote(node)} is not allowed to`;
@@ -111,7 +111,7 @@ function changeProblem({ node, request, view }: NodeRequest): string | undefined
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels that were added, changed or taken away and must not be, in order. */
+/** Labels that the node added, changed or removed without permission, sorted. */
 function forbiddenLabels(next: Labels, live: Labels, dialect: Dialect): string[] {
   const keys = [...new Set([...Object.keys(next), ...Object.keys(live)])];
   return keys
@@ -120,7 +120,7 @@ function forbiddenLabels(next: Labels, live: Labels, dialect: Dialect): string[]
     .sort();
 }
 
-/** The service's own labels, but for those that every node sets. */
+/** Labels in the Kubernetes domains, except those that kubelets set. */
 function isReserved(key: string, dialect: Dialect): boolean {
   const domains = [domainOf(dialect.key('')), domainOf(dialect.systemKey(''))];
   if (!domains.some((domain) => isIn(key, domain))) return false;
@@ -138,77 +138,77 @@ function ownLabels({ key, subkey }: Dialect): string[] {
   ];
 }
 
-/** Whether a key stands under a domain, or under one below it. */
+/** Whether a key is in a domain or a subdomain of it. */
 function isIn(key: string, domain: string): boolean {
   const [prefix = '', name] = key.split('/');
   return name !== undefined && (prefix === domain || prefix.endsWith(`.${domain}`));
 }
 
-/** Without the slash at its end. */
+/** Without the trailing slash. */
 function domainOf(prefix: string): string {
   return prefix.slice(0, -1);
 }
 
 function checkLease({ node, request }: NodeRequest): void {
   if (request.namespace !== LEASE_NAMESPACE) {
-    throw refuse(request, `can only access leases in the ${quote(LEASE_NAMESPACE)} system namespace`);
+    throw forbiddenError(request, `can only access leases in the ${quote(LEASE_NAMESPACE)} system namespace`);
   }
   if (request.sentName === node) return;
-  throw refuse(request, 'can only access node lease with the same name as the requesting node');
+  throw forbiddenError(request, 'can only access node lease with the same name as the requesting node');
 }
 
 function checkCsiNode({ node, request }: NodeRequest): void {
   if (request.sentName === node) return;
-  throw refuse(request, 'can only access CSINode with the same name as the requesting node');
+  throw forbiddenError(request, 'can only access CSINode with the same name as the requesting node');
 }
 
-/** Of a collection each slice is looked at by itself. */
+/** A delete of a collection is checked for each slice. */
 function checkSlice({ node, request }: NodeRequest): void {
   const { operation, object, oldObject } = request;
   if (operation !== 'CREATE' && operation !== 'DELETE') return;
   const spec = (object ?? oldObject)?.['spec'] as { readonly nodeName?: string } | undefined;
   if (spec?.nodeName === node) return;
   const verb = operation === 'CREATE' ? 'create' : 'delete';
-  throw refuse(request, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`);
+  throw forbiddenError(request, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`);
 }
 
-/** A certificate that a node asks for names the node. Others are looked at by who signs them. */
-function checkRequest({ node, request, view }: NodeRequest): void {
+/** A node may only request certificates for itself. Other signers are not checked here. */
+function checkSigningRequest({ node, request, view }: NodeRequest): void {
   const { features, dialect } = view;
   if (request.operation !== 'CREATE' || features.enabled('AllowInsecureKubeletCertificateSigningRequests')) return;
   const { signerName, request: encoded } = (request.object as unknown as CertificateSigningRequest).spec;
   if (![dialect.key('kubelet-serving'), dialect.key('kube-apiserver-client-kubelet')].includes(signerName)) return;
   const block = firstPemBlock(atob(encoded));
   if (block?.type !== 'CERTIFICATE REQUEST') {
-    throw refuse(request, 'unable to parse csr: PEM block type must be CERTIFICATE REQUEST');
+    throw forbiddenError(request, 'unable to parse csr: PEM block type must be CERTIFICATE REQUEST');
   }
-  const facts = readCertificateRequest(block.bytes);
-  if (facts === undefined) {
-    throw refuse(request, 'unable to parse csr: asn1: structure error: not a certificate request');
+  const parsed = readCertificateRequest(block.bytes);
+  if (parsed === undefined) {
+    throw forbiddenError(request, 'unable to parse csr: asn1: structure error: not a certificate request');
   }
   const name = `system:node:${node}`;
-  if (facts.commonName !== name) throw refuse(request, `can only create a node CSR with CN=${name}`);
+  if (parsed.commonName !== name) throw forbiddenError(request, `can only create a node CSR with CN=${name}`);
 }
 
 function checkClaim({ node, request, view }: NodeRequest): void {
-  if (request.subresource !== 'status') throw refuse(request, 'may only update PVC status');
-  if (request.operation !== 'UPDATE') throw refuse(request, `unexpected operation ${quote(request.operation)}`);
+  if (request.subresource !== 'status') throw forbiddenError(request, 'may only update PVC status');
+  if (request.operation !== 'UPDATE') throw forbiddenError(request, `unexpected operation ${quote(request.operation)}`);
   const mayRecover = view.features.enabled('RecoverVolumeExpansionFailure');
   const [next, live] = [fixedPart(request.object, mayRecover), fixedPart(request.oldObject, mayRecover)];
   if (deepEqual(next, live)) return;
-  // The reference server goes on with a comparison for the eye, in a form that its library promises to change.
+  // The reference server appends a diff whose format is not stable.
   const changed = Object.keys({ ...next, ...live }).filter((field) => !deepEqual(next[field], live[field]));
-  throw refuse(
+  throw forbiddenError(
     request,
     `node ${quote(node)} is not allowed to update fields other than status.quantity and status.conditions: ${changed.sort().join(', ')}`,
   );
 }
 
-/** Everything but what a node reports when a volume has grown. */
+/** Everything but what a node reports about volume expansion. */
 function fixedPart(object: DraftObject | ApiObject | undefined, mayRecover: boolean): Record<string, unknown> {
   const { metadata, status, ...rest } = (object ?? {}) as Record<string, unknown>;
-  const { resourceVersion, managedFields, ...about } = metadata as Record<string, unknown>;
+  const { resourceVersion, managedFields, ...fixedMetadata } = metadata as Record<string, unknown>;
   const { capacity, conditions, ...more } = (status ?? {}) as Record<string, unknown>;
   const { allocatedResources, allocatedResourceStatuses, ...reported } = more;
-  return { ...rest, metadata: about, status: mayRecover ? reported : more };
+  return { ...rest, metadata: fixedMetadata, status: mayRecover ? reported : more };
 }

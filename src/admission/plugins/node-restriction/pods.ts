@@ -1,5 +1,5 @@
 /**
- * What a node may do to pods: make mirrors of those that it runs by itself, delete and evict its own, and say how they are.
+ * The checks of a node's requests to pods (mirror pods, deletion, status, eviction) and to tokens of service accounts.
  */
 
 import type { TokenRequest } from '../../../kinds/authentication/v1/token-request.js';
@@ -15,70 +15,54 @@ import { errors } from '../../../meta/errors.js';
 import { quote } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { ClusterView } from '../../types.js';
-import { namesConfigMap, namesSecret } from '../pod-references.js';
-import { refuse } from '../requests.js';
+import { referencesConfigMap, referencesSecret } from '../pod-references.js';
+import { forbiddenError } from '../requests.js';
 import type { NodeRequest } from './node-restriction.js';
 
-/** An object on the way to a driver is not there. */
-class Missing extends Error {
-  override readonly name = 'Missing';
-}
-
-/** Sources that drivers have taken over. */
-const TAKEN_OVER = {
-  gcePersistentDisk: 'pd.csi.storage.gke.io',
-  awsElasticBlockStore: 'ebs.csi.aws.com',
-  cinder: 'cinder.csi.openstack.org',
-  azureDisk: 'disk.csi.azure.com',
-  azureFile: 'file.csi.azure.com',
-  vsphereVolume: 'csi.vsphere.vmware.com',
-  portworxVolume: 'pxd.portworx.com',
-} as const;
-
-export function checkPod(asked: NodeRequest): void {
-  const { request } = asked;
-  if (request.subresource === '') checkWhole(asked);
-  else if (request.subresource === 'status') checkStatus(asked);
-  else if (request.subresource === 'eviction') checkEviction(asked);
+export function checkPod(nodeRequest: NodeRequest): void {
+  const { request } = nodeRequest;
+  if (request.subresource === '') checkPodObject(nodeRequest);
+  else if (request.subresource === 'status') checkStatus(nodeRequest);
+  else if (request.subresource === 'eviction') checkEviction(nodeRequest);
   else {
     const what = quote(request.subresource);
-    throw refuse(request, `unexpected pod subresource ${what}, only 'status' and 'eviction' are allowed`);
+    throw forbiddenError(request, `unexpected pod subresource ${what}, only 'status' and 'eviction' are allowed`);
   }
 }
 
-/** A pod of the namespace; a missing one is named as the reference server's cache names it. */
+/** A stored pod. The 404 of a missing one names the resource as the reference server's lister does. */
 export function livePod(namespace: string, name: string, view: ClusterView): Pod {
   const found = view.get({ group: '', resource: 'pods', namespace, name });
   if (found === undefined) throw errors.notFound({ group: '', resource: 'pod' }, name);
   return found as unknown as Pod;
 }
 
-function checkWhole(asked: NodeRequest): void {
-  const { node, request, view } = asked;
+function checkPodObject(nodeRequest: NodeRequest): void {
+  const { node, request, view } = nodeRequest;
   if (request.operation === 'CREATE') {
-    const problem = mirrorProblem(request.object as unknown as Pod, asked);
-    if (problem !== undefined) throw refuse(request, problem);
+    const problem = mirrorProblem(request.object as unknown as Pod, nodeRequest);
+    if (problem !== undefined) throw forbiddenError(request, problem);
   } else if (request.operation === 'DELETE') {
     if (livePod(request.namespace, request.sentName, view).spec.nodeName === node) return;
-    throw refuse(request, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`);
+    throw forbiddenError(request, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`);
   } else {
     const operation = quote(request.operation);
-    throw refuse(
+    throw forbiddenError(
       request,
       `unexpected operation ${operation}, node ${quote(node)} can only create and delete mirror pods`,
     );
   }
 }
 
-function mirrorProblem(pod: Pod, asked: NodeRequest): string | undefined {
+function mirrorProblem(pod: Pod, nodeRequest: NodeRequest): string | undefined {
   const { metadata, spec } = pod;
-  const node = quote(asked.node);
-  const key = mirrorKey(asked.view.dialect);
+  const node = quote(nodeRequest.node);
+  const key = mirrorKey(nodeRequest.view.dialect);
   if (!Object.hasOwn(metadata.annotations ?? {}, key)) {
     return `pod does not have ${quote(key)} annotation, node ${node} can only create mirror pods`;
   }
-  if (spec.nodeName !== asked.node) return `node ${node} can only create pods with spec.nodeName set to itself`;
-  return ownerProblem(pod, asked) ?? referenceProblem(spec, node);
+  if (spec.nodeName !== nodeRequest.node) return `node ${node} can only create pods with spec.nodeName set to itself`;
+  return ownerProblem(pod, nodeRequest) ?? referenceProblem(spec, node);
 }
 
 function ownerProblem({ metadata }: Pod, { node, view }: NodeRequest): string | undefined {
@@ -98,14 +82,14 @@ function ownerProblem({ metadata }: Pod, { node, view }: NodeRequest): string | 
   return owner.uid === uid ? undefined : `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
 }
 
-/** A node must not get at other objects by way of its pods. */
+/** A node must not gain access to other objects through its pods. */
 function referenceProblem(spec: PodSpec, node: string): string | undefined {
   const volumes = spec.volumes ?? [];
   const projected = volumes.flatMap((volume) => volume.projected?.sources ?? []);
   const references: readonly (readonly [isNamed: boolean, what: string])[] = [
     [Boolean(spec.serviceAccountName), 'a service account'],
-    [namesSecret(spec), 'secrets'],
-    [namesConfigMap(spec), 'configmaps'],
+    [referencesSecret(spec), 'secrets'],
+    [referencesConfigMap(spec), 'configmaps'],
     [projected.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined), 'clustertrustbundles'],
     [volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined), 'persistentvolumeclaims'],
     [(spec.resourceClaims ?? []).length > 0, 'resourceclaims'],
@@ -115,16 +99,19 @@ function referenceProblem(spec: PodSpec, node: string): string | undefined {
 }
 
 function checkStatus({ node, request }: NodeRequest): void {
-  if (request.operation !== 'UPDATE') throw refuse(request, `unexpected operation ${quote(request.operation)}`);
+  if (request.operation !== 'UPDATE') throw forbiddenError(request, `unexpected operation ${quote(request.operation)}`);
   const [next, live] = [request.object as unknown as Pod, request.oldObject as unknown as Pod];
   if (live.spec.nodeName !== node) {
-    throw refuse(request, `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`);
+    throw forbiddenError(
+      request,
+      `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`,
+    );
   }
   if (!deepEqual(next.metadata.labels ?? {}, live.metadata.labels ?? {})) {
-    throw refuse(request, `node ${quote(node)} cannot update labels through pod status`);
+    throw forbiddenError(request, `node ${quote(node)} cannot update labels through pod status`);
   }
   if (!deepEqual(claimsOf(next), claimsOf(live))) {
-    throw refuse(request, `node ${quote(node)} cannot update resource claim statues`);
+    throw forbiddenError(request, `node ${quote(node)} cannot update resource claim statues`);
   }
 }
 
@@ -133,38 +120,38 @@ function claimsOf({ status }: Pod): unknown {
 }
 
 function checkEviction({ node, request, view }: NodeRequest): void {
-  if (request.operation !== 'CREATE') throw refuse(request, `unexpected operation ${request.operation}`);
-  if (request.sentName === '') throw refuse(request, 'could not determine pod from request data');
+  if (request.operation !== 'CREATE') throw forbiddenError(request, `unexpected operation ${request.operation}`);
+  if (request.sentName === '') throw forbiddenError(request, 'could not determine pod from request data');
   if (livePod(request.namespace, request.sentName, view).spec.nodeName === node) return;
-  throw refuse(request, `node ${node} can only evict pods with spec.nodeName set to itself`);
+  throw forbiddenError(request, `node ${node} can only evict pods with spec.nodeName set to itself`);
 }
 
-export function checkToken(asked: NodeRequest): void {
-  const { node, request, view } = asked;
+export function checkToken(nodeRequest: NodeRequest): void {
+  const { node, request, view } = nodeRequest;
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return;
   const { boundObjectRef, audiences } = (request.object as unknown as TokenRequest).spec;
   const { apiVersion, kind, name = '', uid = '' } = boundObjectRef ?? {};
   if (apiVersion !== 'v1' || kind !== 'Pod' || name === '') {
-    throw refuse(request, 'node requested token not bound to a pod');
+    throw forbiddenError(request, 'node requested token not bound to a pod');
   }
-  if (uid === '') throw refuse(request, 'node requested token with a pod binding without a uid');
+  if (uid === '') throw forbiddenError(request, 'node requested token with a pod binding without a uid');
   const pod = livePod(request.namespace, name, view);
   if (uid !== pod.metadata.uid) {
     const why = 'does not match the UID in record. The object might have been deleted and then recreated';
-    throw refuse(request, `the UID in the bound object reference (${uid}) ${why}`);
+    throw forbiddenError(request, `the UID in the bound object reference (${uid}) ${why}`);
   }
   if (pod.spec.nodeName !== node) {
-    throw refuse(request, 'node requested token bound to a pod scheduled on a different node');
+    throw forbiddenError(request, 'node requested token bound to a pod scheduled on a different node');
   }
   if (!view.features.enabled('ServiceAccountNodeAudienceRestriction')) return;
-  const problem = audienceProblem(audiences ?? [], pod, asked);
-  if (problem !== undefined) throw refuse(request, problem);
+  const problem = audienceProblem(audiences ?? [], pod, nodeRequest);
+  if (problem !== undefined) throw forbiddenError(request, problem);
 }
 
 function audienceProblem(audiences: readonly string[], pod: Pod, { request, view }: NodeRequest): string | undefined {
   if (audiences.length > 1) return 'node may only request 0 or 1 audiences';
   const [audience = ''] = audiences;
-  const { isNamed, failures } = lookFor(audience, pod, view);
+  const { isNamed, failures } = findAudience(audience, pod, view);
   if (isNamed) return undefined;
   if (failures.length > 0) {
     const why = failures.length === 1 ? failures.join() : `[${failures.join(', ')}]`;
@@ -175,7 +162,7 @@ function audienceProblem(audiences: readonly string[], pod: Pod, { request, view
     verb: 'request-serviceaccounts-token-audience',
     group: '',
     version: 'v1',
-    // What is asked about is an audience of an account, in the places of a resource and of its name.
+    // The audience takes the place of the resource, and the service account that of the name.
     resource: audience,
     subresource: '',
     namespace: request.namespace,
@@ -191,8 +178,24 @@ function audienceProblem(audiences: readonly string[], pod: Pod, { request, view
 
 type Reader = NodeRequest['view'];
 
-/** In the pod's own volumes, or in what the drivers of its volumes want. */
-function lookFor(audience: string, pod: Pod, view: Reader): { isNamed: boolean; failures: readonly string[] } {
+/** An object on the path from a volume to its CSI driver does not exist. */
+class MissingObject extends Error {
+  override readonly name = 'MissingObject';
+}
+
+/** The CSI drivers of migrated in-tree volume sources. */
+const MIGRATED_DRIVERS = {
+  gcePersistentDisk: 'pd.csi.storage.gke.io',
+  awsElasticBlockStore: 'ebs.csi.aws.com',
+  cinder: 'cinder.csi.openstack.org',
+  azureDisk: 'disk.csi.azure.com',
+  azureFile: 'file.csi.azure.com',
+  vsphereVolume: 'csi.vsphere.vmware.com',
+  portworxVolume: 'pxd.portworx.com',
+} as const;
+
+/** Searches the projected tokens of the pod's volumes and the token requests of their CSI drivers. */
+function findAudience(audience: string, pod: Pod, view: Reader): { isNamed: boolean; failures: readonly string[] } {
   const failures = new Set<string>();
   for (const volume of pod.spec.volumes ?? []) {
     const tokens = (volume.projected?.sources ?? []).flatMap((source) => source.serviceAccountToken ?? []);
@@ -201,43 +204,45 @@ function lookFor(audience: string, pod: Pod, view: Reader): { isNamed: boolean; 
       const driver = driverOf(volume, pod, view);
       if (driver !== '' && audiencesOf(driver, view).includes(audience)) return { isNamed: true, failures: [] };
     } catch (error) {
-      if (!(error instanceof Missing)) throw error;
+      if (!(error instanceof MissingObject)) throw error;
       failures.add(error.message);
     }
   }
   return { isNamed: false, failures: [...failures] };
 }
 
-function found<Object>(view: Reader, address: Parameters<Reader['get']>[0], called: string): Object {
+function getOrThrow<Object>(view: Reader, address: Parameters<Reader['get']>[0], called: string): Object {
   const object = view.get(address);
   const group = view.dialect.group(address.group);
-  if (object === undefined) throw new Missing(errors.notFound({ group, resource: called }, address.name).message);
+  if (object === undefined) throw new MissingObject(errors.notFound({ group, resource: called }, address.name).message);
   return object as unknown as Object;
 }
 
-/** Empty where there is none. */
+/** Empty if the volume has no CSI driver. */
 function driverOf(volume: Volume, { metadata }: Pod, view: Reader): string {
   const namespace = metadata.namespace ?? '';
   if (volume.ephemeral?.volumeClaimTemplate) return driverOfClaim(`${metadata.name}-${volume.name}`, namespace, view);
   if (volume.persistentVolumeClaim) return driverOfClaim(volume.persistentVolumeClaim.claimName, namespace, view);
-  return volume.csi?.driver ?? driverInPlaceOf(volume);
+  return volume.csi?.driver ?? migratedDriver(volume);
 }
 
 function driverOfClaim(name: string, namespace: string, view: Reader): string {
   const claims = { group: '', resource: 'persistentvolumeclaims', namespace, name };
-  const claim = found<PersistentVolumeClaim>(view, claims, 'persistentvolumeclaim');
+  const claim = getOrThrow<PersistentVolumeClaim>(view, claims, 'persistentvolumeclaim');
   const volumes = { group: '', resource: 'persistentvolumes', namespace: '', name: claim.spec.volumeName ?? '' };
-  const { spec } = found<PersistentVolume>(view, volumes, 'persistentvolume');
-  return spec.csi?.driver ?? driverInPlaceOf(spec);
+  const { spec } = getOrThrow<PersistentVolume>(view, volumes, 'persistentvolume');
+  return spec.csi?.driver ?? migratedDriver(spec);
 }
 
-function driverInPlaceOf(sources: { readonly [Source in keyof typeof TAKEN_OVER]?: unknown }): string {
-  const source = (Object.keys(TAKEN_OVER) as (keyof typeof TAKEN_OVER)[]).find((name) => sources[name] !== undefined);
-  return source === undefined ? '' : TAKEN_OVER[source];
+function migratedDriver(sources: { readonly [Source in keyof typeof MIGRATED_DRIVERS]?: unknown }): string {
+  const source = (Object.keys(MIGRATED_DRIVERS) as (keyof typeof MIGRATED_DRIVERS)[]).find(
+    (name) => sources[name] !== undefined,
+  );
+  return source === undefined ? '' : MIGRATED_DRIVERS[source];
 }
 
 function audiencesOf(driver: string, view: Reader): readonly string[] {
   const address = { group: serviceGroup('storage'), resource: 'csidrivers', namespace: '', name: driver };
-  const { spec } = found<CSIDriver>(view, address, 'csidriver');
+  const { spec } = getOrThrow<CSIDriver>(view, address, 'csidriver');
   return (spec.tokenRequests ?? []).map((token) => token.audience);
 }

@@ -1,6 +1,6 @@
 /** What the server adds to what it was told of somebody. */
 import { describe, expect, test } from 'vitest';
-import { accountOfUserName, completeUser, impersonated } from '../../../../src/auth/identity.js';
+import { accountOfUserName, completeUser, completeImpersonatedUser } from '../../../../src/auth/identity.js';
 import type { User } from '../../../../src/protocol/request.js';
 
 describe('whoever has shown a credential', () => {
@@ -52,9 +52,9 @@ describe('whoever another acts as', () => {
       ['crew', 'system:authenticated'],
     ],
   ])('%s', (_, user, groups) => {
-    expect(impersonated(user).groups).toEqual(groups);
-    expect(impersonated(user)).toBe(impersonated(user));
-    expect(impersonated(impersonated(user))).toBe(impersonated(user));
+    expect(completeImpersonatedUser(user).groups).toEqual(groups);
+    expect(completeImpersonatedUser(user)).toBe(completeImpersonatedUser(user));
+    expect(completeImpersonatedUser(completeImpersonatedUser(user))).toBe(completeImpersonatedUser(user));
   });
 });
 

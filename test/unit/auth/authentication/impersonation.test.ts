@@ -47,7 +47,7 @@ describe('somebody else', () => {
       ['impersonate-user', 'jane'],
     );
     expect(readImpersonation(headers, kubernetesDialect)).toEqual({
-      type: 'asked',
+      type: 'requested',
       questions: [
         question({ resource: 'users', name: 'jane' }),
         question({ resource: 'groups', name: 'g1' }),
@@ -96,7 +96,7 @@ describe('somebody else', () => {
   test('a service account is asked about as such', () => {
     const headers = separate(['impersonate-user', 'system:serviceaccount:prod:robot']);
     expect(readImpersonation(headers, kubernetesDialect)).toEqual({
-      type: 'asked',
+      type: 'requested',
       questions: [question({ resource: 'serviceaccounts', namespace: 'prod', name: 'robot' })],
       user: {
         user: 'system:serviceaccount:prod:robot',
@@ -114,7 +114,7 @@ describe('somebody else', () => {
     ['impersonate-extra-%ff', '\ufffd'],
   ])('the key of %s', (name, key) => {
     const read = readImpersonation(separate(['impersonate-user', 'x'], [name, 'v']), kubernetesDialect);
-    const extra = read?.type === 'asked' ? read.user.extra : undefined;
+    const extra = read?.type === 'requested' ? read.user.extra : undefined;
     expect(Object.entries(extra ?? {})).toEqual([[key, ['v']]]);
   });
 

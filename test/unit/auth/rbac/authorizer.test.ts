@@ -1,6 +1,6 @@
 /** What the authorizer remembers, and roles that gather the rules of others. */
 import { describe, expect, test } from 'vitest';
-import { accessOf, MASTERS } from '../../../../src/auth/authorizer.js';
+import { createAccessReader, MASTERS } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import { initialClusterRoleBindings, initialClusterRoles } from '../../../../src/kinds/rbac/bootstrap/objects.js';
 import {
@@ -44,7 +44,7 @@ describe('what is remembered', () => {
     for (const namespace of ['a', 'b', 'c']) {
       cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: namespace, namespace }));
     }
-    const access = accessOf(rbac(), cluster);
+    const access = createAccessReader(rbac(), cluster);
     const asks = (namespace: string) => access.decide({ user: namespace }, about('get', 'pods', { namespace })).allowed;
     expect([asks('a'), asks('b'), asks('c')]).toEqual([true, true, true]);
     const before = new Map(cluster.lists);
@@ -59,7 +59,7 @@ describe('what is remembered', () => {
 
   test('follows roles that come, change and go', () => {
     const cluster = fakeCluster();
-    const access = accessOf(rbac(), cluster);
+    const access = createAccessReader(rbac(), cluster);
     const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource, { namespace: 'a' }));
     cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: 'u', kind: 'Role', namespace: 'a' }));
     const gone = { allowed: false, reason: `RBAC: role.${GROUP} "r" not found` };
@@ -77,7 +77,7 @@ describe('what is remembered', () => {
 
   test('holds for users with many bindings as well', () => {
     const cluster = fakeCluster();
-    const access = accessOf(rbac(), cluster);
+    const access = createAccessReader(rbac(), cluster);
     const names = Array.from({ length: 40 }, (_, index) => `r${String(index).padStart(2, '0')}`);
     for (const [index, name] of names.entries()) {
       cluster.put(CLUSTER_ROLES, role(name, [{ verbs: ['get'], apiGroups: [`g${index}`], resources: ['pods', name] }]));
@@ -112,7 +112,7 @@ describe('a role that gathers others', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, gathers('all', 'a'));
     cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'all', { user: 'u' }));
-    const access = accessOf(rbac(), cluster);
+    const access = createAccessReader(rbac(), cluster);
     const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource)).allowed;
     expect(asks('pods')).toBe(false);
     cluster.put(CLUSTER_ROLES, labelled('one', 'a', read('pods')));
@@ -148,7 +148,7 @@ describe('a role that gathers others', () => {
       const cluster = fakeCluster({}, dialect);
       for (const object of initialClusterRoles(dialect)) cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);
       cluster.put(ROLE_BINDINGS, bind('b', name, { user: 'u', namespace: 'a' }));
-      const access = accessOf(rbac(), cluster);
+      const access = createAccessReader(rbac(), cluster);
       const asks = (text: string) => {
         const [verb = '', what = ''] = text.split(' ');
         const [resource = '', group = what === 'roles' ? dialect.group('rbac.authorization.orch.io') : ''] =
@@ -169,7 +169,7 @@ test('administrators may do everything, and have the rules that they were given'
   for (const object of initialClusterRoleBindings(kubernetesDialect)) {
     cluster.put(CLUSTER_ROLE_BINDINGS, object as unknown as BindingObject);
   }
-  const access = accessOf(rbac(), cluster);
+  const access = createAccessReader(rbac(), cluster);
   const root = { user: 'root', groups: [MASTERS, 'system:authenticated'] };
   expect(access.decide(root, about('any', 'thing'))).toEqual({ allowed: true, reason: '' });
   const { resourceRules, nonResourceRules } = access.rules(root, 'a');
@@ -184,7 +184,7 @@ test('administrators may do everything, and have the rules that they were given'
 test('names are quoted as the reference server quotes them', () => {
   const cluster = fakeCluster();
   cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'no "such"', { user: 'u' }));
-  expect(accessOf(rbac(), cluster).decide({ user: 'u' }, about('get', 'pods')).reason).toBe(
+  expect(createAccessReader(rbac(), cluster).decide({ user: 'u' }, about('get', 'pods')).reason).toBe(
     `RBAC: clusterrole.${GROUP} "no \\"such\\"" not found`,
   );
 });

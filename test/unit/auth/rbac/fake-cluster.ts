@@ -1,7 +1,7 @@
 /**
  * Roles and bindings in a few maps: what an authorizer sees of a cluster, and what a test may do to it.
  */
-import type { AuthorizerSetting } from '../../../../src/auth/authorizer.js';
+import type { AuthorizerContext } from '../../../../src/auth/authorizer.js';
 import type { ObjectAddress } from '../../../../src/kinds/objects.js';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../../../../src/kinds/rbac/role-rules.js';
 import { type Dialect, kubernetesDialect } from '../../../../src/meta/dialect.js';
@@ -9,7 +9,7 @@ import type { GroupResource } from '../../../../src/meta/gvk.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 import type { BindingObject, RoleObject, World } from './worlds.js';
 
-export interface FakeCluster extends AuthorizerSetting {
+export interface FakeCluster extends AuthorizerContext {
   put(resource: GroupResource, object: RoleObject | BindingObject): void;
   remove(resource: GroupResource, name: string, namespace?: string): void;
   /** How often a resource was listed. */

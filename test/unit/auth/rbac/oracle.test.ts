@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { accessOf } from '../../../../src/auth/authorizer.js';
+import { createAccessReader } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import type { StrategyContext } from '../../../../src/kinds/kind.js';
 import { permitRole } from '../../../../src/kinds/rbac/escalation.js';
@@ -27,7 +27,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex').s
 
 const cases = answers.worlds.map((answer, index) => {
   const world = makeWorld(index + 1);
-  return { index, answer, world, access: accessOf(rbac(), fakeCluster(world)) };
+  return { index, answer, world, access: createAccessReader(rbac(), fakeCluster(world)) };
 });
 
 test.each(cases)('decisions and reasons in world $index', ({ answer, world, access }) => {
