@@ -8,7 +8,7 @@ import type { Dialect } from '../meta/dialect.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
 import type { GroupResource } from '../meta/gvk.js';
 import type { AccessAttributes, AccessDecision, AccessReader, AccessRules } from '../protocol/access.js';
-import type { ApiRequest, User } from '../protocol/request.js';
+import type { User } from '../protocol/request.js';
 import { quote } from '../text/go/go-text.js';
 
 /** What an authorizer may read of its cluster. */

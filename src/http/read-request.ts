@@ -9,7 +9,7 @@ import { errors } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
 import { unreachable } from '../util/invariant.js';
-import { lazyMembers, SOURCE } from '../util/pin-hidden-class.js';
+import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import type { HttpRequest } from './answer.js';
 import { Chunk } from './chunk.js';
 import type { Offer, Patch } from './negotiate.js';
@@ -81,6 +81,16 @@ function assemble(incoming: IncomingRequest, { options, body }: Content): ApiReq
   if (body !== undefined) built.body = body;
   if (patch !== undefined) built.patchType = patch.type;
   if (user !== undefined) built.user = user;
+  // The handler has authorized the request before it read it.
+  built.authorized = {
+    verb,
+    resource: built.resource,
+    options: built.options,
+    namespace: built.namespace,
+    name: built.name,
+    subresource,
+    user,
+  };
   return built;
 }
 

@@ -9,7 +9,7 @@ import { parseApiVersion } from '../meta/gvk.js';
 import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
-import { lazyMembers, SOURCE } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import type { Kind, KindNames, NameRule, Scope, Strategy, StrategyDefinition } from './kind.js';
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import type { AnySubresource } from './subresource.js';
@@ -27,6 +27,7 @@ export type OptionalPart =
   | 'connectSubresources'
   | 'storageVersion'
   | 'virtual'
+  | 'isOwnNamespace'
   | 'gate'
   | 'deprecation'
   | 'lifecycle'
@@ -85,6 +86,7 @@ export function buildKind<Result extends Kind>(
     connectSubresources: described.connectSubresources,
     storageVersion: described.storageVersion,
     virtual: described.virtual,
+    isOwnNamespace: described.isOwnNamespace,
     gate: described.gate,
     deprecation: described.deprecation ?? deprecationFrom(described, gv),
     lifecycle: described.lifecycle,

@@ -14,7 +14,7 @@ import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.
 import type { ObjectNode } from '../schema/structural.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Column, RowCondition } from './columns.js';
-import type { CustomForm, Judgement } from './custom-resource-handler.js';
+import type { CustomResourceHandler, CustomValidationResult } from './custom-resource-handler.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Objects } from './objects.js';
@@ -74,6 +74,8 @@ export interface Kind<
   readonly storageVersion?: StorageVersion;
   /** Present when objects of the kind are not stored: a review is answered, a status is looked up. */
   readonly virtual?: VirtualKind;
+  /** In admission requests the namespace of an object is its own name: Namespace. */
+  readonly isOwnNamespace?: boolean;
   /** The feature gate that must be on for the kind to be served. */
   readonly gate?: string;
   /** What to tell everybody who still uses this version; follows from `lifecycle` where there is one. */
@@ -102,7 +104,7 @@ export interface Kind<
   /** Rules in CEL that it was defined with. */
   readonly rules?: readonly KindRule[];
   /** Present on kinds that a definition makes while the cluster runs. */
-  readonly custom?: CustomForm;
+  readonly custom?: CustomResourceHandler;
   /** Present on kinds whose objects change what the server does. */
   readonly reconciler?: (server: ReconcilerHost) => ServerReconciler;
   readonly [types]?: KindTypes<Object, Input, Subresource>;
@@ -243,7 +245,7 @@ export interface WriteStrategy<Object = unknown> {
   /** The same, after validation. */
   readonly authorizeValidated?: AuthorizeHook<Object>;
   /** CEL rules, evaluated on every write, status writes included. */
-  readonly rules?: (next: ApiObject & Object, live: (ApiObject & Object) | undefined) => Judgement;
+  readonly rules?: (next: ApiObject & Object, live: (ApiObject & Object) | undefined) => CustomValidationResult;
   /** Warnings about an object that is accepted. */
   readonly warnings?: (
     object: ApiObject & Object,

@@ -6,6 +6,23 @@
  */
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { RequestBody } from './body.js';
+import { sortedRecord } from '../util/order.js';
+
+/** Options that go into the query as they are; those of a delete go into its body. */
+const PARAMETERS = [
+  'fieldManager',
+  'fieldValidation',
+  'force',
+  'labelSelector',
+  'fieldSelector',
+  'limit',
+  'continue',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'sendInitialEvents',
+  'allowWatchBookmarks',
+  'timeoutSeconds',
+] as const satisfies readonly (keyof RequestOptions)[];
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
@@ -24,7 +41,7 @@ export interface AuditNotes {
   /** The first note under a key stays. `body`: it shows a part of an object, and is kept only where objects are. */
   annotate(key: string, value: string, shows?: 'body'): void;
   /** The object as it was sent, and as it was answered; kept where the policy wants bodies. */
-  sent?(object: unknown): void;
+  requestObject?(object: unknown): void;
   /** Whether who asks may, and why. The first decision stays. */
   decision?(decision: { readonly allowed: boolean; readonly reason: string; readonly error?: string }): void;
   /** The version that was asked for goes away; empty: nobody knows when. */
@@ -69,7 +86,28 @@ export interface RequestOptions {
   readonly line?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Optional members may be absent or undefined; both say the same. */
+/** The members of a request that authorization depends on. */
+export type AuthorizedRequest = Pick<
+  ApiRequest,
+  'verb' | 'resource' | 'subresource' | 'namespace' | 'name' | 'options' | 'user'
+>;
+
+/** Whether a transport has authorized this request, and no middleware has changed what it asks for since. */
+export function isAuthorized(request: ApiRequest): boolean {
+  const { authorized } = request;
+  return (
+    authorized !== undefined &&
+    authorized.verb === request.verb &&
+    authorized.resource === request.resource &&
+    authorized.subresource === request.subresource &&
+    authorized.namespace === request.namespace &&
+    authorized.name === request.name &&
+    authorized.options === request.options &&
+    authorized.user === request.user
+  );
+}
+
+/** Optional members may be absent or undefined; both mean the same. */
 export interface ApiRequest {
   readonly verb: Verb;
   /** In the dialect of the cluster that answers. */
@@ -84,6 +122,8 @@ export interface ApiRequest {
   /** Present exactly when the verb is `patch`. */
   readonly patchType?: PatchType | undefined;
   readonly user?: User | undefined;
+  /** Set by a transport that authorized the request before it looked up the resource; the HTTP handler does. */
+  readonly authorized?: AuthorizedRequest | undefined;
   /** Takes notes about the request for whoever keeps a record of it. */
   readonly audit?: AuditNotes | undefined;
   /** From which a field manager is derived when the options name none. */
@@ -92,4 +132,41 @@ export interface ApiRequest {
   readonly origin?: string | undefined;
   /** Ends a watch; gives up waiting for a version that has not come yet. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** With the question mark in front; empty when there is nothing to say. */
+export function queryText({ verb, options }: ApiRequest): string {
+  const pairs: string[] = verb === 'watch' ? ['watch=true'] : [];
+  for (const name of PARAMETERS) {
+    const value = options[name];
+    if (value !== undefined) pairs.push(`${name}=${percentEncode(String(value))}`);
+  }
+  if (verb !== 'delete' && verb !== 'deletecollection') {
+    for (const value of options.dryRun ?? []) pairs.push(`dryRun=${percentEncode(value)}`);
+  }
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+/** The plus sign too, which stands for a space in a query. Half a surrogate pair has no encoding. */
+export function percentEncode(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
+}
+
+/** What is empty is absent. */
+interface UserInfo {
+  readonly username?: string;
+  readonly uid?: string;
+  readonly groups?: string[];
+  readonly extra?: Record<string, string[]>;
+}
+
+/** A copy: nothing in it is shared with the user. Keys of `extra` are in order. */
+export function shownUser({ user, uid = '', groups = [], extra = {} }: User): UserInfo {
+  const entries = Object.entries(extra).map(([key, values]): [string, string[]] => [key, [...values]]);
+  return {
+    ...(user === '' ? {} : { username: user }),
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+    ...(entries.length === 0 ? {} : { extra: sortedRecord(entries) }),
+  };
 }

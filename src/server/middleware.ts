@@ -123,8 +123,8 @@ export class MiddlewareStack {
  */
 function asSent(request: ApiRequest): ApiRequest {
   const body = request.body?.detach?.();
-  // One that makes its signal on demand came from outside, and has no other members.
-  if (body === undefined && Object.getOwnPropertyDescriptor(request, 'signal')?.get !== undefined) return request;
+  // The HTTP handler sets no undefined members, and its signal is created on first access.
+  if (body === undefined && request.authorized !== undefined) return request;
   const members = Object.entries(body === undefined ? request : { ...request, body });
   return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as unknown as ApiRequest;
 }

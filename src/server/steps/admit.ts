@@ -94,9 +94,7 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   }
 
   get namespace(): string {
-    // A namespace is in itself.
-    const { kind } = this.served;
-    return kind.kind === 'Namespace' && kind.group === '' ? this.sentName : this.#write.namespace;
+    return this.served.kind.isOwnNamespace === true ? this.sentName : this.#write.namespace;
   }
 
   get name(): string {

@@ -39,7 +39,7 @@ export function onAction(
   });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
   asked.kind.strategy.decode.defaults?.(draft, write.context);
-  request.audit?.sent?.(draft);
+  request.audit?.requestObject?.(draft);
   ensureNamespaceMatches(draft.metadata, write);
   ownNew(draft, { ...write, served: asked });
   const done = warned(write.warnings, () =>

@@ -26,7 +26,7 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
   });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
   served.kind.strategy.decode.defaults?.(draft, write.context);
-  request.audit?.sent?.(draft);
+  request.audit?.requestObject?.(draft);
   const written = warned(write.warnings, () => createObject(draft, write));
   return chain(written, ({ object }) => answer(201, object, write.warnings));
 }

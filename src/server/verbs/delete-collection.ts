@@ -31,7 +31,7 @@ export function deleteCollection(
   checkListOptions(request.options, context.dialect);
   selectionOf(request, served);
   const options = deleteOptionsOf(request, context.dialect);
-  if (request.body !== undefined) request.audit?.sent?.(options);
+  if (request.body !== undefined) request.audit?.requestObject?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };
   const whole = startWrite(context, request, about);

@@ -21,7 +21,7 @@ export function deleteOne(
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
   const options = deleteOptionsOf(request, context.dialect);
-  if (request.body !== undefined) request.audit?.sent?.(options);
+  if (request.body !== undefined) request.audit?.requestObject?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const write: WriteOperation = startWrite(context, request, {
     served,

@@ -78,7 +78,7 @@ export function applicationOf(request: ApiRequest, about: About): (live: ApiObje
   let intent: Intent | undefined;
   return (live) => {
     intent ??= readIntent(request.body, mayRace(about.write));
-    request.audit?.sent?.(intent.document);
+    request.audit?.requestObject?.(intent.document);
     return draftOf({ intent, ...about }, live);
   };
 }
@@ -179,7 +179,7 @@ function readDocument(request: ApiRequest, { options, write }: About): ParsedBod
     if (body === undefined) throw new BodyError('unexpected end of JSON input');
     const document = body.read();
     requireJson(document.value);
-    request.audit?.sent?.(document.value);
+    request.audit?.requestObject?.(document.value);
     return document;
   } catch (error) {
     if (error instanceof NotJsonError) throw errors.badRequest(`${DECODING}json: ${error.message}`);

@@ -44,7 +44,7 @@ function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<Wr
   const { request, served } = write;
   const name = request.name ?? '';
   served.kind.strategy.decode.defaults?.(draft, write.context);
-  request.audit?.sent?.(draft);
+  request.audit?.requestObject?.(draft);
   // Whose object it is comes before whether there is one.
   ensureNamespaceMatches(draft.metadata, write);
   ensureNameMatches(draft.metadata, name);

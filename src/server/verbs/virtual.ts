@@ -70,7 +70,7 @@ function create(
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
   served.kind.strategy.decode.defaults?.(draft, write.context);
-  request.audit?.sent?.(draft);
+  request.audit?.requestObject?.(draft);
   clearSystemFields(draft.metadata);
   ensureNamespaceMatches(draft.metadata, write);
   ownNew(draft, write);

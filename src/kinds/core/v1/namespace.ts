@@ -54,6 +54,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   apiVersion: 'v1',
   kind: 'Namespace',
   scope: 'Cluster',
+  isOwnNamespace: true,
   names: { shortNames: ['ns'] },
   columns: [nameColumn, textColumn('Status', 'Where it is in its life.', (object) => phaseOf(object) ?? ''), ageColumn],
   // All of them at a stroke would be the end of the cluster.
