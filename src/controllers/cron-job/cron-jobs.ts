@@ -1,6 +1,6 @@
 /**
- * CronJobs: a Job whenever the schedule says so. One look at a CronJob removes Jobs that are history, notes which of its
- * Jobs have ended, and starts the run that is due; the next look is when the next run is.
+ * The controller of CronJobs: creates a Job for each scheduled run. A reconcile deletes Jobs above the history limits, records
+ * which Jobs have finished and starts the run that is due. The next reconcile is at the time of the next run.
  */
 
 import { CronJob, type CronJobStatus } from '../../kinds/batch/v1/cron-job.js';
@@ -23,14 +23,16 @@ import { lastDue, ScheduleError, type StoredCronJob, untilNext } from './due.js'
 import { jobFor, jobNameAt, referenceTo } from './new-job.js';
 import { namesZone, Schedules } from './schedules.js';
 
-/** After every time. */
+/** Sorts after every timestamp. */
 const NEVER = '~';
 
 const WORKERS = 5;
-/** Fewer are looked through faster than what was found before is remembered. */
+/** Below this number, checking all Jobs is faster than using the cache. */
 const MANY_JOBS = 16;
 
 /**
+ * Runs CronJobs. The Jobs need `jobs()` to get pods.
+ *
  * @example
  * const cluster = createCluster({ controllers: controllers([cronJobs(), jobs()]) });
  */
@@ -43,21 +45,21 @@ export function cronJobs(): Controller {
   };
 }
 
-/** One look: what it sees, and the status it will leave. */
-interface Look {
+/** The input of one reconcile and the status it will write. */
+interface Reconciliation {
   readonly cronJob: StoredCronJob;
   readonly jobs: readonly StoredJob[];
-  /** All of its Jobs are active, and noted in the order in which they came: the common case, and the longest lists. */
-  readonly isAsNoted: boolean;
-  /** A draft. */
+  /** Whether all Jobs are active and listed in the status in the same order: the common case, with the longest lists. */
+  readonly isListed: boolean;
+  /** Modified during the reconcile. */
   readonly status: CronJobStatus;
   readonly nowMs: number;
 }
 
 type Active = NonNullable<StoredCronJob['status']['active']>;
 
-/** Jobs, the list in a status that names the same ones, and a copy of that list. */
-interface NotedJobs {
+/** Jobs, the status list that contains exactly these, and a copy of that list. */
+interface ListedJobs {
   readonly jobs: readonly StoredJob[];
   readonly status: Active;
   readonly active: Active;
@@ -69,16 +71,16 @@ class CronJobs {
   readonly #jobs: SharedInformer<typeof Job>;
   readonly #queue: WorkQueue;
   readonly #schedules = new Schedules();
-  /** CronJobs as a look has left them, and until when there is no run for them. */
-  readonly #leftBehind = new WeakMap<StoredCronJob, number>();
-  /** Jobs that were found to be those that a status names, by the first of them. */
-  readonly #asNoted = new WeakMap<StoredJob, NotedJobs>();
+  /** CronJobs as written by a reconcile, with the time of their next run. */
+  readonly #idleUntil = new WeakMap<StoredCronJob, number>();
+  /** Jobs that were found to equal a status list, by the first Job. */
+  readonly #listedJobs = new WeakMap<StoredJob, ListedJobs>();
 
   constructor(context: ControllerContext) {
     this.#context = context;
     this.#cronJobs = context.informer(CronJob);
     this.#jobs = context.informer(Job);
-    this.#queue = context.queue((key) => this.#look(key), { workers: WORKERS });
+    this.#queue = context.queue((key) => this.#reconcileCronJob(key), { workers: WORKERS });
   }
 
   start(): void {
@@ -87,91 +89,91 @@ class CronJobs {
       else this.#queue.add(key);
     });
     this.#jobs.subscribe((event) => {
-      this.#wake(event.object);
-      if (event.type === 'MODIFIED') this.#wake(event.previous);
+      this.#queueCronJobOf(event.object);
+      if (event.type === 'MODIFIED') this.#queueCronJobOf(event.previous);
     });
   }
 
-  #wake(job: StoredJob): void {
+  #queueCronJobOf(job: StoredJob): void {
     const controller = controllerOf(job);
     if (controller?.kind !== CronJob.kind) return;
     const cronJob = this.#cronJobs.get(controller.name, job.metadata.namespace);
     if (cronJob?.metadata.uid === controller.uid) this.#queue.add(keyOf(cronJob));
   }
 
-  /** Runs that a new schedule would have had in the past are not made up for. */
+  /** Past runs of a new schedule are not made up for. */
   #reschedule(key: string, cronJob: StoredCronJob): void {
     try {
       this.#queue.addAfter(key, untilNext(cronJob, this.#schedules.of(cronJob.spec), this.#context.clock.now()));
     } catch (error) {
       if (!(error instanceof CronError || error instanceof ScheduleError)) throw error;
-      // The look tells what is wrong with it.
+      // The reconcile records the event about the invalid schedule.
       this.#queue.add(key);
     }
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcileCronJob(key: string): Promise<Again | undefined> {
     const cronJob = this.#cronJobs.at(key);
     if (cronJob === undefined) return undefined;
     const { name, namespace, uid } = cronJob.metadata;
-    // Its own fields are replaced, never changed: there may be thousands of active Jobs.
+    // A shallow copy, because there may be thousands of active Jobs; fields are replaced, never modified.
     const status = { ...cronJob.status } as CronJobStatus;
     const jobs = this.#jobs.controlledBy(uid);
     const nowMs = this.#context.clock.now();
-    const isAsNoted = this.#isAllAsNoted(jobs, cronJob.status.active);
-    const left = this.#leftBehind.get(cronJob);
-    // Its own writes bring it back here, and there is nothing to see.
-    if (left !== undefined && nowMs < left && isAsNoted) return { requeueAfterMs: left - nowMs };
-    const look: Look = { cronJob, jobs, isAsNoted, status, nowMs };
-    if (!isAsNoted) for (const job of historyBeyondLimits(cronJob, jobs)) await this.#delete(look, job);
+    const isListed = this.#areAllListed(jobs, cronJob.status.active);
+    const idleUntil = this.#idleUntil.get(cronJob);
+    // The event of this controller's own status update: nothing to do before the next run.
+    if (idleUntil !== undefined && nowMs < idleUntil && isListed) return { requeueAfterMs: idleUntil - nowMs };
+    const reconciliation: Reconciliation = { cronJob, jobs, isListed, status, nowMs };
+    if (!isListed) for (const job of historyBeyondLimits(cronJob, jobs)) await this.#delete(reconciliation, job);
 
     let requeueAfterMs: number | undefined;
     let failure: { readonly error: unknown } | undefined;
     try {
-      if (!isAsNoted) await this.#followJobs(look);
-      requeueAfterMs = await this.#run(look);
+      if (!isListed) await this.#updateFinished(reconciliation);
+      requeueAfterMs = await this.#run(reconciliation);
     } catch (error) {
       failure = { error };
     }
     if (status.active?.length === 0) delete status.active;
     if (!deepEqual(status, cronJob.status)) {
       const written = await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
-      // Whoever is to be warned is warned at every look.
+      // A schedule with a time zone records a warning in every reconcile, so none may be skipped.
       if (requeueAfterMs !== undefined && !namesZone(cronJob.spec)) {
-        // Where writes take their time the next run may have come by now, or be nearer than it was.
-        if (this.#context.clock.now() === nowMs && this.#isAllThereIs(key, written)) this.#queue.seen(key);
-        else this.#leftBehind.set(written, nowMs + requeueAfterMs);
+        // If the write took time, the next run may be due by now or sooner than computed.
+        if (this.#context.clock.now() === nowMs && this.#isUpToDate(key, written)) this.#queue.seen(key);
+        else this.#idleUntil.set(written, nowMs + requeueAfterMs);
       }
     }
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs };
   }
 
-  /** Whether the informers know by now what a look has left behind, and nothing else. */
-  #isAllThereIs(key: string, written: StoredCronJob): boolean {
+  /** Whether the informers contain exactly the result of this reconcile. */
+  #isUpToDate(key: string, written: StoredCronJob): boolean {
     if (this.#cronJobs.at(key) !== written) return false;
-    return this.#isAllAsNoted(this.#jobs.controlledBy(written.metadata.uid), written.status.active);
+    return this.#areAllListed(this.#jobs.controlledBy(written.metadata.uid), written.status.active);
   }
 
-  /** There may be thousands of Jobs, and there is a look for every one that comes: what was found before holds. */
-  #isAllAsNoted(jobs: readonly StoredJob[], active: Active | undefined): boolean {
+  /** Compares Jobs with the status list. Uses a cache, because there may be thousands of Jobs and each one causes a reconcile. */
+  #areAllListed(jobs: readonly StoredJob[], active: Active | undefined): boolean {
     if (jobs.length !== (active?.length ?? 0)) return false;
     const [first] = jobs;
     if (first === undefined || active === undefined) return true;
     if (jobs.length < MANY_JOBS) return jobs.every((job, index) => isActiveAs(job, active[index] as Active[number]));
-    const before = this.#asNoted.get(first);
-    // Engines copy a frozen list faster than they read from it.
-    const found: NotedJobs = { jobs, status: active, active: before?.status === active ? before.active : [...active] };
-    for (let index = before === undefined ? 0 : startInCommon(before, found); index < jobs.length; index++) {
+    const before = this.#listedJobs.get(first);
+    // JavaScript engines copy a frozen array faster than they read it element by element.
+    const found: ListedJobs = { jobs, status: active, active: before?.status === active ? before.active : [...active] };
+    for (let index = before === undefined ? 0 : commonPrefixLength(before, found); index < jobs.length; index++) {
       if (!isActiveAs(jobs[index] as StoredJob, found.active[index] as Active[number])) return false;
     }
-    this.#asNoted.set(first, found);
+    this.#listedJobs.set(first, found);
     return true;
   }
 
-  /** Notes what has become of its Jobs. */
-  async #followJobs(look: Look): Promise<void> {
-    const { cronJob, jobs, status } = look;
+  /** Removes finished and missing Jobs from the status. */
+  async #updateFinished(reconciliation: Reconciliation): Promise<void> {
+    const { cronJob, jobs, status } = reconciliation;
     const uids = new Set<string>();
     const active = new Set(status.active?.map(({ uid }) => uid));
     for (const job of jobs) {
@@ -182,27 +184,27 @@ class CronJobs {
       if (end === undefined) {
         if (isActive) continue;
         const message = `Saw a job that the controller did not create or forgot: ${name}`;
-        this.#tell(cronJob, 'Warning', 'UnexpectedJob', message);
+        this.#recordEvent(cronJob, 'Warning', 'UnexpectedJob', message);
         continue;
       }
       if (isActive) {
         forget(status, uid);
-        this.#tell(cronJob, 'Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${end.type}`);
+        this.#recordEvent(cronJob, 'Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${end.type}`);
       }
-      if (end.type === 'Complete') noteSuccess(status, job);
+      if (end.type === 'Complete') recordSuccess(status, job);
     }
     for (const { name = '', namespace, uid = '' } of status.active ?? []) {
       if (uids.has(uid)) continue;
-      // Perhaps only its owner was taken from it.
+      // The Job may exist without its owner reference.
       if ((await this.#context.client.api(Job, namespace).find(name)) !== undefined) continue;
-      this.#tell(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${name}`);
+      this.#recordEvent(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${name}`);
       forget(status, uid);
     }
   }
 
-  /** Starts the run that is due, unless something stands against it. The time until the next one. */
-  async #run(look: Look): Promise<number | undefined> {
-    const { cronJob, status, nowMs } = look;
+  /** Starts the run that is due, if the policies permit it. Returns the time until the next run. */
+  async #run(reconciliation: Reconciliation): Promise<number | undefined> {
+    const { cronJob, status, nowMs } = reconciliation;
     const { metadata, spec } = cronJob;
     if (metadata.deletionTimestamp !== undefined) return undefined;
     const schedule = this.#scheduleOf(cronJob);
@@ -213,112 +215,113 @@ class CronJobs {
       const { startingDeadlineSeconds: deadlineSeconds } = spec;
       const due = lastDue(cronJob, schedule, { nowMs, deadlineSeconds });
       dueMs = due.timeMs;
-      if (dueMs !== undefined && due.isOneOfMany) this.#tell(cronJob, 'Warning', 'TooManyMissedTimes', TOO_MANY);
+      if (dueMs !== undefined && due.hasManyMissed)
+        this.#recordEvent(cronJob, 'Warning', 'TooManyMissedTimes', TOO_MANY);
       waitMs = untilNext(cronJob, schedule, nowMs, deadlineSeconds === undefined ? due : undefined);
     } catch (error) {
       if (!(error instanceof ScheduleError)) throw error;
-      this.#tell(cronJob, 'Warning', 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${error.message}`);
+      this.#recordEvent(cronJob, 'Warning', 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${error.message}`);
       return undefined;
     }
-    if (dueMs === undefined || this.#isHandled(look, dueMs)) return waitMs;
+    if (dueMs === undefined || this.#isHandled(reconciliation, dueMs)) return waitMs;
     if (spec.concurrencyPolicy === 'Forbid' && (status.active ?? []).length > 0) {
-      this.#tell(cronJob, 'Normal', 'JobAlreadyActive', FORBIDDEN);
+      this.#recordEvent(cronJob, 'Normal', 'JobAlreadyActive', FORBIDDEN);
       return waitMs;
     }
-    if (spec.concurrencyPolicy === 'Replace') await this.#replaceActive(look);
-    const job = await this.#start(look, dueMs);
+    if (spec.concurrencyPolicy === 'Replace') await this.#replaceActive(reconciliation);
+    const job = await this.#start(reconciliation, dueMs);
     if (job === undefined) return undefined;
     status.active = [...(status.active ?? []), referenceTo(job)];
     status.lastScheduleTime = formatTime(dueMs);
     return waitMs;
   }
 
-  #isHandled({ cronJob, isAsNoted, status }: Look, dueMs: number): boolean {
+  #isHandled({ cronJob, isListed, status }: Reconciliation, dueMs: number): boolean {
     if (status.lastScheduleTime === formatTime(dueMs)) return true;
     const { namespace } = cronJob.metadata;
     const name = jobNameAt(cronJob, dueMs);
-    if (!isAsNoted) return status.active?.some((job) => job.name === name && job.namespace === namespace) ?? false;
-    // Its active Jobs are the ones that are there.
+    if (!isListed) return status.active?.some((job) => job.name === name && job.namespace === namespace) ?? false;
+    // All existing Jobs are active, so a lookup by name is sufficient.
     const job = this.#jobs.get(name, namespace);
     return job !== undefined && isControlledBy(job, cronJob);
   }
 
-  /** Undefined where it makes no Jobs, now or ever; events tell why. */
+  /** The schedule; undefined if the CronJob creates no Jobs. Events report the reason. */
   #scheduleOf(cronJob: StoredCronJob): CronSchedule | undefined {
     const { schedule, suspend, timeZone } = cronJob.spec;
     if (timeZone !== undefined && !isTimeZone(timeZone)) {
       const message = `invalid timeZone: ${quote(timeZone)}: unknown time zone ${timeZone}`;
-      this.#tell(cronJob, 'Warning', 'UnknownTimeZone', message);
+      this.#recordEvent(cronJob, 'Warning', 'UnknownTimeZone', message);
       return undefined;
     }
     if (suspend === true) return undefined;
     if (namesZone(cronJob.spec)) {
       const page = `https://${this.#context.dialect.domain}/docs/concepts/workloads/controllers/cron-jobs/`;
       const problem = `CRON_TZ or TZ used in schedule ${quote(schedule)} is not officially supported`;
-      this.#tell(cronJob, 'Warning', 'UnsupportedSchedule', `${problem}, see ${page} for more details`);
+      this.#recordEvent(cronJob, 'Warning', 'UnsupportedSchedule', `${problem}, see ${page} for more details`);
     }
     try {
       return this.#schedules.of(cronJob.spec);
     } catch (error) {
       if (!(error instanceof CronError)) throw error;
       const message = `unparseable schedule: ${quote(schedule)} : ${error.message}`;
-      this.#tell(cronJob, 'Warning', 'UnparseableSchedule', message);
+      this.#recordEvent(cronJob, 'Warning', 'UnparseableSchedule', message);
       return undefined;
     }
   }
 
-  async #replaceActive(look: Look): Promise<void> {
-    const { cronJob, status } = look;
+  async #replaceActive(reconciliation: Reconciliation): Promise<void> {
+    const { cronJob, status } = reconciliation;
     for (const { name = '', namespace } of status.active ?? []) {
       let job: StoredJob;
       try {
         job = await this.#context.client.api(Job, namespace).get(name);
       } catch (error) {
-        this.#tell(cronJob, 'Warning', 'FailedGet', `Get job: ${messageOf(error)}`);
+        this.#recordEvent(cronJob, 'Warning', 'FailedGet', `Get job: ${messageOf(error)}`);
         throw error;
       }
-      await this.#delete(look, job, { mustGo: true });
+      await this.#delete(reconciliation, job, { isRequired: true });
     }
   }
 
-  /** The Job of a run; undefined where there is nothing to note, because the name is taken by something else. */
-  async #start({ cronJob, status }: Look, dueMs: number): Promise<StoredJob | undefined> {
+  /** Creates the Job of a run; undefined if the status does not change because another object has the name. */
+  async #start({ cronJob, status }: Reconciliation, dueMs: number): Promise<StoredJob | undefined> {
     const { client, dialect } = this.#context;
     const api = client.api(Job, cronJob.metadata.namespace);
     const input = jobFor(cronJob, { dueMs, dialect });
     try {
       const job = await api.create(input);
-      this.#tell(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
+      this.#recordEvent(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
       return job;
     } catch (error) {
       if (isNamespaceTerminating(error)) return undefined;
       if (!StatusError.is(error, 'AlreadyExists')) {
-        this.#tell(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${messageOf(error)}`);
+        this.#recordEvent(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${messageOf(error)}`);
         throw error;
       }
     }
-    // Made before, and not noted: the status could not be written, or was restored.
+    // Created earlier but not recorded: the status update failed, or the cluster was restored.
     const existing = await api.get(input.metadata.name);
     if (!isControlledBy(existing, cronJob)) return undefined;
     return status.active?.some(({ uid }) => uid === existing.metadata.uid) ? undefined : existing;
   }
 
-  async #delete({ cronJob, status }: Look, job: StoredJob, { mustGo = false } = {}): Promise<void> {
+  async #delete({ cronJob, status }: Reconciliation, job: StoredJob, { isRequired = false } = {}): Promise<void> {
     const { name, namespace, uid } = job.metadata;
     try {
       await this.#context.client.api(Job, namespace).delete(name, { propagation: 'Background' });
     } catch (error) {
       if (!StatusError.is(error, 'NotFound')) {
-        this.#tell(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`);
-        if (mustGo) throw error;
+        this.#recordEvent(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`);
+        if (isRequired) throw error;
         return;
       }
     }
     forget(status, uid);
-    this.#tell(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`);
+    this.#recordEvent(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`);
   }
 
-  #tell(cronJob: StoredCronJob, type: EventType, reason: string, message: string): void {
+  #recordEvent(cronJob: StoredCronJob, type: EventType, reason: string, message: string): void {
     this.#context.events.record(cronJob, type, reason, message);
   }
 }
@@ -331,8 +334,8 @@ function isActiveAs({ metadata, status }: StoredJob, { uid, name, namespace }: A
   return status.conditions === undefined || finishedCondition({ status }) === undefined;
 }
 
-/** How many there are, from the first on, that are the very same in both. */
-function startInCommon(a: NotedJobs, b: NotedJobs): number {
+/** The number of leading entries that are identical in both. */
+function commonPrefixLength(a: ListedJobs, b: ListedJobs): number {
   const length = Math.min(a.jobs.length, b.jobs.length);
   let index = 0;
   while (index < length && a.jobs[index] === b.jobs[index] && a.active[index] === b.active[index]) index++;
@@ -347,9 +350,9 @@ function forget(status: CronJobStatus, uid: string): void {
   if (status.active !== undefined) status.active = status.active.filter((reference) => reference.uid !== uid);
 }
 
-function noteSuccess(status: CronJobStatus, job: StoredJob): void {
+function recordSuccess(status: CronJobStatus, job: StoredJob): void {
   const { completionTime = '' } = job.status;
-  // Stored times are all spelled alike, so that their order is that of their texts.
+  // Stored times have a fixed format, so they sort as text.
   if (completionTime > (status.lastSuccessfulTime ?? '')) status.lastSuccessfulTime = completionTime;
 }
 
@@ -368,7 +371,7 @@ function beyond(jobs: readonly StoredJob[], limit = Infinity): readonly StoredJo
   return [...jobs].sort(byStart).slice(0, jobs.length - limit);
 }
 
-/** Those that never started come last; names decide between equals. Stored times are in the order of their texts. */
+/** Jobs that never started come last; ties are broken by name. */
 function byStart(a: StoredJob, b: StoredJob): number {
   const [first, second] = [a.status.startTime ?? NEVER, b.status.startTime ?? NEVER];
   if (first !== second) return first < second ? -1 : 1;

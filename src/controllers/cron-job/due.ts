@@ -1,5 +1,5 @@
 /**
- * Which run of a CronJob is due. Only ever one: of several that were missed, the last. Pure; nothing here reads a clock.
+ * Computes which run of a CronJob is due: of several missed runs only the last. Pure functions.
  */
 import type { CronJob } from '../../kinds/batch/v1/cron-job.js';
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -9,29 +9,29 @@ import { timeToMs } from '../../text/time/time.js';
 export type StoredCronJob = ObjectOf<typeof CronJob>;
 
 export interface Due {
-  /** When the run should have begun; undefined: none is due. */
+  /** The scheduled time of the run; undefined: none is due. */
   readonly timeMs: number | undefined;
-  /** So many were missed that something is likely wrong. */
-  readonly isOneOfMany: boolean;
-  /** The run after this moment is the next. */
+  /** So many runs were missed that something is probably wrong. */
+  readonly hasManyMissed: boolean;
+  /** The next run is the first one after this time. */
   readonly nextAfterMs: number;
 }
 
-/** A schedule by which nothing ever runs, or not for years; the message is the reference's. */
+/** A schedule that never runs, or not for years; the message is the reference server's. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
 
 export interface DueOptions {
   readonly nowMs: number;
-  /** Runs that should have begun longer ago than this do not count. */
+  /** Runs scheduled longer ago than this are ignored. */
   readonly deadlineSeconds?: number | undefined;
 }
 
 const SECOND = 1_000;
 const MANY = 100;
 
-/** The last run that should have begun by now and has not. Throws a ScheduleError. */
+/** The last run that should have started by now and has not. Throws a ScheduleError. */
 export function lastDue(
   { metadata, status }: StoredCronJob,
   schedule: CronSchedule,
@@ -40,26 +40,26 @@ export function lastDue(
   const since = timeToMs(status.lastScheduleTime ?? metadata.creationTimestamp);
   const from = Math.max(since, nowMs - deadlineSeconds * SECOND);
   const first = nextOf(schedule, from);
-  if (nowMs < first) return { timeMs: undefined, isOneOfMany: false, nextAfterMs: from };
+  if (nowMs < first) return { timeMs: undefined, hasManyMissed: false, nextAfterMs: from };
   const second = nextOf(schedule, first);
-  if (nowMs < second) return { timeMs: first, isOneOfMany: false, nextAfterMs: first };
+  if (nowMs < second) return { timeMs: first, hasManyMissed: false, nextAfterMs: first };
 
-  // What stood still for a year is not counted up run by run: the last but one is guessed from the distance of the first
-  // two, and the rest is walked. Where distances differ the guess may pass over a run; the reference passes over the same.
-  const apart = (second - first) / SECOND;
-  const missed = Math.floor((nowMs - first) / SECOND / apart) + 1;
+  // Many missed runs are not enumerated: the last but one is estimated from the distance of the first two, and the rest is
+  // iterated. With irregular distances the estimate may skip a run; the reference server skips the same one.
+  const distance = (second - first) / SECOND;
+  const missed = Math.floor((nowMs - first) / SECOND / distance) + 1;
   let timeMs: number | undefined;
-  let next = schedule.next(first + (missed - 2) * apart * SECOND);
+  let next = schedule.next(first + (missed - 2) * distance * SECOND);
   while (next !== undefined && next <= nowMs) {
     timeMs = next;
     next = schedule.next(next);
   }
-  return { timeMs, isOneOfMany: missed > MANY, nextAfterMs: timeMs ?? nowMs };
+  return { timeMs, hasManyMissed: missed > MANY, nextAfterMs: timeMs ?? nowMs };
 }
 
 /**
- * How long it is until the next run, after the one that is due if there is one; `due` where that is known, whatever the
- * deadline. Throws a ScheduleError.
+ * The time until the next run, after the one that is due. `due` avoids computing it again; it must ignore the deadline. Throws
+ * a ScheduleError.
  */
 export function untilNext(cronJob: StoredCronJob, schedule: CronSchedule, nowMs: number, due?: Due): number {
   return nextOf(schedule, (due ?? lastDue(cronJob, schedule, { nowMs })).nextAfterMs) - nowMs;

@@ -1,5 +1,5 @@
 /**
- * The Job of one run.
+ * The Job of one run of a CronJob.
  */
 import type { JobInput } from '../../kinds/batch/v1/job/job.js';
 import type { ObjectReference } from '../../kinds/shared/types.js';
@@ -12,7 +12,7 @@ import type { StoredCronJob } from './due.js';
 
 const MINUTE = 60_000;
 
-/** Each run has one name, so that none is started twice. */
+/** The deterministic name of a run's Job, so that no run is started twice. */
 export function jobNameAt({ metadata }: StoredCronJob, dueMs: number): string {
   return `${metadata.name}-${Math.floor(dueMs / MINUTE)}`;
 }
@@ -36,7 +36,7 @@ export function jobFor(
   };
 }
 
-/** How a status names a Job that is at work. */
+/** The reference to a Job in a status. */
 export function referenceTo({ apiVersion, kind, metadata }: StoredJob): ObjectReference {
   const { name, namespace = '', uid, resourceVersion } = metadata;
   return { kind, namespace, name, uid, apiVersion, resourceVersion };

@@ -1,33 +1,33 @@
 /**
- * The schedules of CronJobs, read once each: the same text is asked for at every run.
+ * A cache of parsed schedules, because the same text is needed at every run.
  */
 import { type CronSchedule, parseCron } from '../../text/time/cron.js';
 import { isTimeZone } from '../../text/time/time-zone.js';
 import type { StoredCronJob } from './due.js';
 
-/** Texts that are kept; beyond that, all are read anew. */
-const MOST_KEPT = 10_000;
+/** The maximum number of cached schedules; beyond it the cache is cleared. */
+const MAX_CACHED_SCHEDULES = 10_000;
 
 export class Schedules {
-  readonly #known = new Map<string, CronSchedule>();
+  readonly #cache = new Map<string, CronSchedule>();
 
   /** Throws a CronError. */
   of(spec: StoredCronJob['spec']): CronSchedule {
     const text = scheduleText(spec);
-    let schedule = this.#known.get(text);
+    let schedule = this.#cache.get(text);
     if (schedule === undefined) {
-      schedule = remembering(parseCron(text));
-      if (this.#known.size >= MOST_KEPT) this.#known.clear();
-      this.#known.set(text, schedule);
+      schedule = withCachedRuns(parseCron(text));
+      if (this.#cache.size >= MAX_CACHED_SCHEDULES) this.#cache.clear();
+      this.#cache.set(text, schedule);
     }
     return schedule;
   }
 }
 
-/** One look asks for the same few runs several times over, and the next look begins with one of them. */
-const REMEMBERED_RUNS = 4;
+/** A reconcile asks for the same few runs several times, and the next one starts with one of them. */
+const MAX_CACHED_RUNS = 4;
 
-function remembering(schedule: CronSchedule): CronSchedule {
+function withCachedRuns(schedule: CronSchedule): CronSchedule {
   const nextAfter = new Map<number, number | undefined>();
   return {
     next(afterMs, timeZone) {
@@ -35,7 +35,7 @@ function remembering(schedule: CronSchedule): CronSchedule {
       if (nextAfter.has(afterMs)) return nextAfter.get(afterMs);
       const next = schedule.next(afterMs);
       for (const oldest of nextAfter.keys()) {
-        if (nextAfter.size < REMEMBERED_RUNS) break;
+        if (nextAfter.size < MAX_CACHED_RUNS) break;
         nextAfter.delete(oldest);
       }
       nextAfter.set(afterMs, next);
@@ -44,7 +44,7 @@ function remembering(schedule: CronSchedule): CronSchedule {
   };
 }
 
-/** Whether the schedule names its own zone, as was allowed once. */
+/** Whether the schedule contains a time zone, which is no longer supported. */
 export function namesZone({ schedule }: StoredCronJob['spec']): boolean {
   return schedule.includes('TZ');
 }

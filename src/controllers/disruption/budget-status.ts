@@ -1,5 +1,6 @@
 /**
- * The status of a disruption budget: how many of its pods are healthy, how many have to be, and so how many can be spared.
+ * Computes the status of a PodDisruptionBudget: how many pods are healthy, how many must be, and how many disruptions are
+ * allowed.
  */
 
 import type { ObjectOf } from '../../kinds/kind.js';
@@ -12,15 +13,15 @@ export type StoredBudget = ObjectOf<typeof PodDisruptionBudget>;
 type BudgetStatus = StoredBudget['status'];
 type Condition = NonNullable<BudgetStatus['conditions']>[number];
 
-/** How long a pod that was let go may take until it is to be seen that it goes. */
+/** How long an evicted pod may take until its deletion is visible. */
 export const DELETION_TIMEOUT_MS = 2 * 60_000;
 
 export interface Disrupted {
-  /** Pods that were let go and are still to be seen to go, and when that was. */
+  /** Evicted pods whose deletion is not visible yet, with the time of the eviction. */
   readonly pods: Readonly<Record<string, string>>;
-  /** Those that were let go long ago and are still there. */
+  /** Evicted pods that were not deleted in time. */
   readonly overdue: readonly StoredPod[];
-  /** After how long the next of them will be overdue; undefined: there is none. */
+  /** The time until the next pod becomes overdue; undefined: none. */
   readonly nextMs: number | undefined;
 }
 
@@ -41,7 +42,7 @@ export function disruptedPods({ status }: StoredBudget, pods: readonly StoredPod
   return { pods: kept, overdue, nextMs: next === Infinity ? undefined : next };
 }
 
-/** Neither what is going nor what was let go can be counted on. */
+/** The number of healthy pods, without terminating and evicted ones. */
 export function healthyPods(pods: readonly StoredPod[], { pods: disrupted }: Disrupted): number {
   return pods.filter((pod) => !isTerminating(pod) && disrupted[pod.metadata.name] === undefined && isPodReady(pod))
     .length;
@@ -54,20 +55,20 @@ export interface BudgetCounts {
   readonly disrupted: Disrupted;
 }
 
-/** The status that the counts make; undefined where it is written already. */
+/** The new status; undefined if nothing changes. */
 export function budgetStatus(budget: StoredBudget, counts: BudgetCounts, now: string): BudgetStatus | undefined {
   const { status, metadata } = budget;
   const { currentHealthy, desiredHealthy, expectedPods, disrupted } = counts;
   const disruptionsAllowed = expectedPods <= 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy);
-  const isWritten =
+  const isUnchanged =
     status.currentHealthy === currentHealthy &&
     status.desiredHealthy === desiredHealthy &&
     status.expectedPods === expectedPods &&
     status.disruptionsAllowed === disruptionsAllowed &&
     deepEqual(status.disruptedPods ?? {}, disrupted.pods) &&
     (status.observedGeneration ?? 0) === (metadata.generation ?? 0) &&
-    isConditionRight(status);
-  if (isWritten) return undefined;
+    isConditionUpToDate(status);
+  if (isUnchanged) return undefined;
   const generation = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const condition = {
     status: disruptionsAllowed > 0 ? ('True' as const) : ('False' as const),
@@ -86,7 +87,7 @@ export function budgetStatus(budget: StoredBudget, counts: BudgetCounts, now: st
   };
 }
 
-/** The status when it cannot be told how many pods there should be: nothing can be spared. */
+/** The status if the number of expected pods cannot be computed: no disruptions are allowed. */
 export function failedStatus({ status }: StoredBudget, message: string, now: string): BudgetStatus | undefined {
   const { observedGeneration } = status;
   const condition = {
@@ -105,7 +106,7 @@ function reasonFor(disruptionsAllowed: number): string {
   return disruptionsAllowed > 0 ? 'SufficientPods' : 'InsufficientPods';
 }
 
-function isConditionRight({ conditions, disruptionsAllowed }: BudgetStatus): boolean {
+function isConditionUpToDate({ conditions, disruptionsAllowed }: BudgetStatus): boolean {
   const condition = conditions?.find(({ type }) => type === TYPE);
   const status = disruptionsAllowed > 0 ? 'True' : 'False';
   return condition?.status === status && condition.reason === reasonFor(disruptionsAllowed);
@@ -113,12 +114,12 @@ function isConditionRight({ conditions, disruptionsAllowed }: BudgetStatus): boo
 
 function withCondition(
   conditions: readonly Condition[] = [],
-  news: Omit<Condition, 'type' | 'lastTransitionTime'>,
+  values: Omit<Condition, 'type' | 'lastTransitionTime'>,
   now: string,
 ): readonly Condition[] {
   const before = conditions.find(({ type }) => type === TYPE);
-  const lastTransitionTime = before?.status === news.status ? before.lastTransitionTime : now;
-  const condition: Condition = { type: TYPE, ...news, lastTransitionTime };
+  const lastTransitionTime = before?.status === values.status ? before.lastTransitionTime : now;
+  const condition: Condition = { type: TYPE, ...values, lastTransitionTime };
   if (before === undefined) return [...conditions, condition];
   return conditions.map((each) => (each === before ? condition : each));
 }

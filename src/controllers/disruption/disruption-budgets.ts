@@ -1,6 +1,6 @@
 /**
- * The controller of PodDisruptionBudgets: tells in their status how many pods can be spared, which is what an eviction asks.
- * Pods that were announced to go and did not are told so no longer.
+ * The controller of PodDisruptionBudgets: writes the number of allowed disruptions, which evictions check. Also removes stale
+ * DisruptionTarget conditions of pods that were not deleted.
  */
 
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -20,7 +20,7 @@ import { budgetStatus, disruptedPods, failedStatus, healthyPods, type StoredBudg
 import { PodExpectations } from './expected-pods.js';
 
 /**
- * Keeps the status of PodDisruptionBudgets.
+ * Maintains the status of PodDisruptionBudgets.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([disruptionBudgets()]) });
@@ -35,8 +35,8 @@ export function disruptionBudgets(): Controller {
   };
 }
 
-/** An announcement that nothing followed is taken back after so long. */
-const STALE_ANNOUNCEMENT_MS = 2 * 60_000;
+/** How long a DisruptionTarget condition may be true without a deletion. */
+const STALE_TARGET_MS = 2 * 60_000;
 
 class DisruptionBudgets {
   readonly #context: ControllerContext;
@@ -44,26 +44,26 @@ class DisruptionBudgets {
   readonly #pods: SharedInformer<typeof Pod>;
   readonly #expectations: PodExpectations;
   readonly #queue: WorkQueue;
-  readonly #announced: WorkQueue;
+  readonly #targetQueue: WorkQueue;
 
   constructor(context: ControllerContext) {
     this.#context = context;
     this.#budgets = context.informer(PodDisruptionBudget);
     this.#pods = context.informer(Pod);
     this.#expectations = new PodExpectations(context);
-    this.#queue = context.queue((key) => this.#look(key));
-    this.#announced = context.queue((key) => this.#lookAtAnnounced(key), { name: 'announced' });
+    this.#queue = context.queue((key) => this.#reconcileBudget(key));
+    this.#targetQueue = context.queue((key) => this.#resetStaleTarget(key), { name: 'disruption targets' });
   }
 
   start(): void {
     this.#budgets.onKey((key) => this.#queue.add(key));
     this.#pods.onKey((key, { type, object }) => {
-      this.#wakeBudgets(object);
-      if (type !== 'DELETED' && this.#staleInMs(object) !== undefined) this.#announced.add(key);
+      this.#queueBudgetsOf(object);
+      if (type !== 'DELETED' && this.#staleInMs(object) !== undefined) this.#targetQueue.add(key);
     });
   }
 
-  #wakeBudgets(pod: StoredPod): void {
+  #queueBudgetsOf(pod: StoredPod): void {
     const { namespace = '', name, labels } = pod.metadata;
     const budgets = this.#budgets.list(namespace).filter(({ spec }) => selectsLabels(spec.selector, labels));
     const [first, ...others] = budgets;
@@ -74,7 +74,7 @@ class DisruptionBudgets {
     for (const budget of budgets) this.#queue.add(keyOf(budget));
   }
 
-  async #look(key: string): Promise<Again | undefined> {
+  async #reconcileBudget(key: string): Promise<Again | undefined> {
     const budget = this.#budgets.at(key);
     if (budget === undefined) return undefined;
     const { clock, events } = this.#context;
@@ -88,7 +88,7 @@ class DisruptionBudgets {
     try {
       expected = await this.#expected(budget, pods);
     } catch (error) {
-      // Whatever it is, it is in the status, and the next change of a pod brings the next look.
+      // The status reports the failure. The next pod change queues the budget again, so there is no retry.
       const why = messageOf(error);
       const message = `Failed to calculate the number of expected pods: ${why}`;
       events.record(budget, 'Warning', 'CalculateExpectedPodCountFailed', message);
@@ -99,7 +99,7 @@ class DisruptionBudgets {
     const disrupted = disruptedPods(budget, pods, clock.now());
     for (const pod of disrupted.overdue) {
       const { namespace } = budget.metadata;
-      // It names the namespace twice, and the budget not at all.
+      // The reference server's message contains the namespace twice instead of the budget's name.
       const message = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
       events.record(pod, 'Warning', 'NotDeleted', message);
     }
@@ -113,10 +113,10 @@ class DisruptionBudgets {
     const { minAvailable, maxUnavailable } = spec;
     if (maxUnavailable !== undefined) {
       const { count, unmanaged } = await this.#expectations.of(pods);
-      const spared = scaleIntOrString(maxUnavailable, { total: count, round: 'up' });
-      return { expectedPods: count, desiredHealthy: Math.max(0, count - spared), unmanaged };
+      const allowed = scaleIntOrString(maxUnavailable, { total: count, round: 'up' });
+      return { expectedPods: count, desiredHealthy: Math.max(0, count - allowed), unmanaged };
     }
-    // A number of pods needs no controllers to be counted against.
+    // An absolute number does not depend on the pods' controllers.
     if (typeof minAvailable === 'number') {
       return { expectedPods: pods.length, desiredHealthy: minAvailable, unmanaged: [] };
     }
@@ -138,17 +138,17 @@ class DisruptionBudgets {
     await this.#context.client.api(PodDisruptionBudget, namespace).status.update(name, { ...budget, status });
   }
 
-  /** After how long the announcement that a pod will go is stale; undefined: there is none that could be. */
+  /** The time until the DisruptionTarget condition is stale; undefined: it cannot become stale. */
   #staleInMs(pod: StoredPod): number | undefined {
     const condition = podCondition(pod, 'DisruptionTarget');
     if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return undefined;
     if (isTerminating(pod) || isPodFinished(pod)) return undefined;
     const since = condition.lastTransitionTime;
     if (since === undefined || since === null) return 0;
-    return Math.max(0, timeToMs(since) + STALE_ANNOUNCEMENT_MS - this.#context.clock.now());
+    return Math.max(0, timeToMs(since) + STALE_TARGET_MS - this.#context.clock.now());
   }
 
-  async #lookAtAnnounced(key: string): Promise<Again | undefined> {
+  async #resetStaleTarget(key: string): Promise<Again | undefined> {
     const pod = this.#pods.at(key);
     const staleInMs = pod === undefined ? undefined : this.#staleInMs(pod);
     if (pod === undefined || staleInMs === undefined) return undefined;

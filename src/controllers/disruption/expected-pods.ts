@@ -1,6 +1,6 @@
 /**
- * How many pods there should be of those that a disruption budget is about: what their controllers were asked for, each
- * counted once. Pods without a controller are nobody's promise, and do not count.
+ * Computes the expected number of pods for a disruption budget: the sum of the replicas of their controllers. Pods without a
+ * controller do not count.
  */
 import { Deployment } from '../../kinds/apps/v1/deployment.js';
 import { ReplicaSet } from '../../kinds/apps/v1/replica-set.js';
@@ -19,7 +19,7 @@ import type { StoredPod } from '../workloads/pod-state.js';
 
 export interface ExpectedPods {
   readonly count: number;
-  /** Names of pods that no controller vouches for. */
+  /** Names of pods without a controller. */
   readonly unmanaged: readonly string[];
 }
 
@@ -30,7 +30,7 @@ interface Scaled {
 
 type Reference = Readonly<OwnerReference>;
 
-/** What a workload with a number of replicas has in common with the others. */
+/** The common part of workloads with replicas. */
 interface Replicated extends HasMetadata {
   readonly spec: { readonly replicas?: number | undefined };
 }
@@ -52,18 +52,18 @@ export class PodExpectations {
     this.#replicationControllers = informerOf(ReplicationController);
   }
 
-  /** Rejects when it cannot be told, with the reason as message. */
+  /** Rejects with the reason if the number cannot be computed. */
   async of(pods: readonly StoredPod[]): Promise<ExpectedPods> {
     const replicas = new Map<string, number>();
     const unmanaged: string[] = [];
-    // Pods of one ReplicaSet of a Deployment all lead to the Deployment: one way is enough.
-    const asked = new Set<string>();
+    // All pods of a ReplicaSet lead to the same controller, so one lookup per reference is enough.
+    const resolved = new Set<string>();
     for (const pod of pods) {
       const reference = controllerOf(pod);
       if (reference === undefined) unmanaged.push(pod.metadata.name);
-      else if (!asked.has(reference.uid)) {
-        asked.add(reference.uid);
-        const scaled = this.#known(reference, pod) ?? (await this.#throughScale(reference, pod));
+      else if (!resolved.has(reference.uid)) {
+        resolved.add(reference.uid);
+        const scaled = this.#builtInController(reference, pod) ?? (await this.#scaleOf(reference, pod));
         if (scaled === undefined) throw new Error(`found no controllers for pod ${quote(pod.metadata.name)}`);
         replicas.set(scaled.uid, scaled.replicas);
       }
@@ -71,8 +71,8 @@ export class PodExpectations {
     return { count: [...replicas.values()].reduce((sum, count) => sum + count, 0), unmanaged };
   }
 
-  /** A controller of the kinds that are known by heart. */
-  #known(reference: Reference, { metadata }: StoredPod): Scaled | undefined {
+  /** The replicas of a built-in controller. */
+  #builtInController(reference: Reference, { metadata }: StoredPod): Scaled | undefined {
     const { namespace } = metadata;
     if (isOf(reference, 'ReplicationController', [''])) {
       return scaledBy(this.#replicationControllers, reference, namespace);
@@ -80,21 +80,21 @@ export class PodExpectations {
     if (isOf(reference, 'StatefulSet', ['apps'])) return scaledBy(this.#statefulSets, reference, namespace);
     if (!isOf(reference, 'ReplicaSet', ['apps', 'extensions'])) return undefined;
     const set = foundBy(this.#replicaSets, reference, namespace);
-    const above = set === undefined ? undefined : controllerOf(set);
-    if (above?.kind !== 'Deployment') return scaledBy(this.#replicaSets, reference, namespace);
-    // A ReplicaSet of a Deployment is no promise of its own.
-    return isOf(above, 'Deployment', ['apps', 'extensions'])
-      ? scaledBy(this.#deployments, above, namespace)
+    const parent = set === undefined ? undefined : controllerOf(set);
+    if (parent?.kind !== 'Deployment') return scaledBy(this.#replicaSets, reference, namespace);
+    // A ReplicaSet of a Deployment does not count itself.
+    return isOf(parent, 'Deployment', ['apps', 'extensions'])
+      ? scaledBy(this.#deployments, parent, namespace)
       : undefined;
   }
 
-  /** A controller of any other kind, as far as it can be scaled. */
-  async #throughScale(reference: Reference, { metadata }: StoredPod): Promise<Scaled | undefined> {
+  /** The replicas of any other controller, from its scale subresource. */
+  async #scaleOf(reference: Reference, { metadata }: StoredPod): Promise<Scaled | undefined> {
     const served = this.#servedKind(reference);
     if (served.kind.subresources['scale'] === undefined) {
       throw new Error(`${qualifiedResource(served.gvr)} does not implement the scale subresource`);
     }
-    // At that path all kinds are alike; which one it is the types need not know.
+    // The scale subresource has the same type for all kinds; any scalable kind serves as the static type.
     const scalable = served.kind as typeof StatefulSet;
     try {
       const scale = await this.#context.client

@@ -1,10 +1,10 @@
 /**
- * Owners of which it is known that they do not exist. A uid is never given twice, so what was once absent stays so; only
- * the most recent are remembered, because that is what the many dependents of one owner ask for.
+ * Owners that are known not to exist. A uid is never reused, so an absent owner stays absent. Only the most recent ones are
+ * remembered, for owners with many dependents.
  */
 import { kindKey } from './followed-kinds.js';
 
-/** What names an owner. The namespace is empty for cluster-scoped kinds. */
+/** The identity of an owner. The namespace is empty for cluster-scoped kinds. */
 export interface OwnerCoordinates {
   readonly apiVersion: string;
   readonly kind: string;
@@ -13,10 +13,10 @@ export interface OwnerCoordinates {
   readonly uid: string;
 }
 
-/** Deleted before our eyes, or not there when we looked; such an owner may be somewhere else. */
+/** `deleted`: the deletion was observed. `not found`: a lookup failed; the owner may exist in another namespace. */
 export type Absence = 'deleted' | 'not found';
 
-const MOST = 500;
+const MAX_REMEMBERED = 500;
 
 export class AbsentOwners {
   readonly #absences = new Map<string, Absence>();
@@ -25,7 +25,7 @@ export class AbsentOwners {
     const key = keyOf(owner);
     this.#absences.delete(key);
     this.#absences.set(key, absence);
-    if (this.#absences.size <= MOST) return;
+    if (this.#absences.size <= MAX_REMEMBERED) return;
     const [oldest = ''] = this.#absences.keys();
     this.#absences.delete(oldest);
   }

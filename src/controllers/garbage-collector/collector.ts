@@ -1,6 +1,6 @@
 /**
- * One look at one object: is it to be collected, does it lose owners, or may it go now that its dependents are gone or
- * free? The graph says what to look at; what is done rests on what the server says at that moment.
+ * Processes one object: deletes it, removes owner references, or removes its finalizer when its dependents are gone or
+ * orphaned. The graph decides which objects to process; each decision is based on the live objects.
  */
 import type { Client } from '../../client/client.js';
 import { mergePatch, type Patch, strategicPatch } from '../../client/patches.js';
@@ -12,38 +12,38 @@ import type { EventRecorder } from '../runtime/events.js';
 import { ignoringAbsence } from '../runtime/refusals.js';
 import type { Again } from '../runtime/work-queue.js';
 import type { AbsentOwners, OwnerCoordinates } from './absent-owners.js';
-import type { FollowedKinds, OwnerKind } from './followed-kinds.js';
+import type { OwnerKind, WatchedKinds } from './followed-kinds.js';
 import { endingOf, type Graph, hasFinalizer, type Member, referencesOf } from './graph.js';
 
 export interface CollectorParts {
   readonly client: Client;
   readonly events: EventRecorder;
   readonly graph: Graph;
-  readonly kinds: FollowedKinds;
+  readonly kinds: WatchedKinds;
   readonly absent: AbsentOwners;
-  /** Has another object looked at. */
-  readonly look: (uid: string) => void;
-  /** Has this object looked at again when somebody serves the kind. */
+  /** Queues another object. */
+  readonly enqueue: (uid: string) => void;
+  /** Queues this object again when the kind is served. */
   readonly awaitKind: (apiVersion: string, kind: string, uid: string) => void;
 }
 
-/** How an owner stands to what refers to it. */
-type Standing =
-  /** It is there. `unseen`: but nobody has told of it yet. */
+/** The state of an owner. */
+type OwnerState =
+  /** The owner exists. `unseen`: but the informer does not have it yet. */
   | 'solid'
   | 'unseen'
-  /** It is not, or is another one under the same name. */
+  /** The owner does not exist, or another object has its name. */
   | 'dangling'
-  /** It goes as soon as its dependents are gone. */
+  /** The owner waits for the deletion of its dependents. */
   | 'waiting'
-  /** Nobody can tell as long as nobody serves its kind. */
+  /** The owner's kind is not served. */
   | 'unknown'
-  /** A cluster-scoped object cannot say in which namespace its owner is. */
+  /** A cluster-scoped object refers to a namespaced owner, whose namespace is unknown. */
   | 'unnameable';
 
 /**
- * An owner that exists and was not told of: the news is on its way, or it came and went while a watch was renewed. Looked
- * at again after this time, so that the second is noticed as well.
+ * The retry delay for an owner that exists but is not in the informer: its event is pending, or it was created and deleted
+ * while a watch was renewed. The retry detects the latter.
  */
 const UNSEEN_RETRY_MS = 1_000;
 
@@ -58,9 +58,9 @@ export class Collector {
     this.#parts = parts;
   }
 
-  /** Decides about an object by its owners, or about its end by its dependents. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is the ordinary case.
-  async look(uid: string): Promise<Again | void> {
+  /** Decides about an object by its owners, or about its finalizer by its dependents. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
+  async collect(uid: string): Promise<Again | void> {
     const { graph } = this.#parts;
     const member = graph.get(uid);
     if (member === undefined) return;
@@ -68,22 +68,22 @@ export class Collector {
     if (isDeleted && member.ending !== 'foreground') return;
     const latest = await this.#latest(member);
     if (latest === undefined) return;
-    if (member.ending === 'foreground') return this.#endForeground(member, latest);
+    if (member.ending === 'foreground') return this.#finishForeground(member, latest);
     const references = referencesOf(latest);
     if (references.length === 0) return;
 
-    const standings = new Map<Readonly<OwnerReference>, Standing>();
+    const states = new Map<Readonly<OwnerReference>, OwnerState>();
     for (const reference of references) {
-      const standing = await this.#standing(reference, member);
-      if (standing === 'unknown') {
+      const state = await this.#ownerState(reference, member);
+      if (state === 'unknown') {
         this.#parts.awaitKind(reference.apiVersion, reference.kind, uid);
         return;
       }
-      if (standing === 'unnameable') return;
-      standings.set(reference, standing);
+      if (state === 'unnameable') return;
+      states.set(reference, state);
     }
-    const uidsOf = (...wanted: Standing[]) =>
-      references.filter((reference) => wanted.includes(standings.get(reference) ?? 'solid')).map((each) => each.uid);
+    const uidsOf = (...wanted: OwnerState[]) =>
+      references.filter((reference) => wanted.includes(states.get(reference) ?? 'solid')).map((each) => each.uid);
     const unseen = uidsOf('unseen');
     if (unseen.length > 0 || uidsOf('solid').length > 0) {
       const lost = uidsOf('dangling', 'waiting');
@@ -94,7 +94,7 @@ export class Collector {
     if (uidsOf('waiting').length > 0 && dependents !== undefined && dependents.size > 0) {
       for (const dependent of dependents) {
         if (dependent.ending !== 'foreground') continue;
-        // Its owner and its dependent wait, possibly for each other: this one must not be what they wait for.
+        // Owner and dependent may wait for each other: this object must not block its owners.
         await this.#unblockOwners(member, latest);
         break;
       }
@@ -103,7 +103,7 @@ export class Collector {
     return this.#delete(member, policyOf(latest));
   }
 
-  /** Frees the dependents of an object that goes without them, then lets it go. */
+  /** Orphans the dependents of an object, then removes its orphan finalizer. */
   async orphan(uid: string): Promise<void> {
     const { graph } = this.#parts;
     const member = graph.get(uid);
@@ -121,18 +121,18 @@ export class Collector {
     if (latest !== undefined) await this.#removeFinalizer(member, latest, ORPHAN_FINALIZER);
   }
 
-  async #endForeground(member: Member, latest: ApiObject): Promise<void> {
+  async #finishForeground(member: Member, latest: ApiObject): Promise<void> {
     const dependents = this.#parts.graph.dependentsOf(member.uid);
     if (dependents === undefined || dependents.blocking.size === 0) {
       return this.#removeFinalizer(member, latest, FOREGROUND_FINALIZER);
     }
-    for (const dependent of dependents.unasked) {
-      if (dependent.ending !== 'foreground') this.#parts.look(dependent.uid);
+    for (const dependent of dependents.unqueued) {
+      if (dependent.ending !== 'foreground') this.#parts.enqueue(dependent.uid);
     }
-    dependents.unasked.clear();
+    dependents.unqueued.clear();
   }
 
-  async #standing(reference: Readonly<OwnerReference>, member: Member): Promise<Standing> {
+  async #ownerState(reference: Readonly<OwnerReference>, member: Member): Promise<OwnerState> {
     const { kinds, absent, client } = this.#parts;
     const { namespace = '' } = member.object.metadata;
     const { apiVersion, kind, name, uid } = reference;
@@ -145,27 +145,27 @@ export class Collector {
       this.#reportWrongNamespace(member, reference, ownerKind);
       return 'dangling';
     }
-    const { served, followed } = ownerKind;
+    const { served, watched } = ownerKind;
     if (served.namespaced && namespace === '') {
       this.#reportWrongNamespace(member, reference, ownerKind);
       return 'unnameable';
     }
-    const place = served.namespaced ? namespace : undefined;
-    const owner = (await client.api(ownerKind.kind, place).find(name)) as ApiObject | undefined;
+    const ownerNamespace = served.namespaced ? namespace : undefined;
+    const owner = (await client.api(ownerKind.kind, ownerNamespace).find(name)) as ApiObject | undefined;
     if (owner?.metadata.uid !== uid) {
-      absent.add(inNamespace(place ?? ''), 'not found');
+      absent.add(inNamespace(ownerNamespace ?? ''), 'not found');
       this.#reportWrongNamespace(member, reference, ownerKind);
       return 'dangling';
     }
     if (owner.metadata.deletionTimestamp !== undefined && hasFinalizer(owner, FOREGROUND_FINALIZER)) return 'waiting';
-    const seen = followed?.informer.get(name, place);
-    return followed === undefined || seen?.metadata.uid === uid ? 'solid' : 'unseen';
+    const seen = watched?.informer.get(name, ownerNamespace);
+    return watched === undefined || seen?.metadata.uid === uid ? 'solid' : 'unseen';
   }
 
-  /** Says so when the owner does exist, only not where the object is. */
-  #reportWrongNamespace(member: Member, reference: Readonly<OwnerReference>, { served, followed }: OwnerKind): void {
-    if (!served.namespaced || followed === undefined || member.reported?.has(reference.uid) === true) return;
-    const byUid = followed.informer.index('uid', (object) => [object.metadata.uid]);
+  /** Records an event if the owner exists in another namespace. */
+  #reportWrongNamespace(member: Member, reference: Readonly<OwnerReference>, { served, watched }: OwnerKind): void {
+    if (!served.namespaced || watched === undefined || member.reported?.has(reference.uid) === true) return;
+    const byUid = watched.informer.index('uid', (object) => [object.metadata.uid]);
     const { object } = member;
     const { namespace = '' } = object.metadata;
     const [owner] = byUid(reference.uid);
@@ -174,13 +174,13 @@ export class Collector {
     member.reported.add(reference.uid);
     const { apiVersion, kind, name, uid } = reference;
     const named = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
-    // It is about the object whatever its version.
-    const about = { ...object, metadata: { ...object.metadata, resourceVersion: '' } };
+    // Without resourceVersion, so that equal events are counted.
+    const subject = { ...object, metadata: { ...object.metadata, resourceVersion: '' } };
     const message = `ownerRef ${named} does not exist in namespace ${quote(namespace)}`;
-    this.#parts.events.record(about, 'Warning', 'OwnerRefInvalidNamespace', message);
+    this.#parts.events.record(subject, 'Warning', 'OwnerRefInvalidNamespace', message);
   }
 
-  /** The object as it is now; undefined when it is gone, or another has its name. */
+  /** The live object; undefined if it is gone or another object has its name. */
   async #latest(member: Member): Promise<ApiObject | undefined> {
     const latest = (await this.#api(member).find(member.object.metadata.name)) as ApiObject | undefined;
     return latest?.metadata.uid === member.uid ? latest : undefined;
@@ -224,7 +224,7 @@ export class Collector {
     await this.#patch(member, strategicPatch({ metadata: { uid: member.uid, ownerReferences } }));
   }
 
-  /** For kinds that do not merge lists: all of them, unless somebody else was faster. */
+  /** For kinds without list merging: replaces all references, with the observed resourceVersion. */
   async #setOwners(member: Member, { metadata }: ApiObject, references: readonly OwnerReference[]): Promise<void> {
     const ownerReferences = references.length === 0 ? null : [...references];
     await this.#patch(member, mergePatch({ metadata: { resourceVersion: metadata.resourceVersion, ownerReferences } }));
@@ -232,30 +232,30 @@ export class Collector {
 
   async #removeFinalizer(member: Member, latest: ApiObject, finalizer: string): Promise<void> {
     const { resourceVersion, finalizers = [] } = latest.metadata;
-    // Somebody took it away: then there is nothing to wait for any more.
+    // Another client removed the finalizer.
     if (endingOf(latest) === undefined || !finalizers.includes(finalizer)) return;
     const rest = finalizers.filter((each) => each !== finalizer);
     const metadata = { resourceVersion, finalizers: rest.length === 0 ? null : rest };
     await this.#patch(member, mergePatch({ metadata }));
   }
 
-  /** What is gone needs no change. */
+  /** Patches the object; ignores an object that is gone. */
   async #patch(member: Member, patch: Patch<PatchedMetadata>): Promise<void> {
     await ignoringAbsence(this.#api(member).patch(member.object.metadata.name, patch));
   }
 
-  #api({ followed: { kind, served }, object }: Member) {
+  #api({ watched: { kind, served }, object }: Member) {
     return this.#parts.client.api(kind, served.namespaced ? object.metadata.namespace : undefined);
   }
 }
 
-/** What an object says itself about its dependents counts. */
+/** The propagation policy that the object's finalizers demand. */
 function policyOf(object: ApiObject): PropagationPolicy {
   if (hasFinalizer(object, ORPHAN_FINALIZER)) return 'Orphan';
   return hasFinalizer(object, FOREGROUND_FINALIZER) ? 'Foreground' : 'Background';
 }
 
-/** Only built-in kinds know how lists merge. */
-function isStruct({ followed }: Member): boolean {
-  return followed.kind.representation === 'struct';
+/** Only built-in kinds support strategic merge patches. */
+function isStruct({ watched }: Member): boolean {
+  return watched.kind.representation === 'struct';
 }

@@ -1,6 +1,6 @@
 /**
- * The kinds whose objects the collector knows: all that are stored and can be listed, watched and deleted, each in one
- * version. Kinds of definitions come and go; `refresh` follows the new ones and drops those that are gone.
+ * The kinds that the garbage collector watches: all stored kinds that support list, watch and delete, each in one version.
+ * `refresh` adds new custom resource kinds and drops removed ones.
  */
 import type { InformerEvent } from '../../client/informer.js';
 import { CoreEvent } from '../../kinds/core/v1/event.js';
@@ -11,129 +11,130 @@ import type { Undo } from '../../util/clock.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import { SharedInformer } from '../runtime/shared-informer.js';
 
-/** A kind as far as its objects are like all others. */
+/** A kind of which only the metadata is used. */
 export type ObjectKind = Kind<ApiObject, { metadata: ObjectMetaInput }>;
 
-export interface FollowedKind {
+export interface WatchedKind {
   readonly served: ServedKind;
   readonly kind: ObjectKind;
   readonly informer: SharedInformer<ObjectKind>;
 }
 
-/** What an owner reference names. */
+/** The kind of an owner reference. */
 export interface OwnerKind {
   readonly served: ServedKind;
   readonly kind: ObjectKind;
-  /** Absent where nobody is told of what happens to its objects. */
-  readonly followed: FollowedKind | undefined;
+  /** Undefined: the kind is served but not watched. */
+  readonly watched: WatchedKind | undefined;
 }
 
-export interface FollowedKindsOptions {
+export interface WatchedKindsOptions {
   readonly context: ControllerContext;
-  /** Told of every object that is there, that changes or that goes. */
-  readonly observe: (followed: FollowedKind, event: InformerEvent<ApiObject>) => void;
-  /** Told after kinds have come or gone. */
+  /** Called for every existing object and every change. */
+  readonly observe: (watched: WatchedKind, event: InformerEvent<ApiObject>) => void;
+  /** Called after kinds were added or removed. */
   readonly changed: () => void;
 }
 
-interface Following extends FollowedKind {
-  /** A kind of a definition, which may go again: nobody else shares its informer. */
-  readonly isOwn: boolean;
+interface Watch extends WatchedKind {
+  /** Whether it is a custom resource kind, which may be removed: its informer is not shared. */
+  readonly isCustom: boolean;
   readonly stop: Undo;
 }
 
-const NEEDED = ['delete', 'list', 'watch'] as const;
+const NEEDED_VERBS = ['delete', 'list', 'watch'] as const;
 
-export class FollowedKinds {
-  readonly #options: FollowedKindsOptions;
-  /** By storage: versions of one kind share their objects. */
-  readonly #following = new Map<string, Following>();
+export class WatchedKinds {
+  readonly #options: WatchedKindsOptions;
+  /** By storage key: the versions of a kind share their objects. */
+  readonly #watches = new Map<string, Watch>();
   #owners: ReadonlyMap<string, OwnerKind> = new Map();
   #known: readonly ServedKind[] = [];
   readonly #syncing = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(options: FollowedKindsOptions) {
+  constructor(options: WatchedKindsOptions) {
     this.#options = options;
     options.context.onClose(() => {
       this.#isClosed = true;
-      for (const following of this.#following.values()) if (following.isOwn) following.informer.close();
+      for (const watch of this.#watches.values()) if (watch.isCustom) watch.informer.close();
     });
   }
 
-  /** Takes over what is served now. Costs nothing while that stays the same. */
+  /** Updates the watched kinds. Returns at once if the served kinds have not changed. */
   refresh(): void {
     const served = this.#options.context.kinds();
     if (served === this.#known || this.#isClosed) return;
     this.#known = served;
     const wanted = wantedKinds(served);
-    for (const [storage, following] of this.#following) {
+    for (const [storage, watch] of this.#watches) {
       const next = wanted.get(storage);
-      if (next === undefined) this.#drop(storage, following);
-      else if (!isSameResource(next, following.served)) this.#leave(storage, following);
+      if (next === undefined) this.#remove(storage, watch);
+      else if (!isSameResource(next, watch.served)) this.#stop(storage, watch);
     }
-    for (const [storage, next] of wanted) if (!this.#following.has(storage)) this.#follow(storage, next);
-    this.#owners = ownerKinds(served, this.#following);
+    for (const [storage, next] of wanted) if (!this.#watches.has(storage)) this.#watch(storage, next);
+    this.#owners = ownerKinds(served, this.#watches);
     this.#options.changed();
   }
 
-  /** The kind that a reference names; undefined when nobody serves it. */
+  /** The kind of an owner reference; undefined if it is not served. */
   owner(apiVersion: string, kind: string): OwnerKind | undefined {
     return this.#owners.get(kindKey(apiVersion, kind));
   }
 
-  /** Undefined when all objects are known; else resolves when they are. */
+  /** Undefined if all informers have synced; otherwise resolves when they have. */
   pending(): Promise<unknown> | undefined {
     return this.#syncing.size === 0 ? undefined : Promise.all(this.#syncing);
   }
 
-  #follow(storage: string, served: ServedKind): void {
+  #watch(storage: string, served: ServedKind): void {
     const { context, observe } = this.#options;
-    // Every kind's objects have metadata, and nothing else of them is looked at.
+    // Every object has metadata, and nothing else of it is used.
     const kind = served.kind as ObjectKind;
-    const isOwn = served.kind.custom !== undefined;
-    const informer = isOwn
+    const isCustom = served.kind.custom !== undefined;
+    const informer = isCustom
       ? new SharedInformer(context.client, kind, (error) => context.report(error, `the informer of ${storage}`))
       : context.informer(kind);
-    const followed: FollowedKind = { served, kind, informer };
-    const stop = informer.subscribe((event) => observe(followed, event as InformerEvent<ApiObject>));
-    this.#following.set(storage, { ...followed, isOwn, stop });
+    const watched: WatchedKind = { served, kind, informer };
+    const stop = informer.subscribe((event) => observe(watched, event as InformerEvent<ApiObject>));
+    this.#watches.set(storage, { ...watched, isCustom, stop });
     this.#awaitSync(informer);
   }
 
   #awaitSync(informer: SharedInformer<ObjectKind>): void {
     if (informer.resourceVersion !== undefined) return;
-    // An informer that was closed before its first list is waited for no longer.
+    // An informer that is closed before its first list is no longer waited for.
     const syncing: Promise<void> = informer.synced
       .catch(() => undefined)
       .then(() => void this.#syncing.delete(syncing));
     this.#syncing.add(syncing);
   }
 
-  #leave(storage: string, following: Following): void {
-    this.#following.delete(storage);
-    following.stop();
-    if (following.isOwn) following.informer.close();
+  #stop(storage: string, watch: Watch): void {
+    this.#watches.delete(storage);
+    watch.stop();
+    if (watch.isCustom) watch.informer.close();
   }
 
-  /** Objects of a kind that is gone are gone, even where that has not been told any more. */
-  #drop(storage: string, following: Following): void {
-    this.#leave(storage, following);
-    for (const object of following.informer.list()) {
+  /** Reports the objects of a removed kind as deleted, because the informer may not have received the events. */
+  #remove(storage: string, watch: Watch): void {
+    this.#stop(storage, watch);
+    for (const object of watch.informer.list()) {
       const last = object as ApiObject;
-      this.#options.observe(following, { type: 'DELETED', object: last, previous: last });
+      this.#options.observe(watch, { type: 'DELETED', object: last, previous: last });
     }
   }
 }
 
-/** One version of each kind that can be collected, by storage: the one that is stored, if it is served. */
+/** One version of each collectable kind by storage key: the storage version if it is served. */
 function wantedKinds(all: readonly ServedKind[]): ReadonlyMap<string, ServedKind> {
-  // Events come in great numbers, own nothing and go by themselves.
+  // Events are numerous, own nothing and expire by themselves.
   const events = all.find(({ kind }) => kind === CoreEvent)?.storage;
   const wanted = new Map<string, ServedKind>();
   for (const served of all) {
     const { storage, verbs, kind, storageKind } = served;
-    if (storage === events || kind.virtual !== undefined || !NEEDED.every((verb) => verbs.includes(verb))) continue;
+    if (storage === events || kind.virtual !== undefined || !NEEDED_VERBS.every((verb) => verbs.includes(verb)))
+      continue;
     if (storageKind === undefined || !wanted.has(storage)) wanted.set(storage, served);
   }
   return wanted;
@@ -141,18 +142,18 @@ function wantedKinds(all: readonly ServedKind[]): ReadonlyMap<string, ServedKind
 
 function ownerKinds(
   all: readonly ServedKind[],
-  following: ReadonlyMap<string, FollowedKind>,
+  watches: ReadonlyMap<string, WatchedKind>,
 ): ReadonlyMap<string, OwnerKind> {
   const owners = new Map<string, OwnerKind>();
   for (const served of all) {
     if (!served.verbs.includes('get')) continue;
     const kind = served.kind as ObjectKind;
-    const owner = { served, kind, followed: following.get(served.storage) };
+    const owner = { served, kind, watched: watches.get(served.storage) };
     const { apiVersion, gvk } = served;
     owners.set(kindKey(apiVersion, gvk.kind), owner);
-    // The reference finds kinds in small letters too, unless a kind is called so.
-    const small = kindKey(apiVersion, gvk.kind.toLowerCase());
-    if (!owners.has(small)) owners.set(small, owner);
+    // The reference server also finds kinds in lower case, unless a kind has that name.
+    const lowerCase = kindKey(apiVersion, gvk.kind.toLowerCase());
+    if (!owners.has(lowerCase)) owners.set(lowerCase, owner);
   }
   return owners;
 }

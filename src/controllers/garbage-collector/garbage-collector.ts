@@ -1,6 +1,6 @@
 /**
- * The garbage collector: what is left of a deleted object goes too, or is set free, or holds it up, as the delete asked
- * for. Informers of every kind keep the graph; changes in it lead to looks at single objects. spec: Garbage collection
+ * The garbage collector: deletes or orphans the dependents of deleted objects, and delays foreground deletions until they are
+ * gone. Informers of all kinds maintain the graph; changes in it queue single objects. spec: Garbage collection
  */
 import type { InformerEvent } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
@@ -8,14 +8,14 @@ import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { AbsentOwners } from './absent-owners.js';
 import { Collector } from './collector.js';
-import { type FollowedKind, FollowedKinds, kindKey } from './followed-kinds.js';
+import { kindKey, type WatchedKind, WatchedKinds } from './followed-kinds.js';
 import { Graph } from './graph.js';
 
-/** Looks at once. */
+/** The number of objects processed concurrently, as in the reference server. */
 const WORKERS = 20;
 
 /**
- * Deletes objects whose owners are gone, and carries out deletions that wait for dependents or leave them behind.
+ * Deletes objects whose owners are gone, and completes foreground and orphan deletions.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([garbageCollector()]) });
@@ -26,26 +26,26 @@ export function garbageCollector(): Controller {
     account: 'generic-garbage-collector',
     local: true,
     needs: [],
-    start: (context) => new Collection(context).start(),
+    start: (context) => new GarbageCollection(context).start(),
   };
 }
 
-/** One collector at work: what happens to objects becomes looks at those whom it concerns. */
-class Collection {
+/** Turns informer events into queued objects. */
+class GarbageCollection {
   readonly #context: ControllerContext;
   readonly #graph = new Graph();
   readonly #absent = new AbsentOwners();
-  readonly #kinds: FollowedKinds;
-  /** By kind that nobody serves: the uids of those that have an owner of it. */
+  readonly #kinds: WatchedKinds;
+  /** By kind that is not served: the uids of objects with an owner of that kind. */
   readonly #awaiting = new Map<string, Set<string>>();
-  readonly #looks;
-  readonly #orphans;
+  readonly #collectQueue;
+  readonly #orphanQueue;
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#kinds = new FollowedKinds({
+    this.#kinds = new WatchedKinds({
       context,
-      observe: (followed, event) => this.#observe(followed, event),
+      observe: (watched, event) => this.#observe(watched, event),
       changed: () => this.#resume(),
     });
     const collector = new Collector({
@@ -54,19 +54,19 @@ class Collection {
       graph: this.#graph,
       kinds: this.#kinds,
       absent: this.#absent,
-      look: (uid) => this.#looks.add(uid),
+      enqueue: (uid) => this.#collectQueue.add(uid),
       awaitKind: (apiVersion, kind, uid) => this.#await(kindKey(apiVersion, kind), uid),
     });
-    this.#looks = context.queue(
+    this.#collectQueue = context.queue(
       async (uid) => {
-        await this.#current();
-        return collector.look(uid);
+        await this.#ensureSynced();
+        return collector.collect(uid);
       },
       { workers: WORKERS },
     );
-    this.#orphans = context.queue(
+    this.#orphanQueue = context.queue(
       async (uid) => {
-        await this.#current();
+        await this.#ensureSynced();
         await collector.orphan(uid);
       },
       { name: 'orphans', workers: WORKERS },
@@ -80,56 +80,56 @@ class Collection {
     }
   }
 
-  /** Who decides by what is not there has to know all that is. */
-  async #current(): Promise<void> {
+  /** Decisions depend on the absence of objects, so all informers must have synced. */
+  async #ensureSynced(): Promise<void> {
     this.#kinds.refresh();
     await this.#kinds.pending();
   }
 
-  #observe(followed: FollowedKind, event: InformerEvent<ApiObject>): void {
-    if (event.type === 'DELETED') this.#gone(followed, event.object);
-    else this.#seen(followed, event.object);
-    // A kind may be installed without a definition that tells of it.
+  #observe(watched: WatchedKind, event: InformerEvent<ApiObject>): void {
+    if (event.type === 'DELETED') this.#onDelete(watched, event.object);
+    else this.#onUpdate(watched, event.object);
+    // A kind may be installed without a CRD.
     this.#kinds.refresh();
   }
 
-  #seen(followed: FollowedKind, object: ApiObject): void {
+  #onUpdate(watched: WatchedKind, object: ApiObject): void {
     const { metadata } = object;
-    const change = this.#graph.put(followed, object);
+    const change = this.#graph.put(watched, object);
     if (change === undefined) return;
     const { member, added, freed, endingBefore } = change;
-    for (const owner of freed) this.#lookAtEnding(owner);
-    // Where the owner is known to be there, there is nothing to look at.
-    if (added.some((reference) => !this.#isSeen(reference, metadata.namespace))) this.#looks.add(member.uid);
+    for (const owner of freed) this.#queueForeground(owner);
+    // An object whose new owners all exist need not be processed.
+    if (added.some((reference) => !this.#isSeen(reference, metadata.namespace))) this.#collectQueue.add(member.uid);
     if (member.ending === endingBefore) return;
-    if (member.ending === 'orphan') this.#orphans.add(member.uid);
+    if (member.ending === 'orphan') this.#orphanQueue.add(member.uid);
     if (member.ending !== 'foreground') return;
     const dependents = this.#graph.dependentsOf(member.uid);
-    for (const dependent of dependents?.all ?? []) this.#looks.add(dependent.uid);
-    dependents?.unasked.clear();
-    this.#looks.add(member.uid);
+    for (const dependent of dependents?.all ?? []) this.#collectQueue.add(dependent.uid);
+    dependents?.unqueued.clear();
+    this.#collectQueue.add(member.uid);
   }
 
-  #gone({ served }: FollowedKind, { metadata }: ApiObject): void {
+  #onDelete({ served }: WatchedKind, { metadata }: ApiObject): void {
     const { uid, name, namespace = '' } = metadata;
     const member = this.#graph.remove(uid);
     const dependents = this.#graph.dependentsOf(uid);
     if (dependents !== undefined) {
       this.#absent.add({ apiVersion: served.apiVersion, kind: served.gvk.kind, namespace, name, uid }, 'deleted');
-      for (const dependent of dependents.all) this.#looks.add(dependent.uid);
+      for (const dependent of dependents.all) this.#collectQueue.add(dependent.uid);
     }
-    for (const reference of member?.object.metadata.ownerReferences ?? []) this.#lookAtEnding(reference.uid);
+    for (const reference of member?.object.metadata.ownerReferences ?? []) this.#queueForeground(reference.uid);
   }
 
-  /** An object that waits for its dependents has one less to wait for. */
-  #lookAtEnding(uid: string): void {
-    if (this.#graph.get(uid)?.ending === 'foreground') this.#looks.add(uid);
+  /** Queues an object that waits for its dependents, after one of them was removed. */
+  #queueForeground(uid: string): void {
+    if (this.#graph.get(uid)?.ending === 'foreground') this.#collectQueue.add(uid);
   }
 
   #isSeen(reference: Readonly<OwnerReference>, namespace: string | undefined): boolean {
     const owner = this.#kinds.owner(reference.apiVersion, reference.kind);
-    if (owner?.followed === undefined || (owner.served.namespaced && namespace === undefined)) return false;
-    const found = owner.followed.informer.get(reference.name, owner.served.namespaced ? namespace : undefined);
+    if (owner?.watched === undefined || (owner.served.namespaced && namespace === undefined)) return false;
+    const found = owner.watched.informer.get(reference.name, owner.served.namespaced ? namespace : undefined);
     return found?.metadata.uid === reference.uid;
   }
 
@@ -139,10 +139,10 @@ class Collection {
     else known.add(uid);
   }
 
-  /** Kinds have come: those who waited for one are looked at again, and wait on where it was another. */
+  /** Queues all objects that wait for a kind, after kinds were added; they wait again if their kind is still missing. */
   #resume(): void {
     const waiting = [...this.#awaiting.values()];
     this.#awaiting.clear();
-    for (const uids of waiting) for (const uid of uids) this.#looks.add(uid);
+    for (const uids of waiting) for (const uid of uids) this.#collectQueue.add(uid);
   }
 }

@@ -6,8 +6,8 @@ import type { Client } from '../../client/client.js';
 import type { Informer, InformerEvent, InformerListener } from '../../client/informer.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { ApiObject } from '../../meta/object.js';
-import type { Undo } from '../../util/clock.js';
 import { sameItems } from '../../util/arrays.js';
+import type { Undo } from '../../util/clock.js';
 import { controllerOf, type HasMetadata } from './owners.js';
 
 /** Returns the objects of an index under a key, in insertion order. */

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { truncateSubsets } from '../../../src/controllers/endpoints/endpoints.js';
 import { md5 } from '../../../src/controllers/endpoints/md5.js';
 import { sortSlicePorts, sortSubsetPorts } from '../../../src/controllers/endpoints/port-order.js';
-import { placedIn, type Subset, subsetsOf } from '../../../src/controllers/endpoints/repack.js';
+import { addressesIn, type Subset, subsetsOf } from '../../../src/controllers/endpoints/repack.js';
 import { type PodSetup, type Serving, serving } from './serving.js';
 
 async function found({ cluster }: Serving, name = 'svc') {
@@ -319,13 +319,13 @@ describe('subsets', () => {
       { addresses: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }], ports: [port(82)] },
       { addresses: [{ ip: '1.1.1.3' }], notReadyAddresses: [{ ip: '1.1.1.3' }], ports: [port(83)] },
     ];
-    const packed = shape(subsetsOf(placedIn(subsets)));
+    const packed = shape(subsetsOf(addressesIn(subsets)));
     expect(packed.map((text) => text.split(':')[0]).sort()).toEqual([
       '1.1.1.1 1.1.1.2|',
       '1.1.1.1|1.1.1.2',
       '|1.1.1.3',
     ]);
-    expect(shape(subsetsOf(placedIn(subsetsOf(placedIn(subsets)))))).toEqual(packed);
+    expect(shape(subsetsOf(addressesIn(subsetsOf(addressesIn(subsets)))))).toEqual(packed);
   });
 
   const addresses = (count: number, from = 0) =>

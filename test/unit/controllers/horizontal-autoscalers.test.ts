@@ -18,18 +18,18 @@ import {
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import {
-  type Circumstances,
+  type CalculationInput,
   forAverage,
   forShare,
   forUtilization,
   forValue,
 } from '../../../src/controllers/horizontal-autoscaler/calculate.js';
 import {
-  limited,
+  limitScaling,
   newHistory,
-  noteScaling,
+  recordScaling,
   type ScalingHistory,
-  type Wish,
+  type ScalingRequest,
 } from '../../../src/controllers/horizontal-autoscaler/limits.js';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
 import { type Serving, serving } from './serving.js';
@@ -438,7 +438,7 @@ describe('calculation', () => {
         conditions: [{ type: 'Ready', status: more.ready ?? 'True', lastTransitionTime: START }],
       },
     }) as unknown as StoredPod;
-  const about = (pods: readonly StoredPod[], more: Partial<Circumstances> = {}): Circumstances => ({
+  const about = (pods: readonly StoredPod[], more: Partial<CalculationInput> = {}): CalculationInput => ({
     pods,
     currentReplicas: pods.length,
     tolerances: { up: 0.1, down: 0.1 },
@@ -514,7 +514,7 @@ describe('calculation', () => {
 });
 
 describe('limits', () => {
-  const wish = (current: number, desired: number, more: Partial<Wish> = {}): Wish => ({
+  const wish = (current: number, desired: number, more: Partial<ScalingRequest> = {}): ScalingRequest => ({
     current,
     desired,
     min: 1,
@@ -532,7 +532,7 @@ describe('limits', () => {
     ['no fewer than the minimum', wish(10, 0, { min: 3 }), 3, 'TooFewReplicas'],
     ['what is wished', wish(10, 15), 15, 'DesiredWithinRange'],
   ])('without behavior: %s', (_name, wanted, replicas, reason) => {
-    const found = limited(wanted, undefined, fresh());
+    const found = limitScaling(wanted, undefined, fresh());
     expect([found.replicas, found.limit.reason, found.isLimited]).toEqual([
       replicas,
       reason,
@@ -599,7 +599,7 @@ describe('limits', () => {
     ],
     ['as wished', { scaleDown: { ...none, policies: [policy('Percent', 100)] } }, wish(10, 4), 4, 'DesiredWithinRange'],
   ] as const)('with behavior: %s', (_name, behavior, wanted, replicas, reason) => {
-    const found = limited(wanted, behavior, fresh());
+    const found = limitScaling(wanted, behavior, fresh());
     expect([found.replicas, found.limit.reason]).toEqual([replicas, reason]);
   });
 
@@ -609,11 +609,11 @@ describe('limits', () => {
       scaleDown: { ...none, policies: [policy('Pods', 2)] },
     };
     const history = newHistory(10, 0);
-    noteScaling(history, behavior, { from: 10, to: 13, nowMs: 970_000 });
-    expect(limited(wish(13, 50), behavior, history).replicas).toBe(14);
-    expect(limited(wish(13, 50, { nowMs: 1_031_000 }), behavior, history).replicas).toBe(17);
-    noteScaling(history, behavior, { from: 14, to: 12, nowMs: 1_031_000 });
-    expect(limited(wish(12, 1, { nowMs: 1_040_000 }), behavior, history)).toMatchObject({
+    recordScaling(history, behavior, { from: 10, to: 13, nowMs: 970_000 });
+    expect(limitScaling(wish(13, 50), behavior, history).replicas).toBe(14);
+    expect(limitScaling(wish(13, 50, { nowMs: 1_031_000 }), behavior, history).replicas).toBe(17);
+    recordScaling(history, behavior, { from: 14, to: 12, nowMs: 1_031_000 });
+    expect(limitScaling(wish(12, 1, { nowMs: 1_040_000 }), behavior, history)).toMatchObject({
       replicas: 12,
       isLimited: true,
     });
@@ -625,24 +625,24 @@ describe('limits', () => {
       scaleDown: { ...none, stabilizationWindowSeconds: down ?? 0, policies: [policy('Percent', 100)] },
     });
     const history = (count: number) => newHistory(count, 950_000);
-    expect(limited(wish(5, 9), window(60), history(6))).toMatchObject({
+    expect(limitScaling(wish(5, 9), window(60), history(6))).toMatchObject({
       replicas: 6,
       ableToScale: { reason: 'ScaleUpStabilized' },
     });
-    expect(limited(wish(5, 9), window(30), history(6)).replicas).toBe(9);
-    expect(limited(wish(5, 2), window(0, 60), history(4))).toMatchObject({
+    expect(limitScaling(wish(5, 9), window(30), history(6)).replicas).toBe(9);
+    expect(limitScaling(wish(5, 2), window(0, 60), history(4))).toMatchObject({
       replicas: 4,
       ableToScale: { reason: 'ScaleDownStabilized' },
     });
-    expect(limited(wish(5, 2), window(0, 30), history(4)).replicas).toBe(2);
+    expect(limitScaling(wish(5, 2), window(0, 30), history(4)).replicas).toBe(2);
     const { stabilizationWindowSeconds: _none, ...rules } = window(0).scaleDown;
-    expect(limited(wish(5, 2), { scaleDown: rules }, history(4)).replicas).toBe(4);
+    expect(limitScaling(wish(5, 2), { scaleDown: rules }, history(4)).replicas).toBe(4);
   });
 
   test('lists of what was recommended stay short', () => {
     const history = fresh();
     for (let at = 0; at < 100; at++)
-      limited(wish(5, 5, { nowMs: at * 15_000, downscaleWindowMs: 60_000 }), undefined, history);
+      limitScaling(wish(5, 5, { nowMs: at * 15_000, downscaleWindowMs: 60_000 }), undefined, history);
     expect(history.recommendations.length).toBeLessThan(8);
   });
 });
