@@ -10,7 +10,7 @@ import { ADMINISTRATOR } from '../auth/identity.js';
 import { type AuthorizerFactory, allowAuthenticated } from '../auth/authorizer.js';
 import type { AccountTokensFactory } from '../auth/cluster-authentication.js';
 import { createClient } from '../client/client.js';
-import type { Companion } from '../client/host.js';
+import type { ControllerStarter } from '../client/host.js';
 import type { ClientDefaults } from '../client/options.js';
 import { Namespace } from '../kinds/core/v1/namespace.js';
 import { featureGates } from '../kinds/feature-gates.js';
@@ -25,7 +25,7 @@ import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
-import { KnownParts } from '../schema/reuse.js';
+import { ReusableParts } from '../schema/reuse.js';
 import { once } from '../schema/type.js';
 import { ServerReconcilers, type ExtraReconcilers } from '../server/reconcilers.js';
 import { checkPlugged } from '../server/check-plugged.js';
@@ -51,7 +51,7 @@ import { Store, type StoreSnapshot } from '../storage/store.js';
 import { Activities, type Activity, untilAtRest } from '../util/activity.js';
 import { systemClock } from '../util/clock.js';
 import { randomIds } from '../util/ids.js';
-import { lazyMembers, SOURCE } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { Cluster, ClusterSnapshot } from './contract.js';
@@ -100,10 +100,10 @@ export function assembleCluster<Extra extends object = object>(
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
   });
   const registry = new Registry(dialect, availability);
-  if (options.kinds === undefined) registry.offer(defaults.kinds ?? []);
+  if (options.kinds === undefined) registry.installAvailable(defaults.kinds ?? []);
   else for (const kind of options.kinds) registry.install(kind);
   // Without namespaces there is no place for anything.
-  registry.demand(Namespace);
+  registry.forceInstall(Namespace);
   const admission = options.admission ?? defaults.admission ?? coreAdmission;
   const parts: ClusterParts = {
     clock,
@@ -126,7 +126,7 @@ export function assembleCluster<Extra extends object = object>(
     controllers: options.controllers,
     journal: options.journal,
     outside: outsideOf(options, ids),
-    known: new KnownParts(),
+    known: new ReusableParts(),
     family: {},
     extend,
   };
@@ -138,7 +138,7 @@ export function assembleCluster<Extra extends object = object>(
     // Whatever the extension adds is there, on this cluster and on its forks.
     const { cluster, load, start } = assemble(parts);
     seedNamespaces(makeContext({ ...parts, admission: [] }));
-    seedInitialObjects(parts, registry.storedForms());
+    seedInitialObjects(parts, registry.storageKinds());
     if (from !== undefined && kept === undefined) load(from);
     if (journal !== undefined && kept === undefined) beginJournal(journal, journaled);
     start();
@@ -159,7 +159,7 @@ interface ClusterParts extends ContextParts {
   readonly attendants: (registry: Registry) => ExtraReconcilers;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
-  readonly controllers: Companion | undefined;
+  readonly controllers: ControllerStarter | undefined;
   /** Forks have none. */
   readonly journal: Journal | undefined;
   /** Shared by a cluster and its forks. */
@@ -198,7 +198,7 @@ function assemble(parts: ClusterParts): Assembled {
   const activities = new Activities();
   activities.add(deliveries(context.watches));
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
-  let companion: ReturnType<Companion> | undefined;
+  let companion: ReturnType<ControllerStarter> | undefined;
 
   const attendants = new ServerReconcilers(context, parts.outside, parts.attendants(registry));
   // A fork begins where everything is seen to. Attendants look around with its first write, unless they have to know what
@@ -251,11 +251,11 @@ function assemble(parts: ClusterParts): Assembled {
     send,
     closing: closing.signal,
     install(kind: Kind) {
-      const before = new Set(registry.storedForms());
+      const before = new Set(registry.storageKinds());
       registry.install(kind);
       seedInitialObjects(
         parts,
-        registry.storedForms().filter((form) => !before.has(form)),
+        registry.storageKinds().filter((form) => !before.has(form)),
       );
       attendants.settle();
     },

@@ -1,6 +1,7 @@
 /**
  * Conversion between the versions of a CRD: by changing only the apiVersion (strategy None), by a function of this
- * process, or by a webhook. spec: Conversion
+ * process, or by a webhook. The result is checked: the ConversionReview response must be valid, and the objects must
+ * keep their identity. The messages are those of the reference server, also for functions. spec: Conversion
  */
 
 import type { ConvertObject, ReconcilerHost, WebhookAddress, WebhookCaller } from '../kinds/reconciler.js';
@@ -20,15 +21,6 @@ import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from 
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { createWebhookCaller } from '../webhook/caller.js';
-
-const IDENTITY_FIELDS = [
-  ['name', 'name'],
-  ['namespace', 'namespace'],
-  ['uid', 'UID'],
-] as const;
-
-/** The metadata fields that a conversion may change. */
-const MUTABLE_METADATA = ['labels', 'annotations'] as const;
 
 /** Converts objects between versions of one CRD. */
 export interface Converter {
@@ -79,7 +71,7 @@ function functionConverter(convert: ConvertObject): Converter {
   const one = (object: ApiObject, apiVersion: string): MaybePromise<ApiObject> => {
     if (object.apiVersion === apiVersion) return object;
     const finish = (converted: unknown) => {
-      if (!isRecord(converted)) throw new TypeError(`the function returned ${describeValue(converted)}, no object`);
+      if (!isRecord(converted)) throw new TypeError(`the function returned ${describeValue(converted)}, not an object`);
       return checkConvertedObject(object, cloneJson(converted), apiVersion, 0);
     };
     try {
@@ -157,23 +149,6 @@ function webhookConverter(
   };
 }
 
-/** The group, version and kind of an object as conversion errors print it. */
-function gvkOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
-  return printGvk({ group: '', version: '', ...parseApiVersion(apiVersion), kind });
-}
-
-/**
- * Returns an error handler that rethrows a StatusError and wraps any other error as a failure of the conversion
- * webhook.
- */
-function conversionFailure(object: ApiObject): (error: unknown) => never {
-  return (error) => {
-    if (StatusError.is(error)) throw error;
-    const why = messageOf(error);
-    throw errors.plain(`conversion webhook for ${gvkOf(object)} failed: ${why}`);
-  };
-}
-
 /** The request that a ConversionReview response answers. */
 interface ConversionRequest {
   readonly uid: string;
@@ -222,10 +197,6 @@ function reviewProblem(answer: unknown, { apiVersion }: ConversionRequest): stri
   return `expected webhook response of ${gvkOf(expected)}, got ${gvkOf(actual)}`;
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 /**
  * Checks that a converted object has the expected type and unchanged identity, and restores all metadata that a
  * conversion must not change.
@@ -259,6 +230,15 @@ function checkConvertedObject(before: ApiObject, converted: unknown, apiVersion:
   return deepFreeze({ ...copyJson(object), metadata: merged }) as unknown as ApiObject;
 }
 
+const IDENTITY_FIELDS = [
+  ['name', 'name'],
+  ['namespace', 'namespace'],
+  ['uid', 'UID'],
+] as const;
+
+/** The metadata fields that a conversion may change. */
+const MUTABLE_METADATA = ['labels', 'annotations'] as const;
+
 function decodeProblem(converted: unknown): string | undefined {
   if (converted === null || converted === undefined) return 'unexpected end of JSON input';
   if (!isRecord(converted)) {
@@ -287,4 +267,25 @@ function metadataMapProblem(
   const texts = [...new Set(problems.map(printFieldError))];
   if (texts.length === 0) return undefined;
   return texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+}
+
+/** The group, version and kind of an object as conversion errors print it. */
+function gvkOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
+  return printGvk({ group: '', version: '', ...parseApiVersion(apiVersion), kind });
+}
+
+/**
+ * Returns an error handler that rethrows a StatusError and wraps any other error as a failure of the conversion
+ * webhook.
+ */
+function conversionFailure(object: ApiObject): (error: unknown) => never {
+  return (error) => {
+    if (StatusError.is(error)) throw error;
+    const why = messageOf(error);
+    throw errors.plain(`conversion webhook for ${gvkOf(object)} failed: ${why}`);
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

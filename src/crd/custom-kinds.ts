@@ -12,62 +12,62 @@ import type { ReconcilerHost } from '../kinds/reconciler.js';
 import { unqualifiedFinalizerWarnings } from '../kinds/shared/finalizers.js';
 import type { AnySubresource } from '../kinds/subresource.js';
 import { status } from '../kinds/subresources/status.js';
-import { compareVersions } from '../meta/api-version.js';
+import { compareVersions } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly } from '../meta/object.js';
 import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { ObjectNode } from '../schema/structural.js';
 import { once } from '../schema/type.js';
 import { parseJsonPath } from '../text/json-path/json-path.js';
 import { isRecord } from '../util/json.js';
-import { converterFor } from './conversion.js';
+import { createConverter } from './conversion.js';
 import type { CustomResourceDefinitionVersion } from './definition/types.js';
 import { type Definition, isTerminating } from './lifecycle/conditions.js';
-import { customColumns } from './printer-columns.js';
+import { printerColumns } from './printer-columns.js';
 import { compileRules, type RuleNode } from './rules/compile.js';
-import { customScale } from './scale.js';
+import { scaleSubresource } from './scale.js';
 import type { SchemaView } from './schema-view.js';
 import { schemaView } from './schema-view.js';
-import { structuralOf } from './structural.js';
-import { type Family, VersionForm } from './version-handler.js';
+import { structuralSchemaOf } from './structural.js';
+import { type VersionFamily, VersionHandler } from './version-handler.js';
 
 type Version = DeepReadonly<CustomResourceDefinitionVersion>;
 
-export interface CustomVersions {
+export interface CustomKinds {
   /** The served versions. */
   readonly versions: readonly Kind[];
   /** The storage version, served or not. */
-  readonly stored: Kind;
+  readonly storageVersion: Kind;
 }
 
-export function customVersions(definition: Definition, server: ReconcilerHost): CustomVersions {
+export function buildCustomKinds(definition: Definition, server: ReconcilerHost): CustomKinds {
   const { metadata, spec } = definition;
   const { dialect } = server;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
-  const family: Family = {
+  const family: VersionFamily = {
     dialect,
-    converter: converterFor(
+    converter: createConverter(
       {
-        definition: metadata.name,
+        crdName: metadata.name,
         strategy: spec.conversion?.strategy ?? 'None',
         ...(spec.conversion?.webhook === undefined ? {} : { webhook: spec.conversion.webhook }),
       },
       server,
     ),
     isTerminating: isTerminating(definition),
-    versions: new Map(),
-    storage: `${spec.group}/${storage.name}`,
+    handlers: new Map(),
+    storageVersion: `${spec.group}/${storage.name}`,
   };
-  const stored = versionKind(definition, storage, family, undefined, server);
+  const stored = buildVersionKind(definition, storage, family, undefined, server);
   const all = spec.versions.map((version) =>
-    version === storage ? stored : versionKind(definition, version, family, stored, server),
+    version === storage ? stored : buildVersionKind(definition, version, family, stored, server),
   );
-  return { versions: all.filter((_, index) => spec.versions[index]?.served === true), stored };
+  return { versions: all.filter((_, index) => spec.versions[index]?.served === true), storageVersion: stored };
 }
 
-function versionKind(
+function buildVersionKind(
   { spec, status: { acceptedNames } }: Definition,
   version: Version,
-  family: Family,
+  family: VersionFamily,
   stored: Kind | undefined,
   { dialect }: ReconcilerHost,
 ): Kind {
@@ -75,8 +75,8 @@ function versionKind(
   const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
   const view = schemaView(raw, dialect);
   const { subresources } = version;
-  const schema = once(() => wholeObject(structuralOf(view), acceptedNames.kind));
-  const form = new VersionForm(
+  const schema = once(() => wholeObject(structuralSchemaOf(view), acceptedNames.kind));
+  const form = new VersionHandler(
     {
       apiVersion,
       schema: view,
@@ -86,11 +86,11 @@ function versionKind(
     },
     family,
   );
-  family.versions.set(apiVersion, form);
-  const columns = customColumns(version.additionalPrinterColumns);
+  family.handlers.set(apiVersion, form);
+  const columns = printerColumns(version.additionalPrinterColumns);
   const { plural, singular = '', kind, listKind = `${acceptedNames.kind}List`, shortNames, categories } = acceptedNames;
   const hasStatus = subresources?.status !== undefined;
-  const warning = deprecationOf(version, spec.versions, `${spec.group}/`, kind);
+  const warning = deprecationWarningOf(version, spec.versions, `${spec.group}/`, kind);
   return buildKind(
     {
       apiVersion,
@@ -136,7 +136,7 @@ function envelopeOf(kind: string): ObjectNode {
 function subresourcesOf({ subresources }: Version): Record<string, AnySubresource> {
   return {
     ...(subresources?.status === undefined ? {} : { status }),
-    ...(subresources?.scale === undefined ? {} : { scale: customScale(subresources.scale) }),
+    ...(subresources?.scale === undefined ? {} : { scale: scaleSubresource(subresources.scale) }),
   };
 }
 
@@ -171,7 +171,12 @@ function textOf(value: unknown): string {
 }
 
 /** The warning header text for requests that use a deprecated version. */
-function deprecationOf(version: Version, all: readonly Version[], prefix: string, kind: string): string | undefined {
+function deprecationWarningOf(
+  version: Version,
+  all: readonly Version[],
+  prefix: string,
+  kind: string,
+): string | undefined {
   if (version.deprecated !== true) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;
   const text = `${prefix}${version.name} ${kind} is deprecated`;

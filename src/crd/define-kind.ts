@@ -1,5 +1,6 @@
 /**
- * `defineKind` with CEL validation rules: the function that `orchplane` exports.
+ * `defineKind` with CEL validation rules: the function that `orchplane` exports. The rules are evaluated like those of
+ * a CRD: the zod body is converted to the schema that a CRD would have, with the rules at its root.
  */
 import type * as z from 'zod';
 import { storedEnvironment } from '../cel/index.js';
@@ -19,26 +20,13 @@ import type { ApiObject } from '../meta/object.js';
 import type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';
 import { isRecord } from '../util/json.js';
 import { findField } from './definition/field-path.js';
-import { REASONS } from './definition/validate-schema-nodes.js';
+import { RULE_REASONS } from './definition/validate-schema-nodes.js';
 import { compileRules } from './rules/compile.js';
 import { ruleErrors } from './rules/evaluate.js';
-import { Before } from './rules/ratcheting.js';
-import { definedRuleErrors } from './rules/validate-rules.js';
+import { RatchetingContext } from './rules/ratcheting.js';
+import { ruleDefinitionErrors } from './rules/validate-rules.js';
 import { type SchemaView, schemaView } from './schema-view.js';
 import { schemaFromZod } from './zod/schema-from-zod.js';
-
-const TEXTS: readonly string[] = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'];
-
-/** The server prints the whole rule as a Go struct, which is omitted here. */
-const SERVER_DUMP = /Invalid value: apiextensions\.ValidationRule\{[\s\S]*?OptionalOldSelf:\(\*bool\)\([^)]*\)\}: /;
-
-const compile: CompileRules = (kind, body, rules) => {
-  const judge = compileKindRules(kind, body, rules);
-  return (next, live) => {
-    const { errors, warnings } = judge(next, live);
-    return { problems: errors, warnings };
-  };
-};
 
 /**
  * Defines a kind from zod schemas.
@@ -60,6 +48,14 @@ export function defineKind<
   return defineWith(definition, compile);
 }
 
+const compile: CompileRules = (kind, body, rules) => {
+  const evaluate = compileKindRules(kind, body, rules);
+  return (next, live) => {
+    const { errors, warnings } = evaluate(next, live);
+    return { problems: errors, warnings };
+  };
+};
+
 /** Validates an object against its old version, which is undefined on create. */
 type KindRules = (
   next: ApiObject,
@@ -74,51 +70,61 @@ type KindRules = (
 export function compileKindRules(name: string, body: z.ZodObject, rules: readonly ValidationRuleInput[]): KindRules {
   for (const given of rules as readonly unknown[]) {
     if (!isRecord(given) || typeof given['rule'] !== 'string') {
-      throw new TypeError(`orchplane: ${name}: a rule is written { rule: 'self.spec.a > 0' }`);
+      throw new TypeError(`orchplane: ${name}: a rule has the form { rule: 'self.spec.a > 0' }`);
     }
-    checkKeys(name, given);
+    checkRuleKeys(name, given);
   }
-  const root = { ...schemaOf(name, body), validations: rules as readonly ValidationRule[] };
+  const root = { ...crdSchemaOf(name, body), validations: rules as readonly ValidationRule[] };
   const environments = { rule: storedEnvironment, message: storedEnvironment };
   const problems = [
-    ...rules.flatMap((rule) => textProblems(root, rule)),
-    ...definedRuleErrors(root, '', {
+    ...rules.flatMap((rule) => ruleProblems(root, rule)),
+    ...ruleDefinitionErrors(root, '', {
       environments,
-      spell: () => 'rules',
-      isSound: () => true,
+      extensionName: () => 'rules',
+      isValidNode: () => true,
       limitsCost: false,
       limitsTotal: false,
-    }).map((error) => printFieldError(error).replace(/^\./, '').replace(SERVER_DUMP, '')),
+    }).map((error) => printFieldError(error).replace(/^\./, '').replace(RULE_GO_SYNTAX, '')),
   ];
   if (problems.length > 0) throw new TypeError(`orchplane: ${name}: ${problems.join('; ')}`);
   const compiled = compileRules(root, true, environments);
   if (compiled === undefined) return () => ({ errors: [], warnings: [] });
   return (next, live) =>
-    ruleErrors(compiled, next, live === undefined ? Before.NOTHING : Before.ofUpdate(root, next, live));
+    ruleErrors(
+      compiled,
+      next,
+      live === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(root, next, live),
+    );
 }
 
+const STRING_KEYS: readonly string[] = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'];
+
 /** Rejects keys and reasons that a CRD would not accept. */
-function checkKeys(name: string, given: Readonly<Record<string, unknown>>): void {
+function checkRuleKeys(name: string, given: Readonly<Record<string, unknown>>): void {
   const refuse = (problem: string) => new TypeError(`orchplane: ${name}: rule ${given['rule']}: ${problem}`);
   for (const [key, value] of Object.entries(given)) {
-    const type = TEXTS.includes(key) ? 'string' : key === 'optionalOldSelf' ? 'boolean' : undefined;
-    if (type === undefined) throw refuse(`unknown key ${key}; a rule has ${TEXTS.join(', ')} and optionalOldSelf`);
+    const type = STRING_KEYS.includes(key) ? 'string' : key === 'optionalOldSelf' ? 'boolean' : undefined;
+    if (type === undefined)
+      throw refuse(`unknown key ${key}; a rule has ${STRING_KEYS.join(', ')} and optionalOldSelf`);
     if (value !== undefined && typeof value !== type) throw refuse(`${key} must be a ${type}`);
   }
   const { reason } = given;
-  if (reason !== undefined && !REASONS.includes(reason as string)) {
-    throw refuse(`reason is one of ${REASONS.join(', ')}; got ${JSON.stringify(reason)}`);
+  if (reason !== undefined && !RULE_REASONS.includes(reason as string)) {
+    throw refuse(`reason is one of ${RULE_REASONS.join(', ')}; got ${JSON.stringify(reason)}`);
   }
 }
 
 /** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
-function schemaOf(owner: string, body: z.ZodObject): SchemaView {
-  const about = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
-  return schemaView(schemaFromZod(body, about), kubernetesDialect);
+function crdSchemaOf(owner: string, body: z.ZodObject): SchemaView {
+  const options = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
+  return schemaView(schemaFromZod(body, options), kubernetesDialect);
 }
 
-function textProblems(root: SchemaView, { rule, fieldPath = '' }: ValidationRuleInput): string[] {
-  if (rule.trim() === '') return ['a rule without text'];
+/** The server prints the whole rule as a Go struct, which is omitted here. */
+const RULE_GO_SYNTAX = /Invalid value: apiextensions\.ValidationRule\{[\s\S]*?OptionalOldSelf:\(\*bool\)\([^)]*\)\}: /;
+
+function ruleProblems(root: SchemaView, { rule, fieldPath = '' }: ValidationRuleInput): string[] {
+  if (rule.trim() === '') return ['a rule is empty'];
   if (fieldPath === '' || typeof findField(root, fieldPath, { brackets: true }) !== 'string') return [];
-  return [`fieldPath ${fieldPath} of rule ${rule} leads nowhere`];
+  return [`fieldPath ${fieldPath} of rule ${rule} is not a field of the schema`];
 }

@@ -14,19 +14,19 @@ import type { CustomResourceColumnDefinition } from './definition/types.js';
 type Definition = DeepReadonly<CustomResourceColumnDefinition>;
 
 /** Returns undefined if the CRD declares no columns; the default columns then apply. */
-export function customColumns(definitions: readonly Definition[] | undefined): readonly Column[] | undefined {
+export function printerColumns(definitions: readonly Definition[] | undefined): readonly Column[] | undefined {
   if (definitions === undefined || definitions.length === 0) return undefined;
   const columns: Column[] = [];
   for (const definition of definitions) {
-    const find = pathOf(definition);
+    const find = parseColumnPath(definition);
     // An invalid path ends the list; the columns before it are used.
     if (find === undefined) break;
-    columns.push(column(definition, find));
+    columns.push(buildColumn(definition, find));
   }
   return [nameColumn, ...columns];
 }
 
-function pathOf({ jsonPath }: Definition): JsonPath | undefined {
+function parseColumnPath({ jsonPath }: Definition): JsonPath | undefined {
   try {
     return parseJsonPath(jsonPath);
   } catch (error) {
@@ -35,7 +35,7 @@ function pathOf({ jsonPath }: Definition): JsonPath | undefined {
   }
 }
 
-function column({ name, type, format, description, priority, jsonPath }: Definition, find: JsonPath): Column {
+function buildColumn({ name, type, format, description, priority, jsonPath }: Definition, find: JsonPath): Column {
   return {
     name,
     type: type as Column['type'],
@@ -45,40 +45,40 @@ function column({ name, type, format, description, priority, jsonPath }: Definit
     cell(object, context) {
       const found = find(object);
       const [value] = found ?? [];
-      return found === undefined || found.length === 0 ? null : cellOf(type, value, context);
+      return found === undefined || found.length === 0 ? null : cellValue(type, value, context);
     },
   };
 }
 
 /** The value of a cell. A value of another type than the column's results in null. */
-function cellOf(type: string, value: unknown, context: CellContext): unknown {
+function cellValue(type: string, value: unknown, context: CellContext): unknown {
   switch (type) {
     case 'string':
-      return textOf(value);
+      return stringCell(value);
     case 'integer':
-      return typeof value === 'number' ? wholeOf(value) : typeof value === 'bigint' ? value : null;
+      return typeof value === 'number' ? toInt64(value) : typeof value === 'bigint' ? value : null;
     case 'number':
       return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null;
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'date':
-      return typeof value === 'string' ? ageOf(value, context) : null;
+      return typeof value === 'string' ? ageCell(value, context) : null;
     default:
       return null;
   }
 }
 
 /** Numbers outside of the int64 range convert to the minimum, as on the reference server's processor (amd64). */
-function wholeOf(value: number): number | bigint {
+function toInt64(value: number): number | bigint {
   return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2n ** 63n);
 }
 
-function textOf(value: unknown): string {
+function stringCell(value: unknown): string {
   if (value === null || value === undefined) return '<no value>';
   return typeof value === 'object' ? escapeForPages(encodeSorted(value)) : printGoValue(value);
 }
 
-function ageOf(time: string, { nowMs }: CellContext): string {
+function ageCell(time: string, { nowMs }: CellContext): string {
   if (time === '' || time === 'null') return '<unknown>';
   try {
     return humanDuration(nowMs - timeToMs(parseTime(time)));

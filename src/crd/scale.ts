@@ -1,5 +1,6 @@
 /**
- * The scale subresource of custom resources: three JSON paths into an object, read and written as a Scale.
+ * The scale subresource of custom resources: three JSON paths into an object, read and written as a Scale, and the
+ * validation of the values at these paths.
  */
 
 import { Scale } from '../kinds/autoscaling/v1/scale.js';
@@ -19,8 +20,6 @@ import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
 import type { CustomResourceSubresourceScale } from './definition/types.js';
 import { jsonKind } from './value/json-kind.js';
 
-const MAX_REPLICAS = 2_147_483_647;
-
 /**
  * Marks an absent replicas field. A Scale cannot tell an absent field from 0, so a view that is read for an update uses
  * this number, which no client sends.
@@ -36,7 +35,7 @@ const COLUMNS = once((): readonly Column[] =>
 );
 
 /** The scale subresource that a CRD version declares. */
-export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
+export function scaleSubresource(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
   const replicasPath = stepsOf(specReplicasPath);
   return Object.freeze({
@@ -78,7 +77,7 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
       }
       // A path that is too deep to be sent in a request body cannot be created by a scale write either.
       if (replicasPath.length > MAX_DEPTH) throw errors.badRequest('json: exceeded max depth');
-      putAt(draft, replicasPath, replicas);
+      setAt(draft, replicasPath, replicas);
     },
   });
 }
@@ -102,7 +101,7 @@ function integerAt(object: unknown, steps: readonly string[]): number | undefine
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }
 
-function putAt(draft: DraftObject, steps: readonly string[], value: number): void {
+function setAt(draft: DraftObject, steps: readonly string[], value: number): void {
   let holder: MutableRecord = draft;
   for (const step of steps.slice(0, -1)) {
     const inner = Object.hasOwn(holder, step) ? holder[step] : undefined;
@@ -122,7 +121,7 @@ function putAt(draft: DraftObject, steps: readonly string[], value: number): voi
  * @__NO_SIDE_EFFECTS__
  */
 export function scaleAt(paths: ScalePaths): SubresourceView {
-  return customScale(paths);
+  return scaleSubresource(paths);
 }
 
 /** Validates the replicas in the spec. */
@@ -135,14 +134,16 @@ export function scaleStatusErrors(paths: ScalePaths, object: unknown): FieldErro
   const { statusReplicasPath, labelSelectorPath } = paths;
   const found = replicasErrors(statusReplicasPath, object);
   if (labelSelectorPath === undefined) return found;
-  const selector = lookUp(labelSelectorPath, object);
+  const selector = followPath(labelSelectorPath, object);
   if (selector === undefined || typeof selector.value === 'string') return found;
   const detail = selector.problem ?? typeProblem(labelSelectorPath, selector.value, 'string');
   return [...found, invalid(labelSelectorPath, '', detail)];
 }
 
+const MAX_REPLICAS = 2_147_483_647;
+
 function replicasErrors(path: string, object: unknown): FieldError[] {
-  const replicas = lookUp(path, object);
+  const replicas = followPath(path, object);
   if (replicas === undefined) return [];
   const { value, problem } = replicas;
   if (problem !== undefined) return [invalid(path, 0, problem)];
@@ -152,14 +153,14 @@ function replicasErrors(path: string, object: unknown): FieldError[] {
   return count > MAX_REPLICAS ? [invalid(path, count, `should be less than or equal to ${MAX_REPLICAS}`)] : [];
 }
 
-interface Found {
+interface PathResult {
   readonly value?: unknown;
   /** The reason why the path cannot be followed: a value on it is not an object. */
   readonly problem?: string;
 }
 
-function lookUp(path: string, object: unknown): Found | undefined {
-  const steps = pathSteps(path);
+function followPath(path: string, object: unknown): PathResult | undefined {
+  const steps = stepsOf(path);
   let value = object;
   for (const [index, step] of steps.entries()) {
     if (value === null) return undefined;
@@ -172,13 +173,9 @@ function lookUp(path: string, object: unknown): Found | undefined {
   return { value };
 }
 
-function pathSteps(path: string): string[] {
-  return path.replace(/^\./, '').split('.');
-}
-
 function typeProblem(path: string, value: unknown, wanted: string): string {
   const type = value === null ? '<nil>' : goType(value);
-  return `.${pathSteps(path).join('.')} accessor error: ${printGoValue(value)} is of the type ${type}, expected ${wanted}`;
+  return `.${stepsOf(path).join('.')} accessor error: ${printGoValue(value)} is of the type ${type}, expected ${wanted}`;
 }
 
 /** The scale subresource with the usual paths `.spec.replicas`, `.status.replicas` and `.status.selector`. */

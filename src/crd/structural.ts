@@ -18,18 +18,18 @@ import {
   type Structural,
   uniform,
 } from '../schema/structural.js';
-import { byBytes } from '../text/go/go-value.js';
+import { compareUtf8 } from '../text/go/go-value.js';
 import { additionalSchema, type SchemaView } from './schema-view.js';
 import { hasDefault } from './value/defaults.js';
 
 /** The schema of a whole object without `kind`, `apiVersion` and `metadata`, which every object has. */
-export function structuralOf(root: SchemaView): ObjectNode {
+export function structuralSchemaOf(root: SchemaView): ObjectNode {
   const keeps = root.preserveUnknownFields === true;
-  const fields = new Map([...fieldsOf(root, keeps)].filter(([name]) => !OF_EVERY_OBJECT.has(name)));
+  const fields = new Map([...fieldsOf(root, keeps)].filter(([name]) => !OBJECT_FIELDS.has(name)));
   return uniform({ ...objectNode(root, fields), preserveUnknown: keeps });
 }
 
-const OF_EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** `above` is true if an enclosing node preserves unknown fields. */
 function nodeOf(schema: SchemaView, above: boolean): Structural {
@@ -112,12 +112,12 @@ function objectNode(schema: SchemaView, fields: ReadonlyMap<string, Field>): Omi
 function fieldsOf(schema: SchemaView, keeps: boolean): ReadonlyMap<string, Field> {
   const required = new Set(schema.raw.required);
   const fields = [...schema.properties].map(([name, property]) => field(name, nodeOf(property, keeps), required));
-  const known = schema.embeddedResource ? fields.filter(({ name }) => !OF_EVERY_OBJECT.has(name)) : fields;
+  const known = schema.embeddedResource ? fields.filter(({ name }) => !OBJECT_FIELDS.has(name)) : fields;
   if (schema.embeddedResource) {
     known.push(field('apiVersion', scalar('string'), required), field('kind', scalar('string'), required));
     known.push(field('metadata', objectMetaNode(), required));
   }
-  known.sort((left, right) => byBytes(left.name, right.name));
+  known.sort((left, right) => compareUtf8(left.name, right.name));
   return new Map(known.map((one) => [one.name, one]));
 }
 

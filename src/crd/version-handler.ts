@@ -3,7 +3,11 @@
  * structural schema says. spec: CustomResourceDefinition
  */
 
-import type { CustomForm, Judgement, JudgementOptions } from '../kinds/custom-resource-handler.js';
+import type {
+  CustomResourceHandler,
+  CustomValidationOptions,
+  CustomValidationResult,
+} from '../kinds/custom-resource-handler.js';
 import type { ScalePaths } from '../kinds/scale-paths.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError, FieldErrorType } from '../meta/field-error.js';
@@ -18,32 +22,32 @@ import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { compareText } from '../util/order.js';
-import { type Converter, relabelled } from './conversion.js';
+import { type Converter, withApiVersion } from './conversion.js';
 import type { RuleNode } from './rules/compile.js';
 import { ruleErrors } from './rules/evaluate.js';
-import { Before } from './rules/ratcheting.js';
+import { RatchetingContext } from './rules/ratcheting.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
 import type { SchemaView } from './schema-view.js';
 import { applyDefaults, dropNulls, withDefaults } from './value/defaults.js';
-import { coerceEmbedded, embeddedErrors } from './value/embedded-resources.js';
+import { coerceEmbeddedResources, embeddedResourceErrors } from './value/embedded-resources.js';
 import { listTypeErrors } from './value/list-types.js';
 import { pruneUnknown } from './value/prune.js';
 import { validateValue } from './value/validate.js';
 import { inWireOrder } from './value/wire-order.js';
 
 /** What all versions of one CRD share. */
-export interface Family {
+export interface VersionFamily {
   readonly dialect: Dialect;
   readonly converter: Converter;
   readonly isTerminating: boolean;
   /** By apiVersion, served or not. */
-  readonly versions: Map<string, VersionForm>;
+  readonly handlers: Map<string, VersionHandler>;
   /** The apiVersion of the storage version. */
-  readonly storage: string;
+  readonly storageVersion: string;
 }
 
 /** The parts of one version that its handler works with. */
-export interface VersionParts {
+export interface VersionSettings {
   readonly apiVersion: string;
   readonly schema: SchemaView;
   /** The schema of the envelope: `metadata` and the other fields that every kind has. */
@@ -54,35 +58,35 @@ export interface VersionParts {
 }
 
 /** The CustomResourceHandler of one version. */
-export class VersionForm implements CustomForm {
-  readonly #parts: VersionParts;
-  readonly #family: Family;
+export class VersionHandler implements CustomResourceHandler {
+  readonly #settings: VersionSettings;
+  readonly #family: VersionFamily;
   /** Stored objects that already match this schema: pruned, defaulted, without unexpected nulls. */
-  readonly #fresh = new WeakSet<ApiObject>();
+  readonly #upToDate = new WeakSet<ApiObject>();
 
-  constructor(parts: VersionParts, family: Family) {
-    this.#parts = parts;
+  constructor(parts: VersionSettings, family: VersionFamily) {
+    this.#settings = parts;
     this.#family = family;
   }
 
   get mayWait(): boolean {
-    return this.#family.converter.mayWait && this.#family.versions.size > 1;
+    return this.#family.converter.mayWait && this.#family.handlers.size > 1;
   }
 
   get isTerminating(): boolean {
     return this.#family.isTerminating;
   }
 
-  get published(): JSONSchemaProps {
-    return this.#parts.schema.raw;
+  get publishedSchema(): JSONSchemaProps {
+    return this.#settings.schema.raw;
   }
 
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] } {
-    const { schema, envelope } = this.#parts;
+    const { schema, envelope } = this.#settings;
     const { value, findings } = decode(envelope, document);
-    const unknown = pruneUnknown(schema, value, RESOURCE);
+    const unknown = pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
-    const coerced = coerceEmbedded(schema, value);
+    const coerced = coerceEmbeddedResources(schema, value);
     if (coerced.error !== undefined) throw new DecodeError(printFieldError(coerced.error));
     applyDefaults(schema, value);
     // The reference server reports unknown metadata fields first, then those of the schema, then those of embedded
@@ -91,29 +95,34 @@ export class VersionForm implements CustomForm {
     return { value, findings: [...[...findings].sort(duplicatesFirst), ...found] };
   }
 
-  judge(next: ApiObject, live: ApiObject | undefined, { part, sofar }: JudgementOptions): Judgement {
+  validate(
+    next: ApiObject,
+    live: ApiObject | undefined,
+    { part, metadataErrors }: CustomValidationOptions,
+  ): CustomValidationResult {
     const problems = part === 'status' ? this.#statusProblems(next, live) : this.#objectProblems(next, live);
-    const rules = this.#parts.rules();
+    const rules = this.#settings.rules();
     if (rules === undefined) return { problems, warnings: [] };
-    if (sofar.some(blocksRules) || problems.some(blocksRules))
-      return { problems: [...problems, NOT_ALL], warnings: [] };
-    const before = live === undefined ? Before.NOTHING : Before.ofUpdate(this.#parts.schema, next, live);
+    if (metadataErrors.some(blocksRules) || problems.some(blocksRules))
+      return { problems: [...problems, RULES_SKIPPED], warnings: [] };
+    const before =
+      live === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(this.#settings.schema, next, live);
     const { errors, warnings } = ruleErrors(rules, next, before);
     return { problems: [...problems, ...errors], warnings };
   }
 
   #objectProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
-    const { schema, scale } = this.#parts;
+    const { schema, scale } = this.#settings;
     return [
       ...validateValue(schema, next, live === undefined ? {} : { old: live }),
       ...(scale === undefined ? [] : [...scaleSpecErrors(scale, next), ...scaleStatusErrors(scale, next)]),
-      ...embeddedErrors(schema, next),
+      ...embeddedResourceErrors(schema, next),
       ...listTypeErrors(schema, next, live),
     ];
   }
 
   #statusProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
-    const { schema, scale } = this.#parts;
+    const { schema, scale } = this.#settings;
     const status = schema.properties.get('status');
     const ofStatus =
       status === undefined || next['status'] === undefined
@@ -126,11 +135,11 @@ export class VersionForm implements CustomForm {
     ];
   }
 
-  show(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {
-    const { converter, versions } = this.#family;
-    const { apiVersion } = this.#parts;
+  convertFromStorage(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {
+    const { converter, handlers: versions } = this.#family;
+    const { apiVersion } = this.#settings;
     // First bring every object up to date with the current schema of the version it was stored in.
-    const current = stored.map((object) => versions.get(object.apiVersion)?.refreshed(object) ?? object);
+    const current = stored.map((object) => versions.get(object.apiVersion)?.bringUpToDate(object) ?? object);
     if (current.every((object) => object.apiVersion === apiVersion)) return current;
     // Then convert to this version. Fields that this version does not specify are pruned; no defaults are applied here.
     return chain(converter.convert(current, apiVersion), (converted) =>
@@ -138,36 +147,36 @@ export class VersionForm implements CustomForm {
     );
   }
 
-  store(object: ApiObject): MaybePromise<ApiObject> {
-    const { converter, versions, storage } = this.#family;
+  convertToStorage(object: ApiObject): MaybePromise<ApiObject> {
+    const { converter, handlers: versions, storageVersion: storage } = this.#family;
     const form = versions.get(storage);
     if (form === undefined || form === this) {
       // A field that the strategy removed may have a default; the next read applies it, so the object is not marked as
       // up to date.
-      if (withDefaults(this.#parts.schema, object) === object) this.#fresh.add(object);
+      if (withDefaults(this.#settings.schema, object) === object) this.#upToDate.add(object);
       return object;
     }
     return chain(converter.convert([object], storage), ([converted]) => form.#pruned(converted as ApiObject));
   }
 
-  relabel(object: ApiObject): ApiObject {
-    return relabelled(object, this.#parts.apiVersion);
+  withApiVersion(object: ApiObject): ApiObject {
+    return withApiVersion(object, this.#settings.apiVersion);
   }
 
   /**
    * A stored object of this version, brought up to date with the current schema (which may have changed since the
    * write).
    */
-  refreshed(stored: ApiObject): ApiObject {
-    if (this.#fresh.has(stored)) return stored;
-    const { schema } = this.#parts;
+  bringUpToDate(stored: ApiObject): ApiObject {
+    if (this.#upToDate.has(stored)) return stored;
+    const { schema } = this.#settings;
     const value = copyJson(stored) as unknown as MutableRecord;
-    pruneUnknown(schema, value, RESOURCE);
+    pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
-    coerceEmbedded(schema, value, { dropMalformed: true });
+    coerceEmbeddedResources(schema, value, { dropMalformed: true });
     applyDefaults(schema, value);
     if (deepEqual(value, stored)) {
-      this.#fresh.add(stored);
+      this.#upToDate.add(stored);
       return stored;
     }
     return deepFreeze(inWireOrder(value)) as unknown as ApiObject;
@@ -175,12 +184,12 @@ export class VersionForm implements CustomForm {
 
   #pruned(object: ApiObject): ApiObject {
     const value = copyJson(object) as unknown as MutableRecord;
-    const isClean = pruneUnknown(this.#parts.schema, value, RESOURCE).length === 0;
+    const isClean = pruneUnknown(this.#settings.schema, value, WHOLE_RESOURCE).length === 0;
     return isClean && Object.isFrozen(object) ? object : (deepFreeze(inWireOrder(value)) as unknown as ApiObject);
   }
 }
 
-const RESOURCE = { isResource: true };
+const WHOLE_RESOURCE = { isResource: true };
 
 function duplicatesFirst(left: string, right: string): number {
   const rank = (text: string) => (text.startsWith('duplicate') ? 0 : 1);
@@ -188,7 +197,7 @@ function duplicatesFirst(left: string, right: string): number {
 }
 
 /** Error types that stop the evaluation of validation rules: the rules may not find the fields that they use. */
-const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
+const RULE_BLOCKING_ERRORS: ReadonlySet<FieldErrorType> = new Set([
   'notSupported',
   'required',
   'tooLong',
@@ -197,10 +206,10 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
 ]);
 
 function blocksRules({ type }: FieldError): boolean {
-  return BLOCKING.has(type);
+  return RULE_BLOCKING_ERRORS.has(type);
 }
 
-const NOT_ALL: FieldError = invalid(
+const RULES_SKIPPED: FieldError = invalid(
   '<nil>',
   verbatim('"null"'),
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',

@@ -8,37 +8,37 @@ import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
-export interface CustomForm {
+export interface CustomResourceHandler {
   /** Decodes a copy of a document: unknown fields are pruned and reported, defaults are applied. Throws DecodeError. */
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] };
   /**
    * Validates an object against the schema and the validation rules of the CRD. `sofar` has the metadata errors: after
    * some of them the rules are not evaluated.
    */
-  judge(next: ApiObject, live: ApiObject | undefined, about: JudgementOptions): Judgement;
+  validate(next: ApiObject, live: ApiObject | undefined, options: CustomValidationOptions): CustomValidationResult;
   /** Converts stored objects of any version to this version. */
-  show(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]>;
+  convertFromStorage(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]>;
   /** Converts an object of this version to the storage version. */
-  store(object: ApiObject): MaybePromise<ApiObject>;
+  convertToStorage(object: ApiObject): MaybePromise<ApiObject>;
   /** True if `show` and `store` may return a promise. */
   readonly mayWait: boolean;
   /**
    * Returns an object of another version with the apiVersion of this one, without pruning. Field ownership depends on
    * it.
    */
-  relabel(object: ApiObject): ApiObject;
+  withApiVersion(object: ApiObject): ApiObject;
   /** True while the CRD is terminating: creates are rejected. */
   readonly isTerminating: boolean;
   /** The schema as written in the CRD, for the OpenAPI documents. */
-  readonly published: JSONSchemaProps;
+  readonly publishedSchema: JSONSchemaProps;
 }
 
-export interface JudgementOptions {
+export interface CustomValidationOptions {
   readonly part: 'object' | 'status';
-  readonly sofar: readonly FieldError[];
+  readonly metadataErrors: readonly FieldError[];
 }
 
-export interface Judgement {
+export interface CustomValidationResult {
   readonly problems: readonly FieldError[];
   readonly warnings: readonly string[];
 }

@@ -50,10 +50,10 @@ export interface JsonPatchOptions extends PatchDecodeOptions {
  */
 export function parseJsonPatch(value: unknown, options: JsonPatchOptions = {}): JsonPatch {
   const strict = options.fieldValidation !== 'Ignore';
-  if (value !== null && !Array.isArray(value)) throw undecodable(value, { strict, type: 'list' });
+  if (value !== null && !Array.isArray(value)) throw decodeFailure(value, { strict, type: 'list' });
   const items: readonly unknown[] = value ?? [];
   // Two passes: a body that cannot be decoded is a 400 error even if an earlier operation is invalid.
-  for (const item of items) checkShape(item, strict);
+  for (const item of items) checkTypes(item, strict);
   if (items.length > MAX_OPERATIONS) {
     throw errors.requestTooLarge(
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${items.length}`,
@@ -84,26 +84,29 @@ const DECODED_AS = {
   operation: { strict: 'handlers.jsonPatchOp', plain: 'jsonpatch.Operation' },
 } as const;
 
-function undecodable(value: unknown, as: { readonly strict: boolean; readonly type: keyof typeof DECODED_AS }): Error {
+function decodeFailure(
+  value: unknown,
+  as: { readonly strict: boolean; readonly type: keyof typeof DECODED_AS },
+): Error {
   const { strict, plain } = DECODED_AS[as.type];
   if (!as.strict) return errors.badRequest(cannotUnmarshal(value, `Go value of type ${plain}`));
   return errors.badRequest(`error decoding patch: ${cannotUnmarshal(value, `Go value of type ${strict}`)}`);
 }
 
 /** Throws if the decoder rejects the types. Null decodes as an operation without fields. */
-function checkShape(item: unknown, strict: boolean): void {
+function checkTypes(item: unknown, strict: boolean): void {
   if (item === null) return;
-  if (!isRecord(item)) throw undecodable(item, { strict, type: 'operation' });
+  if (!isRecord(item)) throw decodeFailure(item, { strict, type: 'operation' });
   if (!strict) return;
   for (const key of Object.keys(item)) {
     const value = item[key];
-    if (!TEXT_FIELDS.has(key) || value === null || typeof value === 'string') continue;
+    if (!STRING_FIELDS.has(key) || value === null || typeof value === 'string') continue;
     const complaint = cannotUnmarshal(value, `Go struct field jsonPatchOp.${key} of type string`);
     throw errors.badRequest(`error decoding patch: ${complaint}`);
   }
 }
 
-const TEXT_FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from']);
+const STRING_FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from']);
 
 /** The schema of an operation, for the detection of unknown and duplicate fields. */
 const OPERATION: Structural = {
@@ -135,22 +138,22 @@ function parseOperation(item: unknown): JsonPatchOperation {
   // The server panics if the root is replaced without a value, or a missing key is tested without a value; here these
   // operations fail.
   const needsValue = op === 'test' || (op === 'replace' && path.length === 0);
-  if (needsValue && value === undefined) throw failed();
+  if (needsValue && value === undefined) throw invalidPatch();
   if (op === 'replace' || op === 'test') return { op, path, value: value ?? null };
-  if (path.length === 0) throw failed();
+  if (path.length === 0) throw invalidPatch();
   if (op === 'add') return { op, path, value: value ?? null };
   if (op === 'remove') return { op, path };
-  if (op !== 'move' && op !== 'copy') throw failed();
+  if (op !== 'move' && op !== 'copy') throw invalidPatch();
   const from = parsePointer(own(fields, 'from'));
-  if (from.length === 0) throw failed();
+  if (from.length === 0) throw invalidPatch();
   return { op, from, path };
 }
 
 /** Text before the first slash is ignored. A pointer without a slash is invalid unless it is empty. */
 function parsePointer(text: unknown): JsonPointer {
-  if (typeof text !== 'string') throw failed();
+  if (typeof text !== 'string') throw invalidPatch();
   const [before, ...segments] = text.split('/');
-  if (segments.length === 0 && before !== '') throw failed();
+  if (segments.length === 0 && before !== '') throw invalidPatch();
   return segments.map(fastJsonPatch.unescapePathComponent);
 }
 
@@ -182,7 +185,7 @@ function applyOperation(draft: Draft, operation: JsonPatchOperation): void {
 type Container = unknown[] | Record<string, unknown>;
 
 /** A location in a container of the draft: a key that may be absent, or an index (one past the end: append). */
-type Place =
+type Location =
   | { readonly record: Record<string, unknown>; readonly key: string }
   | { readonly list: unknown[]; readonly index: number };
 
@@ -196,7 +199,7 @@ type Place =
  */
 class Draft {
   #root: unknown;
-  readonly #ours = new Set<unknown>();
+  readonly #owned = new Set<unknown>();
   #copiedBytes = 0;
 
   constructor(document: unknown) {
@@ -219,9 +222,9 @@ class Draft {
   }
 
   remove(pointer: JsonPointer): void {
-    const place = this.#locate(pointer);
-    if ('record' in place && own(place.record, place.key) === undefined) throw failed();
-    edit(place, 'remove');
+    const location = this.#locate(pointer);
+    if ('record' in location && own(location.record, location.key) === undefined) throw invalidPatch();
+    edit(location, 'remove');
   }
 
   /** The package's move is not used: it clones the overwritten value through JSON text. */
@@ -236,7 +239,7 @@ class Draft {
    */
   test(pointer: JsonPointer, value: unknown): void {
     const present = this.read(pointer);
-    if (!deepEqual(present, value)) throw failed();
+    if (!deepEqual(present, value)) throw invalidPatch();
     if (!isContainer(present)) return;
     // The server opens both values to compare them, so the compared value counts as opened recursively.
     const opened = this.#ownAll(present);
@@ -248,7 +251,7 @@ class Draft {
     const value = this.read(from);
     // Copying null (present or missing) counts no bytes.
     this.#copiedBytes += value === null ? 0 : encodedSize(value);
-    if (this.#copiedBytes > MAX_COPIED_BYTES) throw failed();
+    if (this.#copiedBytes > MAX_COPIED_BYTES) throw invalidPatch();
     // An owned value may change later in one of its two places, so it is copied; other values are shared.
     this.add(to, this.#finished(value));
   }
@@ -260,22 +263,22 @@ class Draft {
   /**
    * Opens every container on the path and returns the location in the last one. `insert` allows an index past the end.
    */
-  #locate(pointer: JsonPointer, options: { readonly insert?: boolean } = {}): Place {
+  #locate(pointer: JsonPointer, options: { readonly insert?: boolean } = {}): Location {
     let container = this.#root;
     const last = pointer.length - 1;
     for (let depth = 0; depth < last; depth++) {
-      const place = placeIn(container, pointer[depth] ?? '');
-      const child = valueAt(place);
-      container = isContainer(child) && !this.#ours.has(child) ? this.#own(child) : child;
-      if (container !== child) edit(place, 'replace', container);
+      const location = locationIn(container, pointer[depth] ?? '');
+      const child = valueAt(location);
+      container = isContainer(child) && !this.#owned.has(child) ? this.#own(child) : child;
+      if (container !== child) edit(location, 'replace', container);
     }
-    return placeIn(container, pointer[last] ?? '', options);
+    return locationIn(container, pointer[last] ?? '', options);
   }
 
   /** A shallow copy that may be changed. Spreading defines keys instead of assigning them, also `__proto__`. */
   #own(container: Container): Container {
     const copy = Array.isArray(container) ? [...container] : { ...container };
-    this.#ours.add(copy);
+    this.#owned.add(copy);
     return copy;
   }
 
@@ -289,7 +292,7 @@ class Draft {
 
   /** Copies opened containers, with sorted keys; the rest is shared. */
   #finished(value: unknown): unknown {
-    if (!isContainer(value) || !this.#ours.has(value)) return value;
+    if (!isContainer(value) || !this.#owned.has(value)) return value;
     if (Array.isArray(value)) return value.map((item) => this.#finished(item));
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) setOwn(copy, key, this.#finished(value[key]));
@@ -297,35 +300,36 @@ class Draft {
   }
 }
 
-function placeIn(container: unknown, segment: string, options: { readonly insert?: boolean } = {}): Place {
+function locationIn(container: unknown, segment: string, options: { readonly insert?: boolean } = {}): Location {
   if (Array.isArray(container)) return { list: container, index: indexIn(container.length, segment, options) };
   if (isRecord(container)) return { record: container, key: segment };
-  throw failed();
+  throw invalidPatch();
 }
 
 /** Signs and leading zeros are accepted. A negative index counts from the end, so inserting at -1 appends. */
 function indexIn(length: number, segment: string, options: { readonly insert?: boolean }): number {
-  const places = options.insert === true ? length + 1 : length;
+  const indexCount = options.insert === true ? length + 1 : length;
   if (options.insert === true && segment === '-') return length;
-  if (!/^[+-]?[0-9]+$/.test(segment)) throw failed();
+  if (!/^[+-]?[0-9]+$/.test(segment)) throw invalidPatch();
   const number = Number(segment);
-  const index = number < 0 ? number + places : number;
-  if (index < 0 || index >= places) throw failed();
+  const index = number < 0 ? number + indexCount : number;
+  if (index < 0 || index >= indexCount) throw invalidPatch();
   return index;
 }
 
-function valueAt(place: Place): unknown {
-  return 'record' in place ? (own(place.record, place.key) ?? null) : place.list[place.index];
+function valueAt(location: Location): unknown {
+  return 'record' in location ? (own(location.record, location.key) ?? null) : location.list[location.index];
 }
 
 /** Performs one edit with fast-json-patch. */
-function edit(place: Place, op: 'add' | 'replace' | 'remove', value: unknown = null): void {
+function edit(location: Location, op: 'add' | 'replace' | 'remove', value: unknown = null): void {
   // The package assigns keys; for `__proto__` that would set the prototype.
-  if ('record' in place && place.key === '__proto__' && op !== 'remove') {
-    setOwn(place.record, place.key, value);
+  if ('record' in location && location.key === '__proto__' && op !== 'remove') {
+    setOwn(location.record, location.key, value);
     return;
   }
-  const [target, key] = 'record' in place ? [place.record, place.key] : [place.list, String(place.index)];
+  const [target, key] =
+    'record' in location ? [location.record, location.key] : [location.list, String(location.index)];
   const path = `/${fastJsonPatch.escapePathComponent(key)}`;
   const operation = op === 'remove' ? { op, path } : { op, path, value };
   // No validation (already done), in place (the container is owned), no restriction on key names (they are data).
@@ -360,6 +364,6 @@ function stringSize(text: string): number {
 }
 
 /** All operations fail with the same error: the server does not report the cause. */
-function failed(): Error {
+function invalidPatch(): Error {
   return errors.router('Invalid');
 }

@@ -41,21 +41,21 @@ export function applyMergePatch(
 }
 
 /** Merges without sorting: keys keep the document's order, and new ones come last. */
-export function mergeInOrder(
+export function mergeUnsorted(
   document: Readonly<Record<string, unknown>>,
   patch: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  return mergeRecords(document, patch, asTheyAre);
+  return mergeRecords(document, patch, unsorted);
 }
 
 /** The order of the keys of an opened object. */
 type Order = (record: MutableRecord) => MutableRecord;
 
-const asTheyAre: Order = (record) => record;
+const unsorted: Order = (record) => record;
 
 /** The decoder's error for a value of the wrong type; `target` is the expected Go type. */
 export function cannotUnmarshal(value: unknown, target: string): string {
-  return `json: cannot unmarshal ${typeWord(value)} into ${target}`;
+  return `json: cannot unmarshal ${jsonTypeName(value)} into ${target}`;
 }
 
 /**
@@ -111,7 +111,7 @@ function pruneNulls(value: unknown, order: Order): unknown {
   return order(pruned);
 }
 
-function typeWord(value: unknown): string {
+function jsonTypeName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
   return typeof value === 'bigint' || value instanceof NumberText ? 'number' : typeof value;

@@ -34,7 +34,7 @@ export function restore(schema: ObjectNode, document: unknown, live?: unknown): 
   if (!walk.sawUnknown) return { value, findings: NO_FINDINGS };
   // Unknown fields are rare, so a separate walk collects them.
   const unknown = new Set<string>();
-  nameUnknown(schema, document, '', unknown);
+  collectUnknown(schema, document, '', unknown);
   return { value, findings: [...unknown].sort().slice(0, MAX_FINDINGS) };
 }
 
@@ -53,17 +53,17 @@ interface Place {
   readonly live: unknown;
 }
 
-function restoreValue(node: Structural, value: unknown, place: Place): unknown {
-  if (value === null || value === undefined || value === place.live) return value;
+function restoreValue(node: Structural, value: unknown, position: Place): unknown {
+  if (value === null || value === undefined || value === position.live) return value;
   switch (node.type) {
     case 'object':
-      return restoreStruct(node, value, place);
+      return restoreStruct(node, value, position);
     case 'map':
       if (!isRecord(value)) throw new RestoreError(`cannot restore map from ${goKind(value)}`);
-      return replaceValues(value, (item, key) => restoreValue(node.values, item, inside(place, key)));
+      return replaceValues(value, (item, key) => restoreValue(node.values, item, inside(position, key)));
     case 'list':
       if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${goKind(value)}`);
-      return restoreList(value, (item, index) => restoreValue(node.items, item, inside(place, index)));
+      return restoreList(value, (item, index) => restoreValue(node.items, item, inside(position, index)));
     case 'scalar':
       return restoreScalar(node, value);
     case 'any':
@@ -76,10 +76,10 @@ function inside({ walk, live }: Place, key: string | number): Place {
   return { walk, live: isInside ? (live as Record<string | number, unknown>)[key] : undefined };
 }
 
-function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown {
+function restoreStruct(node: ObjectNode, value: unknown, position: Place): unknown {
   if (!isRecord(value)) throw new RestoreError(`cannot restore struct from: ${goKind(value)}`);
-  const { walk } = place;
-  const live = isRecord(place.live) ? place.live : NOTHING;
+  const { walk } = position;
+  const live = isRecord(position.live) ? position.live : NOTHING;
   const fields = fieldsOf(node);
   let restored = value;
   let known = 0;
@@ -90,7 +90,7 @@ function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown 
     const given = value[name];
     // Most of a patched object is unchanged. Inherited properties never equal a JSON value.
     if (given === live[name]) continue;
-    const item = restoreValue(child, given, inside(place, name));
+    const item = restoreValue(child, given, inside(position, name));
     if (item === given) continue;
     if (restored === value) restored = { ...value };
     setOwn(restored, name, item);
@@ -102,19 +102,19 @@ function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown 
 const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Collects unknown fields. Map keys are not part of the printed paths. */
-function nameUnknown(node: Structural, value: unknown, path: string, unknown: Set<string>): void {
+function collectUnknown(node: Structural, value: unknown, path: string, unknown: Set<string>): void {
   if (node.type === 'list' && Array.isArray(value)) {
     value.forEach((item, index) => {
-      nameUnknown(node.items, item, `${path}[${index}]`, unknown);
+      collectUnknown(node.items, item, `${path}[${index}]`, unknown);
     });
   }
   if (!isRecord(value)) return;
   for (const key of Object.keys(value)) {
-    if (node.type === 'map') nameUnknown(node.values, value[key], path, unknown);
+    if (node.type === 'map') collectUnknown(node.values, value[key], path, unknown);
     if (node.type !== 'object') continue;
     const inside = path === '' ? key : `${path}.${key}`;
     const field = node.fields.get(key);
-    if (field !== undefined) nameUnknown(field.node, value[key], inside, unknown);
+    if (field !== undefined) collectUnknown(field.node, value[key], inside, unknown);
     else if (!node.preserveUnknown) unknown.add(`unknown field "${inside}"`);
   }
 }
@@ -156,7 +156,7 @@ function restoreScalar(node: ScalarNode, value: unknown): unknown {
     case 'int64':
       if (kind === 'float64') throw new RestoreError(`cannot convert float64 to ${node.goType}`);
       if (kind !== 'int64') throw new RestoreError(`unrecognized type: ${node.scalar}`);
-      return node.scalar === 'int32' ? cutToSize(value as number | bigint) : value;
+      return node.scalar === 'int32' ? truncateToInt32(value as number | bigint) : value;
     case 'bytes':
       if (kind !== 'string') throw new RestoreError(`cannot restore slice from ${kind}`);
       checkBase64(value as string);
@@ -165,17 +165,17 @@ function restoreScalar(node: ScalarNode, value: unknown): unknown {
     case 'microTime':
     case 'duration':
       // These types have their own decoder, as in the normal decoder, but the error does not name the field here.
-      if (kind !== 'string') throw unreadable(value, 'string');
+      if (kind !== 'string') throw decodeFailure(value, 'string');
       return value;
     case 'intOrString':
-      if (kind !== 'string' && !isInt32(value)) throw unreadable(value, 'int32');
+      if (kind !== 'string' && !isInt32(value)) throw decodeFailure(value, 'int32');
       return value;
     case 'quantity':
       return value;
   }
 }
 
-function unreadable(value: unknown, goType: string): RestoreError {
+function decodeFailure(value: unknown, goType: string): RestoreError {
   const number = typeof value === 'number' || typeof value === 'bigint';
   const what = number && goType === 'int32' ? `number ${value}` : jsonType(value);
   return new RestoreError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
@@ -186,7 +186,7 @@ function isInt32(value: unknown): boolean {
 }
 
 /** An integer that is too large loses its upper bits. */
-function cutToSize(value: number | bigint): number {
+function truncateToInt32(value: number | bigint): number {
   return Number(BigInt.asIntN(32, BigInt(value)));
 }
 

@@ -54,7 +54,7 @@ export interface OrderedLists {
 }
 
 /** Merges the lists and puts them in the given order; undefined if there is no list. */
-export function mergeInOrder({ live, patch, order }: OrderedLists, rules: ListRules): Items | undefined {
+export function mergeOrdered({ live, patch, order }: OrderedLists, rules: ListRules): Items | undefined {
   const { mergeKey } = rules;
   checkOrder(patch ?? [], order, mergeKey);
   if (live === undefined && patch === undefined) return undefined;
@@ -125,15 +125,15 @@ function mergeByKey(
 ): { readonly items: readonly Item[]; readonly added: readonly Item[] } {
   const items = [...live];
   const added: Item[] = [];
-  const places = firstPlaces(items, mergeKey);
+  const indexes = firstIndexes(items, mergeKey);
   for (const change of patch) {
     const key = keyOf(change, mergeKey);
-    const place = places.get(key);
-    const present = place === undefined ? undefined : items[place];
-    if (place !== undefined && present !== undefined) {
-      items[place] = mergeItems(present, change);
+    const index = indexes.get(key);
+    const present = index === undefined ? undefined : items[index];
+    if (index !== undefined && present !== undefined) {
+      items[index] = mergeItems(present, change);
     } else {
-      places.set(key, items.length);
+      indexes.set(key, items.length);
       items.push(change);
       added.push(change);
     }
@@ -146,23 +146,23 @@ type Split = readonly [named: Items, others: Items];
 
 function splitScalars(items: Items, by: Items): Split {
   // The server uses a hash map here, which panics for maps and lists.
-  if ([...by, ...items].some((item) => isRecord(item) || Array.isArray(item))) throw crashed();
+  if ([...by, ...items].some((item) => isRecord(item) || Array.isArray(item))) throw serverPanic();
   const names = new Set(by);
   return [items.filter((item) => names.has(item)), items.filter((item) => !names.has(item))];
 }
 
 function splitByKey(items: Items, by: Items, mergeKey: string): Split {
-  const places = firstPlaces(by, mergeKey);
+  const indexes = firstIndexes(by, mergeKey);
   // Each search reads the other list from its start and fails at the first item that is not an object.
   const obstacle = by.findIndex((item) => !isRecord(item));
   const named: unknown[] = [];
   const others: unknown[] = [];
   for (const item of items) {
-    const place = places.get(keyOf(item, mergeKey));
-    if (obstacle >= 0 && (place === undefined || place > obstacle)) {
+    const index = indexes.get(keyOf(item, mergeKey));
+    if (obstacle >= 0 && (index === undefined || index > obstacle)) {
       throw errors.plain(`value for key ${obstacle} is not a map`);
     }
-    (place === undefined ? others : named).push(item);
+    (index === undefined ? others : named).push(item);
   }
   return [named, others];
 }
@@ -178,20 +178,20 @@ function arrange(
 ): Items {
   const named = sortLike(parts.named, order.named, mergeKey);
   const others = sortLike(parts.others, order.others, mergeKey);
-  const live = firstPlaces(order.others, mergeKey);
-  const placeOf = (item: unknown) => live.get(identityOf(item, mergeKey)) ?? -1;
+  const live = firstIndexes(order.others, mergeKey);
+  const indexOf = (item: unknown) => live.get(identityOf(item, mergeKey)) ?? -1;
   const result: unknown[] = [];
   let next = 0;
   for (const item of named) {
-    const limit = placeOf(item);
-    while (next < others.length && limit >= 0 && isBefore(placeOf(others[next]), limit)) result.push(others[next++]);
+    const limit = indexOf(item);
+    while (next < others.length && limit >= 0 && isBefore(indexOf(others[next]), limit)) result.push(others[next++]);
     result.push(item);
   }
   return [...result, ...others.slice(next)];
 }
 
-function isBefore(place: number, limit: number): boolean {
-  return place >= 0 && place < limit;
+function isBefore(index: number, limit: number): boolean {
+  return index >= 0 && index < limit;
 }
 
 /** Sorts items by their positions in `order`. Items with a delete directive that was not applied come last. */
@@ -199,22 +199,22 @@ function sortLike(items: Items, order: Items, mergeKey: string | undefined): Ite
   if (mergeKey !== undefined) for (const item of [...items, ...order]) keyOf(item, mergeKey);
   const isDeleted = (item: unknown) => mergeKey !== undefined && isRecord(item) && own(item, DIRECTIVE) === 'delete';
   const kept = items.filter((item) => !isDeleted(item));
-  const places = firstPlaces(order, mergeKey);
-  const placeOf = (item: unknown) => places.get(identityOf(item, mergeKey)) ?? Number.POSITIVE_INFINITY;
-  const placed = kept.map((item) => ({ item, place: placeOf(item) }));
-  const sorted = placed.every(({ place }) => place !== Number.POSITIVE_INFINITY)
-    ? placed.sort((left, right) => left.place - right.place)
-    : insertUnplaced(placed);
+  const indexes = firstIndexes(order, mergeKey);
+  const indexOf = (item: unknown) => indexes.get(identityOf(item, mergeKey)) ?? Number.POSITIVE_INFINITY;
+  const positioned = kept.map((item) => ({ item, index: indexOf(item) }));
+  const sorted = positioned.every(({ index }) => index !== Number.POSITIVE_INFINITY)
+    ? positioned.sort((left, right) => left.index - right.index)
+    : insertUnplaced(positioned);
   return [...sorted.map(({ item }) => item), ...items.filter(isDeleted)];
 }
 
 interface Placed {
   readonly item: unknown;
-  readonly place: number;
+  readonly index: number;
 }
 
 /** Go's sort uses insertion sort up to this length. */
-const SORTED_ONE_BY_ONE = 20;
+const INSERTION_SORT_LIMIT = 20;
 
 /**
  * An item without a position is less than every other, and every other is less than it. The result depends on the
@@ -222,8 +222,9 @@ const SORTED_ONE_BY_ONE = 20;
  */
 function insertUnplaced(items: readonly Placed[]): readonly Placed[] {
   const isLess = (left: Placed, right: Placed) =>
-    left.place === Number.POSITIVE_INFINITY || right.place === Number.POSITIVE_INFINITY || left.place < right.place;
-  if (items.length > SORTED_ONE_BY_ONE) return [...items].sort((left, right) => compare(left.place, right.place));
+    left.index === Number.POSITIVE_INFINITY || right.index === Number.POSITIVE_INFINITY || left.index < right.index;
+  if (items.length > INSERTION_SORT_LIMIT)
+    return [...items].sort((left, right) => comparePositions(left.index, right.index));
   const sorted: Placed[] = [];
   for (const item of items) {
     let at = sorted.length;
@@ -234,7 +235,7 @@ function insertUnplaced(items: readonly Placed[]): readonly Placed[] {
 }
 
 /** Infinities cannot be subtracted. */
-function compare(left: number, right: number): number {
+function comparePositions(left: number, right: number): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
@@ -264,19 +265,19 @@ function isSame(left: unknown, right: unknown, mergeKey: string): boolean {
     const [one, other] = [requireObject(left), requireObject(right)];
     return keyOf(one, mergeKey) === keyOf(other, mergeKey);
   }
-  if (isRecord(left) ? isRecord(right) : Array.isArray(left) && Array.isArray(right)) throw crashed();
+  if (isRecord(left) ? isRecord(right) : Array.isArray(left) && Array.isArray(right)) throw serverPanic();
   return left === right;
 }
 
 /** The first index of each key or scalar. */
-function firstPlaces(items: Items, mergeKey: string | undefined): Map<unknown, number> {
-  const places = new Map<unknown, number>();
+function firstIndexes(items: Items, mergeKey: string | undefined): Map<unknown, number> {
+  const indexes = new Map<unknown, number>();
   for (const [index, item] of items.entries()) {
     if (mergeKey !== undefined && !(isRecord(item) && Object.hasOwn(item, mergeKey))) continue;
     const identity = identityOf(item, mergeKey);
-    if (!places.has(identity)) places.set(identity, index);
+    if (!indexes.has(identity)) indexes.set(identity, index);
   }
-  return places;
+  return indexes;
 }
 
 function identityOf(item: unknown, mergeKey: string | undefined): unknown {
@@ -301,7 +302,7 @@ function kindOfItems(live: Items, patch: Items): ReturnType<typeof goKind> {
   const kind = goKind(all[0]);
   if (kind === 'slice') throw errors.router('Invalid');
   // The server panics if the first item is null; a later null has another kind than the first item.
-  if (kind === 'nil') throw crashed();
+  if (kind === 'nil') throw serverPanic();
   if (all.some((item) => goKind(item) !== kind)) {
     throw errors.plain(`list element types are not identical: ${printGoValue([live, patch])}`);
   }
@@ -317,6 +318,6 @@ export function unknownDirective(directive: unknown, holder: Item): Error {
 }
 
 /** The response for a request that makes the reference server panic. */
-function crashed(): Error {
+function serverPanic(): Error {
   return errors.plain('This request caused apiserver to panic. Look in the logs for details.');
 }

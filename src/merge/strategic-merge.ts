@@ -12,7 +12,7 @@ import type { MutableRecord } from '../util/json.js';
 import { cloneJson, isRecord, own, setOwn } from '../util/json.js';
 import { cannotUnmarshal } from './merge-patch.js';
 import type { ListRules } from './strategic-list.js';
-import { DIRECTIVE, deleteFromList, mergeInOrder, mergeLists, unknownDirective, wrongType } from './strategic-list.js';
+import { DIRECTIVE, deleteFromList, mergeLists, mergeOrdered, unknownDirective, wrongType } from './strategic-list.js';
 
 const RETAIN_KEYS = '$retainKeys';
 const SET_ORDER = '$setElementOrder';
@@ -105,7 +105,7 @@ function mergeOrderedLists(merged: MutableRecord, patch: MutableRecord, node: St
       ...(change === undefined ? {} : { patch: requireList(change) }),
       order,
     };
-    const items = mergeInOrder(lists, listRules(node, name));
+    const items = mergeOrdered(lists, listRules(node, name));
     if (items === undefined) continue;
     setOwn(merged, name, items);
     delete patch[name];
@@ -125,33 +125,33 @@ function fieldOf(key: string, directive: typeof SET_ORDER | typeof DELETE_SCALAR
 }
 
 /** A field of a struct, or a key of another map. */
-interface Place {
+interface FieldPosition {
   readonly node: Structural;
   readonly name: string;
 }
 
 /** The new value of a field; undefined if it is deleted. */
-function mergeValues(live: unknown, change: unknown, place: Place): unknown {
+function mergeValues(live: unknown, change: unknown, position: FieldPosition): unknown {
   if (change === null) return undefined;
   if (isRecord(live) && isRecord(change)) {
-    const field = fieldIn(place);
+    const field = fieldIn(position);
     return strategyOf(field.node) === 'replace' ? change : mergeRecords(live, change, field.node);
   }
   if (Array.isArray(live) && Array.isArray(change)) {
-    return mergeLists(live, change, listRules(place.node, place.name));
+    return mergeLists(live, change, listRules(position.node, position.name));
   }
   dropNulls(change);
   return withoutDirectives(change);
 }
 
 /** The value of a field after `$deleteFromPrimitiveList/<field>`. Without a list nothing changes. */
-function withoutScalars(live: unknown, unwanted: unknown, place: Place): unknown {
+function withoutScalars(live: unknown, unwanted: unknown, position: FieldPosition): unknown {
   // Null deletes, whatever the key.
   if (unwanted === null) return undefined;
   if (Array.isArray(live) && Array.isArray(unwanted)) {
-    return deleteFromList(live, unwanted, listRules(place.node, place.name));
+    return deleteFromList(live, unwanted, listRules(position.node, position.name));
   }
-  if (isRecord(live) && isRecord(unwanted)) return mergeValues(live, unwanted, place);
+  if (isRecord(live) && isRecord(unwanted)) return mergeValues(live, unwanted, position);
   const isSameScalar = live !== undefined && goKind(live) === goKind(unwanted) && !isRecord(live);
   return isSameScalar ? unwanted : live;
 }
@@ -182,7 +182,7 @@ function withoutDirectives(value: unknown): unknown {
 function listRules(node: Structural, name: string): ListRules {
   const field = fieldIn({ node, name });
   const list = field.node;
-  if (list.type !== 'list') return rulesOfNoList(field);
+  if (list.type !== 'list') return rulesOfPointer(field);
   const { items } = list;
   if (items.type === 'list') throw errors.plain('unexpected slice of slice');
   return {
@@ -195,13 +195,13 @@ function listRules(node: Structural, name: string): ListRules {
 }
 
 /** For a pointer field the server accepts any type as a list, without a merge key. */
-function rulesOfNoList({ node, presence }: Field): ListRules {
+function rulesOfPointer({ node, presence }: Field): ListRules {
   if (presence !== 'pointer') throw errors.plain('expected slice or array type, but got: struct');
   return { mergeKey: '', merges: false, itemKind: kindName(node), mergeItems: (_live, patch) => patch };
 }
 
 /** The field in the schema; if there is no exact match, names are compared case-insensitively. */
-function fieldIn({ node, name }: Place): Field {
+function fieldIn({ node, name }: FieldPosition): Field {
   if (node.type !== 'object' && node.type !== 'any') {
     throw errors.plain(`merging an object in json but data type is not struct, instead is: ${kindName(node)}`);
   }

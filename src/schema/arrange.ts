@@ -40,7 +40,9 @@ function arrangeStruct(node: ObjectNode, record: MutableRecord, isFinal: boolean
   const keys = Object.keys(record);
   const listing = listingOf(node);
   const isInOrder = areInWireOrder(listing, keys);
-  const arranged = isInOrder ? inWireOrder(listing, { record, keys }, isFinal) : brought(listing.all, record, isFinal);
+  const arranged = isInOrder
+    ? inWireOrder(listing, { record, keys }, isFinal)
+    : reordered(listing.all, record, isFinal);
   return isFinal ? Object.freeze(arranged) : arranged;
 }
 
@@ -57,7 +59,7 @@ function inWireOrder(
     const after = typeof before === 'object' ? storedField(listing.named.get(name) as Field, before, isFinal) : before;
     if (out === undefined) {
       if (after === before && after !== undefined) continue;
-      out = firstOf(record, keys, at);
+      out = copyFirst(record, keys, at);
     }
     // Field names of structs are known, so plain assignment is safe (no `__proto__`).
     if (after !== undefined) out[name] = after;
@@ -66,7 +68,7 @@ function inWireOrder(
 }
 
 /** Copies a record whose fields are in another order. Unknown fields are dropped. */
-function brought(fields: readonly Field[], record: MutableRecord, isFinal: boolean): MutableRecord {
+function reordered(fields: readonly Field[], record: MutableRecord, isFinal: boolean): MutableRecord {
   const out: MutableRecord = {};
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index] as Field;
@@ -79,7 +81,7 @@ function brought(fields: readonly Field[], record: MutableRecord, isFinal: boole
   return out;
 }
 
-function firstOf(record: MutableRecord, keys: readonly string[], count: number): MutableRecord {
+function copyFirst(record: MutableRecord, keys: readonly string[], count: number): MutableRecord {
   const out: MutableRecord = {};
   for (let index = 0; index < count; index++) out[keys[index] as string] = record[keys[index] as string];
   return out;

@@ -1,26 +1,12 @@
 /**
- * Decodes scalar values with the error messages of the reference server's decoder.
+ * Decodes scalar values with the error messages of the reference server's decoder; zero values of scalars.
  */
 import { Quantity } from '../meta/quantity.js';
-import { isUsualTime, parseMicroTime, parseTime, ZERO_TIME } from '../text/time/time.js';
+import { isCanonicalTime, parseMicroTime, parseTime, ZERO_TIME } from '../text/time/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import { NumberText } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 import type { ScalarNode } from './structural.js';
-
-export const ZERO: Readonly<Record<ScalarNode['scalar'], unknown>> = {
-  string: '',
-  int32: 0,
-  int64: 0,
-  number: 0,
-  boolean: false,
-  bytes: '',
-  time: null,
-  microTime: null,
-  quantity: '0',
-  intOrString: 0,
-  duration: '0s',
-};
 
 /** The document cannot be decoded as an object of the kind. The message is that of the reference server's decoder. */
 export class DecodeError extends Error {
@@ -28,43 +14,48 @@ export class DecodeError extends Error {
 }
 
 /** The path of a value for messages: the enclosing struct, the field, and the parent. Undefined at the top. */
-export interface Place {
+export interface FieldPosition {
   readonly goName: string;
   readonly name: string;
-  readonly above: Place | undefined;
+  readonly above: FieldPosition | undefined;
 }
 
 /** `given` is the original value if it was not a plain value. */
-export function decodeScalar(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): unknown {
+export function decodeScalar(
+  node: ScalarNode,
+  raw: unknown,
+  position: FieldPosition | undefined,
+  given: unknown,
+): unknown {
   switch (node.scalar) {
     case 'string':
-      if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
+      if (typeof raw !== 'string') throw typeError(raw, position, node.goType);
       return raw;
     case 'boolean':
-      if (typeof raw !== 'boolean') throw typeError(raw, place, node.goType);
+      if (typeof raw !== 'boolean') throw typeError(raw, position, node.goType);
       return raw;
     case 'int32':
     case 'int64':
-      return decodeInteger(node, raw, place, given);
+      return decodeInteger(node, raw, position, given);
     case 'number':
-      if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
+      if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, position, node.goType);
       return Number(raw);
     case 'bytes':
-      if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
-      return worded(() => canonicalBase64(raw));
+      if (typeof raw !== 'string') throw typeError(raw, position, node.goType);
+      return parseScalar(() => canonicalBase64(raw));
     case 'time':
     case 'microTime':
       // Types such as Time have their own decoder, so the error names the type of their text form.
-      if (typeof raw !== 'string') throw typeError(raw, place, 'string');
+      if (typeof raw !== 'string') throw typeError(raw, position, 'string');
       return decodeTime(node.scalar, raw);
     case 'quantity':
       // A quantity keeps its spelling: `1e3` stays `1e3`.
-      return worded(() => Quantity.parse(String(given instanceof NumberText ? given : raw).trim()).toString());
+      return parseScalar(() => Quantity.parse(String(given instanceof NumberText ? given : raw).trim()).toString());
     case 'intOrString':
       if (typeof raw === 'string') return raw;
-      return decodeInteger({ ...node, scalar: 'int32', goType: 'int32' }, raw, place, given);
+      return decodeInteger({ ...node, scalar: 'int32', goType: 'int32' }, raw, position, given);
     case 'duration':
-      if (typeof raw !== 'string') throw typeError(raw, place, 'string');
+      if (typeof raw !== 'string') throw typeError(raw, position, 'string');
       return raw;
   }
 }
@@ -84,7 +75,7 @@ export function plainScalar({ scalar }: ScalarNode, value: unknown): string | nu
     case 'int64':
       return Number.isSafeInteger(value) && value !== 0 ? (value as number) : undefined;
     case 'time':
-      return typeof value === 'string' && isUsualTime(value) ? value : undefined;
+      return typeof value === 'string' && isCanonicalTime(value) ? value : undefined;
     default:
       return undefined;
   }
@@ -95,7 +86,7 @@ function decodeTime(scalar: 'time' | 'microTime', raw: string): string | null {
     const text = scalar === 'time' ? parseTime(raw) : parseMicroTime(raw);
     return text.startsWith(ZERO_SECOND) ? null : text;
   } catch (error) {
-    throw inWordsOf(error);
+    throw toDecodeError(error);
   }
 }
 
@@ -104,41 +95,51 @@ const ZERO_SECOND = ZERO_TIME.slice(0, -1);
 const INT32_LIMIT = 2 ** 31;
 const INT64_LIMIT = 2 ** 63;
 
-function decodeInteger(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): number | bigint {
-  if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
+function decodeInteger(
+  node: ScalarNode,
+  raw: unknown,
+  position: FieldPosition | undefined,
+  given: unknown,
+): number | bigint {
+  if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, position, node.goType);
   // A number with a point or an exponent is not an integer, whatever its value.
-  if (given instanceof NumberText) throw typeError(raw, place, node.goType, given.text);
-  if (typeof raw === 'number' && !Number.isInteger(raw)) throw typeError(raw, place, node.goType, String(raw));
+  if (given instanceof NumberText) throw typeError(raw, position, node.goType, given.text);
+  if (typeof raw === 'number' && !Number.isInteger(raw)) throw typeError(raw, position, node.goType, String(raw));
   // Numbers and bigints compare exactly.
   const limit = node.scalar === 'int32' ? INT32_LIMIT : INT64_LIMIT;
-  if (raw >= limit || raw < -limit) throw typeError(raw, place, node.goType, String(raw));
+  if (raw >= limit || raw < -limit) throw typeError(raw, position, node.goType, String(raw));
   return raw;
 }
 
 /** Runs a parser and converts its error to a DecodeError. */
-function worded(parse: () => string): string {
+function parseScalar(parse: () => string): string {
   try {
     return parse();
   } catch (error) {
-    throw inWordsOf(error);
+    throw toDecodeError(error);
   }
 }
 
-function inWordsOf(error: unknown): DecodeError {
+function toDecodeError(error: unknown): DecodeError {
   return new DecodeError(messageOf(error), { cause: error });
 }
 
 /** The error for a value of the wrong type. */
-export function typeError(raw: unknown, place: Place | undefined, goType: string, literal = ''): DecodeError {
+export function typeError(
+  raw: unknown,
+  position: FieldPosition | undefined,
+  goType: string,
+  literal = '',
+): DecodeError {
   const what = literal === '' ? jsonType(raw) : `number ${literal}`;
-  if (place === undefined) return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
+  if (position === undefined) return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
   return new DecodeError(
-    `json: cannot unmarshal ${what} into Go struct field ${place.goName}.${pathTo(place)} of type ${goType}`,
+    `json: cannot unmarshal ${what} into Go struct field ${position.goName}.${pathTo(position)} of type ${goType}`,
   );
 }
 
 /** The field names from the top. */
-function pathTo({ name, above }: Place): string {
+function pathTo({ name, above }: FieldPosition): string {
   return above === undefined ? name : `${pathTo(above)}.${name}`;
 }
 
@@ -161,6 +162,20 @@ export function jsonType(raw: unknown): string {
       return typeof raw;
   }
 }
+
+export const ZERO_VALUES: Readonly<Record<ScalarNode['scalar'], unknown>> = {
+  string: '',
+  int32: 0,
+  int64: 0,
+  number: 0,
+  boolean: false,
+  bytes: '',
+  time: null,
+  microTime: null,
+  quantity: '0',
+  intOrString: 0,
+  duration: '0s',
+};
 
 /** Reports whether `omitempty` omits a value. */
 export function isEmpty(value: unknown): boolean {

@@ -9,11 +9,19 @@
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
 import { arrange } from './arrange.js';
-import { DecodeError, decodeScalar, isEmpty, type Place, plainScalar, typeError, ZERO } from './decode-scalar.js';
+import {
+  DecodeError,
+  decodeScalar,
+  type FieldPosition,
+  isEmpty,
+  plainScalar,
+  typeError,
+  ZERO_VALUES,
+} from './decode-scalar.js';
 import { decodingFindings } from './findings.js';
-import { firstInDocument, firstThatEnds } from './first-error.js';
-import { noteSentText } from './quantity-texts.js';
-import { thawedStruct } from './reuse.js';
+import { firstAbortingError, firstErrorInDocument } from './first-error.js';
+import { rememberQuantityText } from './quantity-texts.js';
+import { thawStruct } from './reuse.js';
 import {
   areInWireOrder,
   type Field,
@@ -36,17 +44,17 @@ export interface Decoded {
  * Tells whether a list or a reusable struct was created by this library and is frozen: it is then reused as it is, or
  * copied if it will be changed.
  */
-export type IsOurs = (value: object, node: ListNode | ObjectNode) => boolean | 'to be changed';
+export type IsReusable = (value: object, node: ListNode | ObjectNode) => boolean | 'copy';
 
 /**
  * Decodes a whole object. Throws {@link DecodeError}. `metadata` is that of a stored object: if the body has the same
  * metadata object, its members are reused.
  */
-export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: IsOurs, metadata?: object): Decoded {
+export function decode(schema: ObjectNode, body: ParsedBody, isReusable?: IsReusable, metadata?: object): Decoded {
   const { duplicates } = body;
-  const walk: Walk = { duplicates, suspicious: duplicates !== undefined, depth: 0, isOurs, metadata };
+  const walk: Walk = { duplicates, hasFindings: duplicates !== undefined, depth: 0, isReusable, metadata };
   const value = decodeWhole(schema, body.value, walk);
-  return { value, findings: walk.suspicious ? decodingFindings(schema, body) : NO_FINDINGS };
+  return { value, findings: walk.hasFindings ? decodingFindings(schema, body) : NO_FINDINGS };
 }
 
 function decodeWhole(schema: ObjectNode, value: unknown, walk: Walk): MutableRecord {
@@ -54,7 +62,8 @@ function decodeWhole(schema: ObjectNode, value: unknown, walk: Walk): MutableRec
     return decodeObject(schema, jsonView(value), undefined, walk);
   } catch (error) {
     if (error instanceof NotJsonError) throw new DecodeError(`json: ${error.message}`, { cause: error });
-    if (error instanceof DecodeError && schema.representation === 'struct') throw firstThatEnds(schema, value) ?? error;
+    if (error instanceof DecodeError && schema.representation === 'struct')
+      throw firstAbortingError(schema, value) ?? error;
     throw error;
   }
 }
@@ -65,13 +74,13 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 interface Walk {
   readonly duplicates: DuplicateKeys | undefined;
   /** Set if there are findings; they are collected by a second walk in document order. */
-  suspicious: boolean;
+  hasFindings: boolean;
   /**
    * The number of open objects, maps and lists. Documents that are too deep are rejected here, before other code walks
    * them.
    */
   depth: number;
-  readonly isOurs?: IsOurs | undefined;
+  readonly isReusable?: IsReusable | undefined;
   readonly metadata?: object | undefined;
 }
 
@@ -84,15 +93,15 @@ function tooDeep(): NotJsonError {
 }
 
 /** `raw` is the value as JSON represents it. */
-function decodeObject(node: ObjectNode, raw: unknown, place: Place | undefined, walk: Walk): MutableRecord {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw typeError(raw, place, node.goType);
+function decodeObject(node: ObjectNode, raw: unknown, position: FieldPosition | undefined, walk: Walk): MutableRecord {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw typeError(raw, position, node.goType);
   if (walk.depth++ > MAX_DEPTH) throw tooDeep();
   const keys = Object.keys(raw);
   const out: MutableRecord = {};
   const listing = listingOf(node);
   const decoding: Decoding = { raw: raw as Record<string, unknown>, keys, out, listing };
-  if (areInWireOrder(listing, keys)) decodeInOrder(node, decoding, place, walk);
-  else decodeInAnyOrder(node, decoding, place, walk);
+  if (areInWireOrder(listing, keys)) decodeInOrder(node, decoding, position, walk);
+  else decodeInAnyOrder(node, decoding, position, walk);
   walk.depth--;
   return out;
 }
@@ -105,7 +114,7 @@ interface Decoding {
 }
 
 /** Iterates over the keys of an object whose fields are in wire order: most fields of most objects are absent. */
-function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
+function decodeInOrder(node: ObjectNode, decoding: Decoding, position: FieldPosition | undefined, walk: Walk): void {
   const { raw, keys, out } = decoding;
   const { named, fillers } = decoding.listing;
   const isStruct = node.representation === 'struct';
@@ -125,7 +134,7 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | unde
     if (isOnce && scalar?.scalar === 'string' && typeof given === 'string' && given !== '') value = given;
     else {
       if (isOnce && scalar !== undefined) value = plainScalar(scalar, given);
-      value ??= decodeField(node, field, given, { walk, holder: raw, above: place });
+      value ??= decodeField(node, field, given, { walk, holder: raw, above: position });
       if (value === undefined) continue;
     }
     // Field names of structs are known, so plain assignment is safe (no `__proto__`).
@@ -138,10 +147,10 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | unde
 /** Like JSON, ignore properties that are not enumerable. */
 const isEnumerable = Object.prototype.propertyIsEnumerable;
 
-function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
+function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, position: FieldPosition | undefined, walk: Walk): void {
   const { raw, keys, out } = decoding;
   const isOnce = walk.duplicates === undefined;
-  const holding: Holding = { walk, holder: raw, above: place };
+  const holding: FieldHolder = { walk, holder: raw, above: position };
   const { depth } = walk;
   let known = 0;
   let index = 0;
@@ -157,7 +166,7 @@ function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | u
       } else if (field.fillsIn) fillIn(node, field, out);
     }
   } catch (error) {
-    throw firstInDocument(error, keys, (key) => {
+    throw firstErrorInDocument(error, keys, (key) => {
       const field = decoding.listing.named.get(key);
       if (field === undefined || field.index <= index) return field?.index === index;
       walk.depth = depth;
@@ -165,20 +174,22 @@ function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | u
       return false;
     });
   }
-  if (known !== keys.length) keepOrDrop(node, raw, out, walk);
+  if (known !== keys.length) keepOrDropUnknown(node, raw, out, walk);
 }
 
 function fillIn(node: ObjectNode, field: ListedField, out: MutableRecord): void {
   const { scalar } = field;
   const value =
-    scalar !== undefined && scalar.default === undefined ? ZERO[scalar.scalar] : absentField(node, field, undefined);
+    scalar !== undefined && scalar.default === undefined
+      ? ZERO_VALUES[scalar.scalar]
+      : absentField(node, field, undefined);
   if (value !== undefined) setOwn(out, field.name, value);
 }
 
 /** Keeps unknown fields if the schema preserves them; otherwise drops them and notes that there are findings. */
-function keepOrDrop(node: ObjectNode, raw: Record<string, unknown>, out: MutableRecord, walk: Walk): void {
+function keepOrDropUnknown(node: ObjectNode, raw: Record<string, unknown>, out: MutableRecord, walk: Walk): void {
   if (!node.preserveUnknown) {
-    walk.suspicious = true;
+    walk.hasFindings = true;
     return;
   }
   for (const key of Object.keys(raw)) {
@@ -187,21 +198,21 @@ function keepOrDrop(node: ObjectNode, raw: Record<string, unknown>, out: Mutable
 }
 
 /** The object that contains a field. */
-interface Holding {
+interface FieldHolder {
   readonly walk: Walk;
   readonly holder: object;
-  readonly above: Place | undefined;
+  readonly above: FieldPosition | undefined;
 }
 
 /** Decodes a field; undefined if it is not on the wire. */
-function decodeField(node: ObjectNode, field: Field, given: unknown, { walk, holder, above }: Holding): unknown {
+function decodeField(node: ObjectNode, field: Field, given: unknown, { walk, holder, above }: FieldHolder): unknown {
   const earlier = walk.duplicates?.get(holder)?.get(field.name);
   // A repeated struct or map is decoded into the same value, so its fields accumulate; any other value is overwritten.
   const raw = earlier === undefined ? given : accumulate(field.node, [...earlier, given]);
   if (raw === undefined || raw === null) return absentField(node, field, raw);
-  const place: Place = { goName: node.goName, name: field.name, above };
-  if (node.representation === 'document') return decodeLoose(field.node, raw, place, walk);
-  const value = decodeNode(field.node, raw, place, walk);
+  const position: FieldPosition = { goName: node.goName, name: field.name, above };
+  if (node.representation === 'document') return decodeLoose(field.node, raw, position, walk);
+  const value = decodeNode(field.node, raw, position, walk);
   // Some clients write the zero time for an absent time.
   if (value === null) return absentField(node, field, null);
   return field.presence === 'omitEmpty' && isEmpty(value) ? defaultOf(field.node) : value;
@@ -214,7 +225,7 @@ function absentField(node: ObjectNode, field: Field, raw: null | undefined): unk
     // Defaults inside of a default are applied too.
     return value === undefined
       ? undefined
-      : decodeLoose(field.node, value, undefined, { suspicious: false, duplicates: undefined, depth: 0 });
+      : decodeLoose(field.node, value, undefined, { hasFindings: false, duplicates: undefined, depth: 0 });
   }
   const { node: inner, presence } = field;
   if (inner.default !== undefined && inner.default !== null) return cloneJson(inner.default);
@@ -236,91 +247,95 @@ function accumulate(node: Structural, values: readonly unknown[]): unknown {
 }
 
 /** A document keeps a value of the wrong type; schema validation reports it later. */
-function decodeLoose(node: Structural, given: unknown, place: Place | undefined, walk: Walk): unknown {
+function decodeLoose(node: Structural, given: unknown, position: FieldPosition | undefined, walk: Walk): unknown {
   const raw = jsonView(given);
   if (node.type === 'object') {
-    if (isRecord(raw)) return decodeObject(node, raw, place, walk);
+    if (isRecord(raw)) return decodeObject(node, raw, position, walk);
     // Metadata is a struct also in documents, and is decoded on its own.
     if (node.representation === 'struct') throw typeError(raw, undefined, node.goType);
     return cloneJson(raw, walk.depth);
   }
-  if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, place, walk, decodeLoose);
+  if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, position, walk, decodeLoose);
   if (node.type === 'list' && Array.isArray(raw)) {
     enter(walk);
-    const items = Array.from(raw, (item: unknown) => decodeLoose(node.items, item ?? null, place, walk));
+    const items = Array.from(raw, (item: unknown) => decodeLoose(node.items, item ?? null, position, walk));
     walk.depth--;
     return items;
   }
   return cloneJson(raw, walk.depth);
 }
 
-function decodeNode(node: Structural, given: unknown, place: Place | undefined, walk: Walk): unknown {
+function decodeNode(node: Structural, given: unknown, position: FieldPosition | undefined, walk: Walk): unknown {
   const isStrange = typeof given === 'object' && given !== null && Object.getPrototypeOf(given) !== Object.prototype;
   const raw = isStrange ? jsonView(given) : given;
   switch (node.type) {
     case 'scalar':
-      return decodeScalar(node, raw, place, given);
+      return decodeScalar(node, raw, position, given);
     case 'map':
-      if (!isRecord(raw)) throw typeError(raw, place, node.goType);
-      return decodeMap(node, raw, place, walk, decodeNode);
+      if (!isRecord(raw)) throw typeError(raw, position, node.goType);
+      return decodeMap(node, raw, position, walk, decodeNode);
     case 'list':
-      if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
-      return walk.isOurs?.(raw, node) === true ? raw : decodeList(node, raw, place, walk);
+      if (!Array.isArray(raw)) throw typeError(raw, position, node.goType);
+      return walk.isReusable?.(raw, node) === true ? raw : decodeList(node, raw, position, walk);
     case 'object':
-      if (raw === walk.metadata && isRecord(raw) && isMetadata(place)) return { ...raw };
-      if (node.reusable === true && walk.isOurs !== undefined && isRecord(raw)) {
-        const ours = walk.isOurs(raw, node);
-        if (ours === true) return raw;
-        if (ours === 'to be changed')
-          return thawedStruct(node, raw, (part, inner) => walk.isOurs?.(part, inner) === true);
+      if (raw === walk.metadata && isRecord(raw) && isMetadata(position)) return { ...raw };
+      if (node.reusable === true && walk.isReusable !== undefined && isRecord(raw)) {
+        const reusable = walk.isReusable(raw, node);
+        if (reusable === true) return raw;
+        if (reusable === 'copy') return thawStruct(node, raw, (part, inner) => walk.isReusable?.(part, inner) === true);
       }
       return node.representation === 'document'
-        ? decodeLoose(node, raw, place, walk)
-        : decodeObject(node, raw, place, walk);
+        ? decodeLoose(node, raw, position, walk)
+        : decodeObject(node, raw, position, walk);
     case 'any':
       return cloneJson(raw, walk.depth);
   }
 }
 
-function isMetadata(place: Place | undefined): boolean {
-  return place?.above === undefined && place?.name === 'metadata';
+function isMetadata(position: FieldPosition | undefined): boolean {
+  return position?.above === undefined && position?.name === 'metadata';
 }
 
-function decodeList(node: ListNode, raw: readonly unknown[], place: Place | undefined, walk: Walk): readonly unknown[] {
+function decodeList(
+  node: ListNode,
+  raw: readonly unknown[],
+  position: FieldPosition | undefined,
+  walk: Walk,
+): readonly unknown[] {
   enter(walk);
   const { items: itemNode } = node;
-  const { isOurs } = walk;
-  const mayBeOurs = isOurs !== undefined && itemNode.type === 'object' && itemNode.reusable === true;
+  const { isReusable } = walk;
+  const mayBeReusable = isReusable !== undefined && itemNode.type === 'object' && itemNode.reusable === true;
   const items: unknown[] = [];
   let others: number[] | undefined;
   for (let index = 0; index < raw.length; index++) {
     const item = raw[index];
-    if (mayBeOurs) {
-      if (typeof item === 'object' && item !== null && isOurs(item, itemNode) === true) {
+    if (mayBeReusable) {
+      if (typeof item === 'object' && item !== null && isReusable(item, itemNode) === true) {
         items.push(item);
         continue;
       }
       others ??= [];
       others.push(index);
     }
-    items.push(item === null || item === undefined ? zeroValue(itemNode) : decodeNode(itemNode, item, place, walk));
+    items.push(item === null || item === undefined ? zeroValue(itemNode) : decodeNode(itemNode, item, position, walk));
   }
   walk.depth--;
-  return mayBeOurs && others?.length !== raw.length ? finished(itemNode, items, others) : items;
+  return mayBeReusable && others?.length !== raw.length ? freezeItems(itemNode, items, others) : items;
 }
 
 /** Freezes a list that contains reused items. There may be thousands of items, so only the new ones are normalized. */
-function finished(node: ObjectNode, items: unknown[], others: readonly number[] = []): readonly unknown[] {
+function freezeItems(node: ObjectNode, items: unknown[], others: readonly number[] = []): readonly unknown[] {
   for (const index of others) items[index] = arrange(node, items[index], true);
   return Object.freeze(items);
 }
 
-type DecodeValue = (node: Structural, raw: unknown, place: Place | undefined, walk: Walk) => unknown;
+type DecodeValue = (node: Structural, raw: unknown, position: FieldPosition | undefined, walk: Walk) => unknown;
 
 function decodeMap(
   node: MapNode,
   raw: Record<string, unknown>,
-  place: Place | undefined,
+  position: FieldPosition | undefined,
   walk: Walk,
   decodeValue: DecodeValue,
 ): MutableRecord {
@@ -339,17 +354,17 @@ function decodeMap(
       if (value === undefined) continue;
       if (isText && typeof value === 'string') setOwn(out, key, value);
       else {
-        const decoded = value === null ? zeroValue(values) : decodeValue(values, value, place, walk);
+        const decoded = value === null ? zeroValue(values) : decodeValue(values, value, position, walk);
         setOwn(out, key, decoded);
-        if (isAmount && value !== decoded && value !== null) noteSentText(out, key, String(value));
+        if (isAmount && value !== decoded && value !== null) rememberQuantityText(out, key, String(value));
       }
     }
   } catch (error) {
-    throw firstInDocument(error, Object.keys(raw), (key) => {
+    throw firstErrorInDocument(error, Object.keys(raw), (key) => {
       const value = raw[key];
       if (key <= reached || value === undefined || value === null) return key === reached;
       walk.depth = depth;
-      decodeValue(values, value, place, walk);
+      decodeValue(values, value, position, walk);
       return false;
     });
   }
@@ -373,7 +388,7 @@ export function zeroValue(node: Structural): unknown {
     case 'any':
       return null;
     case 'scalar':
-      return ZERO[node.scalar];
+      return ZERO_VALUES[node.scalar];
   }
 }
 
@@ -383,18 +398,18 @@ const emptyStructs = new WeakMap<ObjectNode, MutableRecord>();
 function emptyStruct(node: ObjectNode): MutableRecord {
   let empty = emptyStructs.get(node);
   if (empty === undefined) {
-    empty = decodeObject(node, {}, undefined, { duplicates: undefined, suspicious: false, depth: 0 });
+    empty = decodeObject(node, {}, undefined, { duplicates: undefined, hasFindings: false, depth: 0 });
     emptyStructs.set(node, empty);
   }
   return empty;
 }
 
 /** The zero values of a struct's fields without any defaults. */
-export function untouchedFields(node: ObjectNode): MutableRecord {
+export function zeroFields(node: ObjectNode): MutableRecord {
   const out: MutableRecord = {};
   for (const { name, node: inner, presence } of node.fields.values()) {
     if (presence !== 'always') continue;
-    setOwn(out, name, inner.type === 'object' ? untouchedFields(inner) : zeroValue(inner));
+    setOwn(out, name, inner.type === 'object' ? zeroFields(inner) : zeroValue(inner));
   }
   return out;
 }

@@ -2,14 +2,18 @@
  * Decides which of several errors in a document is reported.
  */
 import { isRecord, jsonView, MAX_DEPTH } from '../util/json.js';
-import { DecodeError, decodeScalar, type Place } from './decode-scalar.js';
+import { DecodeError, decodeScalar, type FieldPosition } from './decode-scalar.js';
 import type { ScalarNode, Structural } from './structural.js';
 
 /**
  * Returns the error that comes first in the document, whatever the order in which the fields are decoded. `isThere`
  * reports whether a key is the failed one; it decodes keys that have not been decoded yet.
  */
-export function firstInDocument(error: unknown, keys: readonly string[], isThere: (key: string) => boolean): unknown {
+export function firstErrorInDocument(
+  error: unknown,
+  keys: readonly string[],
+  isThere: (key: string) => boolean,
+): unknown {
   if (!(error instanceof DecodeError)) return error;
   try {
     keys.some(isThere);
@@ -23,7 +27,7 @@ export function firstInDocument(error: unknown, keys: readonly string[], isThere
  * Types with their own decoder: an invalid value aborts the decoding, whereas a value of another wrong type is only
  * noted and reported at the end.
  */
-const READ_BY_THEMSELVES: ReadonlySet<ScalarNode['scalar']> = new Set([
+const SELF_DECODING_SCALARS: ReadonlySet<ScalarNode['scalar']> = new Set([
   'duration',
   'intOrString',
   'microTime',
@@ -32,7 +36,12 @@ const READ_BY_THEMSELVES: ReadonlySet<ScalarNode['scalar']> = new Set([
 ]);
 
 /** Returns the first error in a document that aborts the decoding; it takes precedence over type errors. */
-export function firstThatEnds(node: Structural, given: unknown, above?: Place, depth = 0): DecodeError | undefined {
+export function firstAbortingError(
+  node: Structural,
+  given: unknown,
+  above?: FieldPosition,
+  depth = 0,
+): DecodeError | undefined {
   if (given === null || given === undefined || depth > MAX_DEPTH) return undefined;
   const raw = jsonView(given);
   switch (node.type) {
@@ -41,31 +50,38 @@ export function firstThatEnds(node: Structural, given: unknown, above?: Place, d
       return firstOf(Object.keys(raw), (key) => {
         const field = node.fields.get(key);
         if (field === undefined) return undefined;
-        return firstThatEnds(field.node, raw[key], { goName: node.goName, name: key, above }, depth + 1);
+        return firstAbortingError(field.node, raw[key], { goName: node.goName, name: key, above }, depth + 1);
       });
     case 'map':
       if (!isRecord(raw)) return undefined;
-      return firstOf(Object.keys(raw), (key) => firstThatEnds(node.values, raw[key], above, depth + 1));
+      return firstOf(Object.keys(raw), (key) => firstAbortingError(node.values, raw[key], above, depth + 1));
     case 'list':
-      return Array.isArray(raw) ? firstOf(raw, (item) => firstThatEnds(node.items, item, above, depth + 1)) : undefined;
+      return Array.isArray(raw)
+        ? firstOf(raw, (item) => firstAbortingError(node.items, item, above, depth + 1))
+        : undefined;
     case 'scalar':
-      return READ_BY_THEMSELVES.has(node.scalar) ? problemOf(node, raw, given, above) : undefined;
+      return SELF_DECODING_SCALARS.has(node.scalar) ? scalarError(node, raw, given, above) : undefined;
     case 'any':
       return undefined;
   }
 }
 
-function firstOf<Item>(items: readonly Item[], look: (item: Item) => DecodeError | undefined): DecodeError | undefined {
+function firstOf<Item>(items: readonly Item[], find: (item: Item) => DecodeError | undefined): DecodeError | undefined {
   for (const item of items) {
-    const found = look(item);
+    const found = find(item);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function problemOf(node: ScalarNode, raw: unknown, given: unknown, place: Place | undefined): DecodeError | undefined {
+function scalarError(
+  node: ScalarNode,
+  raw: unknown,
+  given: unknown,
+  position: FieldPosition | undefined,
+): DecodeError | undefined {
   try {
-    decodeScalar(node, raw, place, given);
+    decodeScalar(node, raw, position, given);
     return undefined;
   } catch (error) {
     if (error instanceof DecodeError) return error;

@@ -60,7 +60,7 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
     hint = { ...hintOf(current), ...hint };
     const def = (current as z.core.$ZodTypes)._zod.def;
     checked ||= (def.checks?.length ?? 0) > 0;
-    refuseChanges(def, path);
+    rejectTransforms(def, path);
     if (def.type === 'optional') isOptional = true;
     else if (def.type === 'nullable') isNullable = true;
     else if (def.type === 'default' || def.type === 'prefault') {
@@ -83,11 +83,13 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
  * Rejects schemas that change values: the server stores what the client sent, so a schema may only validate values and
  * provide defaults.
  */
-function refuseChanges(def: z.core.$ZodTypes['_zod']['def'], path: string): void {
+function rejectTransforms(def: z.core.$ZodTypes['_zod']['def'], path: string): void {
   const coerces = 'coerce' in def && def.coerce === true;
   const overwrites = def.checks?.some((check) => check._zod.def.check === 'overwrite') ?? false;
   if (!coerces && !overwrites) return;
-  throw new TypeError(`${path || 'the schema'}: zod would change values here (coerce, trim, toLowerCase, …)`);
+  throw new TypeError(
+    `${path || 'the schema'}: zod schemas that change values (coerce, trim, toLowerCase, …) are not supported`,
+  );
 }
 
 /** `representation` is that of the enclosing object; nested objects without a Go name inherit it. */
@@ -163,7 +165,7 @@ function nodeFromZod(
         ...extras,
       });
     default:
-      throw new TypeError(`${path || 'the schema'}: zod type "${def.type}" has no place in an API object`);
+      throw new TypeError(`${path || 'the schema'}: zod type "${def.type}" is not supported in API objects`);
   }
 }
 
@@ -194,15 +196,13 @@ function checkListType(items: Structural, hint: Hint, path: string): void {
   if (hint.listType !== 'map') return;
   const keys = hint.mapKeys ?? [];
   if (items.type !== 'object') throw new TypeError(`${path}: mapList is for objects; use setList for other values`);
-  if (keys.length === 0) throw new TypeError(`${path}: mapList needs the key that tells items apart`);
+  if (keys.length === 0) throw new TypeError(`${path}: mapList needs at least one key`);
   for (const key of keys) {
     const field = items.fields.get(key);
-    if (field === undefined) throw new TypeError(`${path}: mapList by "${key}", which its items do not have`);
-    if (field.node.type !== 'scalar') throw new TypeError(`${path}: mapList by "${key}", which is no plain value`);
+    if (field === undefined) throw new TypeError(`${path}: mapList key "${key}" is not a field of the items`);
+    if (field.node.type !== 'scalar') throw new TypeError(`${path}: mapList key "${key}" is not a scalar`);
     if (items.representation === 'document' && !field.required && field.node.default === undefined) {
-      throw new TypeError(
-        `${path}: mapList by "${key}", which items may leave out: make it required, or give it a default`,
-      );
+      throw new TypeError(`${path}: mapList key "${key}" is optional: make it required, or give it a default`);
     }
   }
 }
@@ -232,11 +232,9 @@ function objectNode(
 ): ObjectNode {
   if (path.split('.').length > MAX_SCHEMA_DEPTH) {
     const start = path.split('.').slice(0, 4).join('.');
-    throw new TypeError(
-      `${start}…: a schema that refers to itself has no place in an API object; use z.unknown() there`,
-    );
+    throw new TypeError(`${start}…: recursive schemas are not supported in API objects; use z.unknown() there`);
   }
-  const isShared = sharable(from);
+  const isShared = isSharable(from);
   const present = isShared ? structs.get(from.schema) : undefined;
   if (present !== undefined) return present;
   const def = (from.schema as z.core.$ZodObject)._zod.def;
@@ -283,7 +281,7 @@ type Mutable<Node> = { -readonly [Key in keyof Node]: Node[Key] };
 const structs = new WeakMap<ZodNode, ObjectNode>();
 
 /** True if the wrappers around a struct declare nothing that its node has to contain. */
-function sharable({ schema, hint, checked }: Unwrapped): boolean {
+function isSharable({ schema, hint, checked }: Unwrapped): boolean {
   if (hint.goName === undefined) return false;
   const own = hintOf(schema);
   const same = own.atomic === hint.atomic && own.patchStrategy === hint.patchStrategy && own.goType === hint.goType;

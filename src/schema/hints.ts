@@ -83,7 +83,7 @@ export function namedString(goType: string): z.ZodString {
 }
 
 /** A string type with known values. Whether other values are allowed is decided by the validation of the kind. */
-export function words<Word extends string>(goType: string): z.ZodType<Word, Word> {
+export function enumString<Word extends string>(goType: string): z.ZodType<Word, Word> {
   return namedString(goType) as unknown as z.ZodType<Word, Word>;
 }
 

@@ -10,7 +10,7 @@ const CANONICAL_PREFIX = orchDialect.extension('');
 /** Returns the schema itself if none of its names differ. */
 export function schemaInDialect(schema: ObjectNode, dialect: Dialect): ObjectNode {
   if (dialect.extension('') === CANONICAL_PREFIX || !hasExtensions(schema, new Set())) return schema;
-  return respell(schema, { dialect, done: new Map() }) as ObjectNode;
+  return convertNames(schema, { dialect, done: new Map() }) as ObjectNode;
 }
 
 /** A schema may contain itself, so visited nodes are skipped. */
@@ -32,11 +32,11 @@ interface Walk {
   readonly done: Map<Structural, Structural>;
 }
 
-function respell(node: Structural, walk: Walk): Structural {
+function convertNames(node: Structural, walk: Walk): Structural {
   const present = walk.done.get(node);
   if (present !== undefined) return present;
-  if (node.type === 'list') return uniform({ ...node, items: respell(node.items, walk) });
-  if (node.type === 'map') return uniform({ ...node, values: respell(node.values, walk) });
+  if (node.type === 'list') return uniform({ ...node, items: convertNames(node.items, walk) });
+  if (node.type === 'map') return uniform({ ...node, values: convertNames(node.values, walk) });
   if (node.type !== 'object') return node;
   const fields = new Map<string, Field>();
   const made = uniform<ObjectNode>({ ...node, fields });
@@ -45,7 +45,7 @@ function respell(node: Structural, walk: Walk): Structural {
     const name = field.name.startsWith(CANONICAL_PREFIX)
       ? walk.dialect.extension(field.name.slice(CANONICAL_PREFIX.length))
       : field.name;
-    fields.set(name, { ...field, name, node: respell(field.node, walk) });
+    fields.set(name, { ...field, name, node: convertNames(field.node, walk) });
   }
   return made;
 }

@@ -8,7 +8,7 @@
 import * as z from 'zod';
 import { type Dialect, orchDialect } from '../meta/dialect.js';
 import { objectFromZod } from './from-zod.js';
-import { hint, int64, mapList, namedString, optional, pointer, words } from './hints.js';
+import { enumString, hint, int64, mapList, namedString, optional, pointer } from './hints.js';
 import { schemaInDialect } from './in-dialect.js';
 import type { ObjectNode } from './structural.js';
 import { type Input, type Output, once, type Type, type } from './type.js';
@@ -27,7 +27,7 @@ const validationRuleShape = () => ({
   rule: z.string(),
   message: optional(z.string()),
   messageExpression: optional(z.string()),
-  reason: pointer(words<FieldValueErrorReason>('v1.FieldValueErrorReason')),
+  reason: pointer(enumString<FieldValueErrorReason>('v1.FieldValueErrorReason')),
   fieldPath: optional(z.string()),
   optionalOldSelf: pointer(z.boolean()),
 });
@@ -163,14 +163,14 @@ const jsonSchemaPropsShape = (): z.ZodRawShape => {
 export const jsonSchemaProps: Type<JSONSchemaProps> = type('JSONSchemaProps', jsonSchemaPropsShape);
 
 const canonicalNode = once(() => objectFromZod(jsonSchemaProps()));
-const spelledNodes = new Map<string, ObjectNode>();
+const nodesByDialect = new Map<string, ObjectNode>();
 
 /** The structural schema of JSONSchemaProps in a dialect. */
 export function jsonSchemaNode(dialect: Dialect): ObjectNode {
-  let node = spelledNodes.get(dialect.name);
+  let node = nodesByDialect.get(dialect.name);
   if (node === undefined) {
     node = schemaInDialect(canonicalNode(), dialect);
-    spelledNodes.set(dialect.name, node);
+    nodesByDialect.set(dialect.name, node);
   }
   return node;
 }

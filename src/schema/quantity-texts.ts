@@ -5,19 +5,19 @@
 const texts = new WeakMap<object, Map<string, string>>();
 
 /** Remembers the spelling of one value. */
-export function noteSentText(holder: object, key: string, text: string): void {
+export function rememberQuantityText(holder: object, key: string, text: string): void {
   const known = texts.get(holder);
   if (known === undefined) texts.set(holder, new Map([[key, text]]));
   else known.set(key, text);
 }
 
 /** Returns the client's spelling; undefined if it is not known to differ. */
-export function sentText(holder: object, key: string): string | undefined {
+export function originalQuantityText(holder: object, key: string): string | undefined {
   return texts.get(holder)?.get(key);
 }
 
 /** Copies the spellings to a copy of the map. */
-export function keepSentTexts(from: object, to: object): void {
+export function copyQuantityTexts(from: object, to: object): void {
   const known = texts.get(from);
   if (known !== undefined) texts.set(to, known);
 }

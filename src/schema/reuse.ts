@@ -15,30 +15,30 @@ interface Route {
   readonly isList: boolean;
 }
 
-export class KnownParts {
+export class ReusableParts {
   readonly #nodeOf = new WeakMap<object, ObjectNode>();
   /**
    * First item → all items of the last stored list that begins with it; all of them are registered, with one type. A
    * copy, because engines read frozen arrays slowly.
    */
-  readonly #listFrom = new WeakMap<object, readonly unknown[]>();
+  readonly #listByFirst = new WeakMap<object, readonly unknown[]>();
   /** The list whose items are being looked up in order, the next index, and the type of the items. */
-  #asked: readonly unknown[] = NOTHING;
-  #next = 0;
-  #askedNode: Structural | undefined;
+  #currentList: readonly unknown[] = NOTHING;
+  #nextIndex = 0;
+  #currentNode: Structural | undefined;
 
   /** Reports whether a value is part of a stored object and has the given type. */
   has(part: object, node: Structural): boolean {
-    if (this.#asked[this.#next] === part && this.#askedNode === node) {
-      if (++this.#next === this.#asked.length) this.#asked = NOTHING;
+    if (this.#currentList[this.#nextIndex] === part && this.#currentNode === node) {
+      if (++this.#nextIndex === this.#currentList.length) this.#currentList = NOTHING;
       return true;
     }
     if (this.#nodeOf.get(part) !== node) return false;
-    const list = this.#listFrom.get(part);
+    const list = this.#listByFirst.get(part);
     if (list !== undefined) {
-      this.#asked = list;
-      this.#askedNode = node;
-      this.#next = 1;
+      this.#currentList = list;
+      this.#currentNode = node;
+      this.#nextIndex = 1;
     }
     return true;
   }
@@ -67,13 +67,13 @@ export class KnownParts {
     const [first] = items;
     if (!isRecord(first)) return;
     // Most items of a long list are unchanged and already registered.
-    const before = this.#nodeOf.get(first) === node ? (this.#listFrom.get(first) ?? NOTHING) : NOTHING;
+    const before = this.#nodeOf.get(first) === node ? (this.#listByFirst.get(first) ?? NOTHING) : NOTHING;
     const length = Math.min(items.length, before.length);
     let index = 0;
     while (index < length && items[index] === before[index]) index++;
     let areAllKnown = true;
     for (; index < items.length; index++) areAllKnown = this.#noteItem(items[index], node) && areAllKnown;
-    if (areAllKnown && items.length > 1) this.#listFrom.set(first, items);
+    if (areAllKnown && items.length > 1) this.#listByFirst.set(first, items);
   }
 
   #noteItem(item: unknown, node: ObjectNode): boolean {
@@ -127,21 +127,21 @@ function* routesBelow(node: Structural, names: readonly string[], above: readonl
 /** Reports whether a list or a reusable struct may be shared, because it will not be changed. */
 export type IsShared = (part: object, node: ListNode | ObjectNode) => boolean;
 
-export function thawed(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
+export function thawValue(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
   if (typeof value !== 'object' || value === null || node === undefined) return copyJson(value);
   if (node.type === 'list' && Array.isArray(value)) {
-    return isShared(value, node) ? value : value.map((item) => thawed(node.items, item, isShared));
+    return isShared(value, node) ? value : value.map((item) => thawValue(node.items, item, isShared));
   }
   if (node.type !== 'object' || Array.isArray(value)) return copyJson(value);
   if (node.reusable === true && isShared(value, node)) return value;
-  return thawedStruct(node, value as Readonly<Record<string, unknown>>, isShared);
+  return thawStruct(node, value as Readonly<Record<string, unknown>>, isShared);
 }
 
 /**
  * Copies the struct itself and all parts that are not shared. Field names of structs are known, so plain assignment is
  * safe.
  */
-export function thawedStruct(
+export function thawStruct(
   node: ObjectNode,
   struct: Readonly<Record<string, unknown>>,
   isShared: IsShared,
@@ -149,7 +149,7 @@ export function thawedStruct(
   const out: MutableRecord = { ...struct };
   for (const name in struct) {
     const item = struct[name];
-    if (typeof item === 'object') out[name] = thawed(node.fields.get(name)?.node, item, isShared);
+    if (typeof item === 'object') out[name] = thawValue(node.fields.get(name)?.node, item, isShared);
   }
   return out;
 }

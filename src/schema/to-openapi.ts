@@ -33,7 +33,7 @@ export interface SchemaContext {
   /** A reference to the definition of a named type; undefined: the type is written inline. */
   reference(type: ObjectNode | NamedType): string | undefined;
   /** The named type of a field that accepts several types, if any. */
-  formless(field: string): NamedType | undefined;
+  unionType(field: string): NamedType | undefined;
   /** The description of a field of the current type. */
   describe(field: string): string | undefined;
 }
@@ -95,15 +95,15 @@ function withReference(schema: OpenApiSchema): OpenApiSchema {
 }
 
 /** The position of a node: the field it belongs to, and the representation of the enclosing object. */
-interface Place {
+interface NodePosition {
   readonly field: string;
   readonly isDocument: boolean;
   /** True for items of lists and values of maps. */
   readonly isItem?: boolean;
 }
 
-function nodeSchema(node: Structural, context: SchemaContext, place: Place): OpenApiSchema {
-  const { isDocument } = place;
+function nodeSchema(node: Structural, context: SchemaContext, position: NodePosition): OpenApiSchema {
+  const { isDocument } = position;
   const { extension } = context.dialect;
   const nullable = isDocument && node.nullable === true && context.version === 3 ? { nullable: true } : {};
   switch (node.type) {
@@ -120,43 +120,43 @@ function nodeSchema(node: Structural, context: SchemaContext, place: Place): Ope
     case 'map':
       return {
         type: 'object',
-        additionalProperties: itemSchema(node.values, context, place),
+        additionalProperties: itemSchema(node.values, context, position),
         ...(node.atomic ? { [extension('map-type')]: 'atomic' } : {}),
         ...nullable,
       };
     case 'list':
       return {
         type: 'array',
-        items: itemSchema(node.items, context, place),
-        ...listExtensions(node, context, place),
+        items: itemSchema(node.items, context, position),
+        ...listExtensions(node, context, position),
         ...nullable,
       };
     case 'scalar':
       return { ...scalarSchema(node.scalar, context, isDocument), ...nullable };
     case 'any': {
-      const type = isDocument ? undefined : (NAMED_BY_GO_TYPE[node.goType] ?? context.formless(place.field));
+      const type = isDocument ? undefined : (NAMED_BY_GO_TYPE[node.goType] ?? context.unionType(position.field));
       const $ref = type === undefined ? undefined : context.reference(type);
       return $ref === undefined ? { [extension('preserve-unknown-fields')]: true } : { $ref };
     }
   }
 }
 
-function itemSchema(node: Structural, context: SchemaContext, place: Place): OpenApiSchema {
-  const zero = context.version === 2 || place.isDocument ? undefined : zeroOf(node);
+function itemSchema(node: Structural, context: SchemaContext, position: NodePosition): OpenApiSchema {
+  const zero = context.version === 2 || position.isDocument ? undefined : zeroValueOf(node);
   return withReference({
-    ...nodeSchema(node, context, { ...place, isItem: true }),
+    ...nodeSchema(node, context, { ...position, isItem: true }),
     ...(zero === undefined ? {} : { default: zero }),
   });
 }
 
-function listExtensions(node: ListNode, { dialect }: SchemaContext, place: Place): OpenApiSchema {
+function listExtensions(node: ListNode, { dialect }: SchemaContext, position: NodePosition): OpenApiSchema {
   const { extension } = dialect;
-  const { isDocument, isItem } = place;
+  const { isDocument, isItem } = position;
   const { listType, mapKeys, patchMergeKey, patchStrategy } = node;
   // `atomic` is stated only for lists that are fields of the API's own types.
-  const isSaid = (!isDocument && isItem !== true) || listType !== 'atomic';
+  const isStated = (!isDocument && isItem !== true) || listType !== 'atomic';
   return {
-    ...(isSaid ? { [extension('list-type')]: listType } : {}),
+    ...(isStated ? { [extension('list-type')]: listType } : {}),
     ...(listType === 'map' ? { [extension('list-map-keys')]: mapKeys } : {}),
     // Strategic merge is only for the API's own types.
     ...(isDocument || patchMergeKey === undefined ? {} : { [extension('patch-merge-key')]: patchMergeKey }),
@@ -203,11 +203,11 @@ function scalarSchema(scalar: ScalarType, context: SchemaContext, isDocument: bo
 function fieldDefault({ node, presence }: Field, isDocument: boolean): unknown {
   if (node.default !== undefined) return node.default;
   if (isDocument) return undefined;
-  return presence === 'always' ? zeroOf(node) : undefined;
+  return presence === 'always' ? zeroValueOf(node) : undefined;
 }
 
 /** The zero value of a field that is always on the wire; undefined for types whose zero value is not a valid value. */
-function zeroOf(node: Structural): unknown {
+function zeroValueOf(node: Structural): unknown {
   if (node.nullable === true) return undefined;
   if (node.type === 'object') return {};
   if (node.type !== 'scalar') return undefined;

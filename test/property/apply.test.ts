@@ -6,11 +6,11 @@ import { expect, test, vi } from 'vitest';
 import { walkPaths } from '../../src/client/explain/field-values.js';
 import {
   difference,
-  differenceWithBelow,
+  recursiveDifference,
   type FieldSet,
   intersection,
   isSubset,
-  NOTHING,
+  EMPTY_SET,
   printPath,
   sameSet,
   union,
@@ -163,8 +163,8 @@ const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxL
 type Paths = readonly (readonly string[])[];
 
 /** A set with just one path. */
-const single = (path: readonly string[]) => path.reduceRight<FieldSet>((inner, step) => ({ [step]: inner }), NOTHING);
-const setOf = (all: Paths) => all.reduce((set, path) => union(set, single(path)), NOTHING);
+const single = (path: readonly string[]) => path.reduceRight<FieldSet>((inner, step) => ({ [step]: inner }), EMPTY_SET);
+const setOf = (all: Paths) => all.reduce((set, path) => union(set, single(path)), EMPTY_SET);
 /** Paths as the plainest sets there are. */
 const plain = (all: Iterable<readonly string[]>) => new Set([...all].map((path) => JSON.stringify(path)));
 const plainly = (set: FieldSet) => plain(walkPaths(set, 'members'));
@@ -213,7 +213,7 @@ test('sets of paths are sets: what is in both, in either, in one only', () => {
       expect(isSubset(both, right)).toBe(true);
       expect(isSubset(left, right)).toBe([...inLeft].every((path) => inRight.has(path)));
       const covered = (path: readonly string[]) => yours.some((each) => each.every((step, at) => path[at] === step));
-      expect(plainly(differenceWithBelow(left, right))).toEqual(plain(mine.filter((path) => !covered(path))));
+      expect(plainly(recursiveDifference(left, right))).toEqual(plain(mine.filter((path) => !covered(path))));
     }),
     { numRuns: 500 },
   );
@@ -224,7 +224,7 @@ test('what sets are made from is never changed', () => {
     fc.property(paths, paths, (mine, yours) => {
       const [left, right] = [deepFreeze(setOf(mine)), deepFreeze(setOf(yours))];
       const before = JSON.stringify([left, right]);
-      for (const operation of [union, intersection, difference, differenceWithBelow]) operation(left, right);
+      for (const operation of [union, intersection, difference, recursiveDifference]) operation(left, right);
       expect(JSON.stringify([left, right])).toBe(before);
     }),
     { numRuns: 200 },

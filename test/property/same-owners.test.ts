@@ -3,17 +3,17 @@
  * long way, whatever the objects and whoever wrote to them before.
  */
 import { expect, test } from 'vitest';
-import { type FieldSet, NOTHING, sameSet } from '../../src/merge/apply/field-set.js';
-import { isWritten, type Managers, NOBODY, writeManagers } from '../../src/merge/apply/managers.js';
+import { type FieldSet, EMPTY_SET, sameSet } from '../../src/merge/apply/field-set.js';
+import { isWrittenByServer, type Managers, NO_MANAGERS, writeManagers } from '../../src/merge/apply/managers.js';
 import {
-  afterAnyUpdate,
-  afterUpdate,
+  managersAfterAnyUpdate,
+  managersAfterUpdate,
   applyIntent,
-  entriesAfterChangeOfOwn,
+  entriesAfterOwnChange,
   type Versioned,
   type Versions,
 } from '../../src/merge/apply/ownership.js';
-import { isAllThatIsNew } from '../../src/merge/apply/same-owners.js';
+import { isExactAddition } from '../../src/merge/apply/same-owners.js';
 import type { ObjectNode } from '../../src/schema/structural.js';
 import { deepFreeze } from '../../src/util/json.js';
 import { any, atomicMap, keyed, list, map, number, open, set, string, struct } from '../unit/merge/apply/nodes.js';
@@ -70,7 +70,7 @@ test('an update moves ownership as on the long way', () => {
   fc.assert(
     fc.property(document, fc.array(write, { minLength: 2, maxLength: 8 }), (first, writes) => {
       let value: unknown = first;
-      let managers: Managers = NOBODY;
+      let managers: Managers = NO_MANAGERS;
       for (const { by: manager, verb, seconds, document: next } of writes) {
         const now = timeOf(seconds);
         if (verb === 'apply') {
@@ -85,15 +85,15 @@ test('an update moves ownership as on the long way', () => {
         // Often most of it stays as it was.
         const after = seconds === 0 ? next : { ...(value as object), text: (next as { text?: string }).text ?? 'c' };
         const update = { before: versioned(value), after: versioned(after), managers, by, now };
-        const long = afterAnyUpdate(update, versions);
-        const short = afterUpdate(update, versions);
+        const long = managersAfterAnyUpdate(update, versions);
+        const short = managersAfterUpdate(update, versions);
         expect(writeManagers(short)).toStrictEqual(writeManagers(long));
         const stored = deepFreeze(writeManagers(managers));
-        const again = entriesAfterChangeOfOwn(update, stored);
-        if (again !== undefined && again !== 'further') {
+        const again = entriesAfterOwnChange(update, stored);
+        if (again !== undefined && again !== 'other') {
           fromEntries++;
           expect(again).toStrictEqual(writeManagers(long));
-          expect(isWritten(deepFreeze(again))).toBe(true);
+          expect(isWrittenByServer(deepFreeze(again))).toBe(true);
         }
         if (short !== long && short.size === managers.size) shortened++;
         value = after;
@@ -108,9 +108,9 @@ test('an update moves ownership as on the long way', () => {
 
 function ownedAnew(before: unknown, after: unknown): FieldSet {
   const by = { manager: 'a', operation: 'Update', apiVersion: 'v1', subresource: '' } as const;
-  const update = { before: versioned(before), after: versioned(after), managers: NOBODY, by, now: timeOf(0) };
-  const [manager] = afterAnyUpdate(update, versions).values();
-  return manager?.fields ?? NOTHING;
+  const update = { before: versioned(before), after: versioned(after), managers: NO_MANAGERS, by, now: timeOf(0) };
+  const [manager] = managersAfterAnyUpdate(update, versions).values();
+  return manager?.fields ?? EMPTY_SET;
 }
 
 const EMPTY = { inner: { deep: {} }, labels: null, parts: null };
@@ -121,7 +121,7 @@ test('a set is all that is new only where the long way finds the same', () => {
     fc.property(document, document, fc.constantFrom({}, EMPTY), (first, second, before) => {
       const fields = ownedAnew(before, first);
       for (const after of [first, second]) {
-        if (!isAllThatIsNew(SCHEMA, before, after, fields)) continue;
+        if (!isExactAddition(SCHEMA, before, after, fields)) continue;
         found++;
         expect(sameSet(fields, ownedAnew(before, after))).toBe(true);
       }

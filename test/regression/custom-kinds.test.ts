@@ -127,7 +127,7 @@ describe('a zod schema that stands twice in itself, level by level', () => {
 
   test('is no schema of a definition', () => {
     const kind = kindWith(z.union([doubled() as z.ZodType, z.string()]));
-    expect(() => toCRD(kind)).toThrow(/Widget: its definition would have more than 100000 fields/);
+    expect(() => toCRD(kind)).toThrow(/Widget: its CustomResourceDefinition would have more than 100000 fields/);
   });
 });
 

@@ -1,27 +1,27 @@
 /**
- * What an apply would do: rehearsed by the server, and compared here with what is there now.
+ * Explains what an apply would do: compares the result of a dry run with the live object.
  */
 import type { Kind } from '../../kinds/kind.js';
 import { compare } from '../../merge/apply/compare.js';
 import {
   difference,
+  EMPTY_SET,
   type FieldSet,
-  hasBelow,
+  hasChildren,
   isEmptySet,
-  NOTHING,
   printPath,
   sameSet,
   union,
 } from '../../merge/apply/field-set.js';
+import { fieldsOfIntent, fieldsOfObject } from '../../merge/apply/intent-fields.js';
 import {
   type Manager,
   type Managers,
   managerKey,
   managerWith,
-  NOBODY,
+  NO_MANAGERS,
   readManagers,
 } from '../../merge/apply/managers.js';
-import { fieldsOfIntent, fieldsOfObject } from '../../merge/apply/intent-fields.js';
 import { UNTRACKED } from '../../merge/apply/schema-sets.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -35,18 +35,16 @@ import { applyObject, getObject } from '../requests.js';
 import { FieldReader, hasPath, INSPECT, nodeAt, type Path, printRows, printValue, walkPaths } from './field-values.js';
 import { type FieldOwner, ownerOf, printOwner } from './ownership.js';
 
-/** Who the refusal names, in the words of its causes. */
-const CONFLICT_WITH = /^conflict with ("(?:[^"\\]|\\.)*")(?: with subresource ("(?:[^"\\]|\\.)*"))?(?: using (.*))?$/;
-
 /**
- * - `add`, `change`, `remove`: what happens to the field
- * - `conflict`: it would change, but others own it; the apply fails unless it is forced
- * - `take`: the same, forced: the others lose it
- * - `share`: it is as the configuration wants it, and others own it too
- * - `keep`: it is as the configuration wants it, and the manager's alone
+ * The effect of an apply on a field:
+ * - `add`, `change`, `remove`: the field is added, changed or removed
+ * - `conflict`: it would change, but other managers own it; the apply fails unless it is forced
+ * - `take`: like `conflict`, but forced: the others lose it
+ * - `share`: it already has the applied value, and others own it too
+ * - `keep`: it already has the applied value, and only the manager owns it
  * - `release`: the configuration no longer names it, and it stays because others own it
- * - `follow`: the configuration does not name it; it changes with the rest, as defaults do
- * - `ignore`: the configuration names it, but it is not for this address to say: a status beside the object
+ * - `follow`: the configuration does not name it; it changes as a consequence, as defaults do
+ * - `ignore`: the configuration names it, but this endpoint does not write it, such as status on the main resource
  */
 export type FieldChange =
   | 'add'
@@ -61,33 +59,33 @@ export type FieldChange =
   | 'ignore';
 
 export interface PlannedField {
-  /** As messages of the server write it: `.spec.replicas`. */
+  /** As in the server's messages: `.spec.replicas`. */
   readonly path: string;
   readonly change: FieldChange;
   readonly before: unknown;
   readonly after: unknown;
-  /** Everybody else who owns the field now. */
+  /** The other managers that own the field now. */
   readonly others: readonly FieldOwner[];
 }
 
 /** What an apply would do. Prints as a list. */
 export interface ApplyPlan<Object = ApiObject> {
   /**
-   * - `create`, `change`: the object would come into being, or change
-   * - `owners`: only who owns what would change; that is a write, too
+   * - `create`, `change`: the object would be created or changed
+   * - `owners`: only field ownership would change, which is also a write
    * - `nothing`: nothing would be written
    * - `conflict`: it would fail
    */
   readonly outcome: 'create' | 'change' | 'owners' | 'nothing' | 'conflict';
   readonly manager: string;
-  /** What is named, was named or would change, in order. */
+  /** The fields that are applied, were applied before or would change, in order. */
   readonly fields: readonly PlannedField[];
-  /** The object as it would be; in case of a conflict, as it would be if the apply were forced. */
+  /** The resulting object; in case of a conflict, the result of a forced apply. */
   readonly object: Object;
   toString(): string;
 }
 
-/** Rehearses an apply. Rejects like the apply itself, except for conflicts, which are part of the plan. */
+/** Explains an apply. Rejects like the apply itself, except for conflicts, which are part of the plan. */
 export async function explainApply<Object>(
   endpoint: Endpoint,
   change: { readonly name?: string; readonly input: unknown },
@@ -109,7 +107,7 @@ export async function explainApply<Object>(
     object = await rehearse(true);
   }
   const { dialect } = endpoint.connection.transport;
-  const shown = shownKind(endpoint);
+  const shown = bodyKind(endpoint);
   const schema = schemaInDialect(shown.schema, dialect);
   return new Plan<Object>({
     schema,
@@ -123,8 +121,8 @@ export async function explainApply<Object>(
   });
 }
 
-/** Below an object something else may be shown than the object. */
-function shownKind({ kind, place }: Endpoint): Kind {
+/** A subresource may have a kind of its own. */
+function bodyKind({ kind, place }: Endpoint): Kind {
   const declared = place.subresource === undefined ? undefined : own(kind.subresources, place.subresource);
   return declared?.type === undefined ? kind : declared.kind;
 }
@@ -150,7 +148,7 @@ class Plan<Object> implements ApplyPlan<Object> {
   readonly object: Object;
   readonly #title: string;
 
-  constructor(rehearsal: Rehearsal) {
+  constructor(rehearsal: DryRunResult) {
     const { manager, object } = rehearsal;
     this.manager = manager;
     this.object = object as Object;
@@ -164,9 +162,9 @@ class Plan<Object> implements ApplyPlan<Object> {
       `  ${change}`,
       path,
       printChange(before, after),
-      others.length === 0 ? '' : `${WITH[change]} ${others.map(printOwner).join(', ')}`,
+      others.length === 0 ? '' : `${OWNER_LABELS[change]} ${others.map(printOwner).join(', ')}`,
     ]);
-    const title = `${this.#title}: ${TITLES[this.outcome]}`;
+    const title = `${this.#title}: ${OUTCOME_TEXTS[this.outcome]}`;
     return rows.length === 0 ? title : `${title}\n${printRows(rows)}`;
   }
 
@@ -175,16 +173,16 @@ class Plan<Object> implements ApplyPlan<Object> {
   }
 }
 
-const STANDING: readonly FieldChange[] = ['keep', 'share', 'release', 'ignore'];
+const UNCHANGED: readonly FieldChange[] = ['keep', 'share', 'release', 'ignore'];
 
-function outcomeOf(fields: readonly PlannedField[], rehearsal: Rehearsal): ApplyPlan['outcome'] {
+function outcomeOf(fields: readonly PlannedField[], rehearsal: DryRunResult): ApplyPlan['outcome'] {
   if (rehearsal.conflicts.length > 0) return 'conflict';
   if (rehearsal.live === undefined) return 'create';
-  if (!fields.every(({ change }) => STANDING.includes(change))) return 'change';
-  return changesOwners(rehearsal) ? 'owners' : 'nothing';
+  if (!fields.every(({ change }) => UNCHANGED.includes(change))) return 'change';
+  return hasOwnershipChange(rehearsal) ? 'owners' : 'nothing';
 }
 
-const TITLES: Readonly<Record<ApplyPlan['outcome'], string>> = {
+const OUTCOME_TEXTS: Readonly<Record<ApplyPlan['outcome'], string>> = {
   create: 'would be created',
   change: 'would change',
   owners: 'would only change owners',
@@ -192,7 +190,7 @@ const TITLES: Readonly<Record<ApplyPlan['outcome'], string>> = {
   conflict: 'would fail with a conflict',
 };
 
-const WITH: Readonly<Record<FieldChange, string>> = {
+const OWNER_LABELS: Readonly<Record<FieldChange, string>> = {
   add: 'with',
   change: 'also owned by',
   remove: 'also owned by',
@@ -210,42 +208,45 @@ function printChange(before: unknown, after: unknown): string {
   return was === is ? is : `${was || '(absent)'} → ${is || '(absent)'}`;
 }
 
-interface Rehearsal {
+interface DryRunResult {
   readonly schema: ObjectNode;
   readonly live: ApiObject | undefined;
-  /** As it would be. */
+  /** The result of the dry run. */
   readonly object: ApiObject;
-  /** What the configuration names. */
+  /** The fields of the configuration. */
   readonly named: FieldSet;
   readonly manager: string;
   readonly subresource: string;
-  /** It is not the object that is shown, but a view of it, which does not say who manages it: what is named is claimed. */
+  /**
+   * The endpoint is a subresource with a kind of its own, which has no managedFields: the fields of the configuration
+   * count as owned.
+   */
   readonly isView: boolean;
-  /** Of a rehearsal that was not forced. */
+  /** The conflict causes of the unforced dry run. */
   readonly conflicts: readonly StatusCause[];
 }
 
-/** Everything that is known about who owns what, before and after. */
-interface Claims {
-  /** Of everybody but the manager. */
+/** Field ownership before and after the apply. */
+interface OwnershipChanges {
+  /** All other managers. */
   readonly others: readonly Manager[];
   readonly before: FieldSet;
   readonly after: FieldSet;
   readonly changed: FieldSet;
   readonly added: FieldSet;
   readonly removed: FieldSet;
-  /** By path, from the server's refusal. */
+  /** The conflicting owners by path, from the server's error. */
   readonly conflicts: ReadonlyMap<string, readonly FieldOwner[]>;
 }
 
-function plannedFields(rehearsal: Rehearsal): readonly PlannedField[] {
+function plannedFields(rehearsal: DryRunResult): readonly PlannedField[] {
   const { schema, live, object, named } = rehearsal;
-  const claims = claimsOf(rehearsal);
+  const claims = ownershipChanges(rehearsal);
   const { before, after, changed, removed } = claims;
-  const all = [named, before, after, changed, removed].reduce(union, NOTHING);
+  const all = [named, before, after, changed, removed].reduce(union, EMPTY_SET);
   const existing = union(fieldsOfObject(schema, object), fieldsOfObject(schema, live ?? {}));
   const [was, is] = [new FieldReader(schema, live), new FieldReader(schema, object)];
-  const paths = endsOf(difference(all, UNTRACKED), existing, claims.conflicts);
+  const paths = reportedPaths(difference(all, UNTRACKED), existing, claims.conflicts);
   return paths.map((path): PlannedField => {
     const printed = printPath(path);
     const owners = claims.others.filter(({ fields }) => hasPath(fields, path)).map(ownerOf);
@@ -260,17 +261,17 @@ function plannedFields(rehearsal: Rehearsal): readonly PlannedField[] {
   });
 }
 
-function claimsOf(rehearsal: Rehearsal): Claims {
+function ownershipChanges(rehearsal: DryRunResult): OwnershipChanges {
   const { schema, live, object, named, manager, subresource, conflicts, isView } = rehearsal;
   const { apiVersion } = object;
   const managers = managersOf(rehearsal);
   const key = managerKey({ manager, operation: 'Apply', apiVersion, subresource });
-  const { added, modified, removed } = compare(schema, fieldsOnly(live), fieldsOnly(object));
+  const { added, modified, removed } = compare(schema, withoutServerFields(live), withoutServerFields(object));
   const later = isView ? undefined : readManagers(object.metadata.managedFields);
   return {
     others: [...managers].filter(([other]) => other !== key).map(([, other]) => other),
-    before: managers.get(key)?.fields ?? NOTHING,
-    after: later === undefined ? difference(named, UNTRACKED) : (later.get(key)?.fields ?? NOTHING),
+    before: managers.get(key)?.fields ?? EMPTY_SET,
+    after: later === undefined ? difference(named, UNTRACKED) : (later.get(key)?.fields ?? EMPTY_SET),
     changed: union(modified, added),
     added,
     removed,
@@ -278,9 +279,12 @@ function claimsOf(rehearsal: Rehearsal): Claims {
   };
 }
 
-/** An object that nobody tracks belongs, as it is, to whoever came before the first apply: the server says so then. */
-function managersOf({ schema, live, subresource, isView }: Rehearsal): Managers {
-  if (live === undefined || isView) return NOBODY;
+/**
+ * The managers before the apply. An object without managedFields belongs to `before-first-apply`, as the server would
+ * record it.
+ */
+function managersOf({ schema, live, subresource, isView }: DryRunResult): Managers {
+  if (live === undefined || isView) return NO_MANAGERS;
   const managers = readManagers(live.metadata.managedFields);
   if (managers.size > 0) return managers;
   const { apiVersion } = live;
@@ -289,10 +293,14 @@ function managersOf({ schema, live, subresource, isView }: Rehearsal): Managers 
   return isEmptySet(fields) ? managers : new Map([[managerKey(identity), managerWith(identity, fields, undefined)]]);
 }
 
+/** Parses the message of a conflict cause. */
+const CONFLICT_MESSAGE =
+  /^conflict with ("(?:[^"\\]|\\.)*")(?: with subresource ("(?:[^"\\]|\\.)*"))?(?: using (.*))?$/;
+
 function conflictsByPath(causes: readonly StatusCause[]): ReadonlyMap<string, readonly FieldOwner[]> {
   const found = new Map<string, FieldOwner[]>();
   for (const { field = '', message = '' } of causes) {
-    const [, manager, subresource, version] = CONFLICT_WITH.exec(message) ?? [];
+    const [, manager, subresource, version] = CONFLICT_MESSAGE.exec(message) ?? [];
     const owners = found.get(field) ?? [];
     found.set(field, owners);
     if (manager === undefined) continue;
@@ -306,29 +314,27 @@ function conflictsByPath(causes: readonly StatusCause[]): ReadonlyMap<string, re
   return found;
 }
 
-/** Without what the server counts: that it would change goes without saying. */
-function fieldsOnly(object: ApiObject | undefined): unknown {
+/** Without the metadata that the server updates on every write. */
+function withoutServerFields(object: ApiObject | undefined): unknown {
   if (object === undefined) return {};
   const { managedFields: _managers, resourceVersion: _version, generation: _generation, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/**
- * Paths that say something: not those of maps and items with fields in them, which speak for themselves, unless the
- * server spoke of them.
- */
-function endsOf(fields: FieldSet, existing: FieldSet, spoken: ReadonlyMap<string, unknown>): readonly Path[] {
+/** The paths to report: leaves only, and any path that the server's conflict names. */
+function reportedPaths(fields: FieldSet, existing: FieldSet, spoken: ReadonlyMap<string, unknown>): readonly Path[] {
   return [...walkPaths(fields, 'members')].filter(
-    (path) => spoken.has(printPath(path)) || (!hasBelow(nodeAt(fields, path)) && !hasBelow(nodeAt(existing, path))),
+    (path) =>
+      spoken.has(printPath(path)) || (!hasChildren(nodeAt(fields, path)) && !hasChildren(nodeAt(existing, path))),
   );
 }
 
-function changeOf(path: Path, isOwned: boolean, claims: Claims): FieldChange {
+function changeOf(path: Path, isOwned: boolean, claims: OwnershipChanges): FieldChange {
   const { before, after, changed, added, removed, conflicts } = claims;
   if (hasPath(removed, path)) return 'remove';
   if (hasPath(after, path)) {
     if (!hasPath(changed, path)) return isOwned ? 'share' : 'keep';
-    // In a plan that fails, what was not refused is nobody's.
+    // In a failing plan, fields without a conflict have no other owner.
     if (isOwned && conflicts.size === 0) return 'take';
     return hasPath(added, path) ? 'add' : 'change';
   }
@@ -336,10 +342,10 @@ function changeOf(path: Path, isOwned: boolean, claims: Claims): FieldChange {
   return hasPath(before, path) ? 'release' : 'ignore';
 }
 
-/** Whether somebody would own more or less than now. */
-function changesOwners({ live, object }: Rehearsal): boolean {
+/** Whether field ownership would change. */
+function hasOwnershipChange({ live, object }: DryRunResult): boolean {
   const before = readManagers(live?.metadata.managedFields);
   const after = readManagers(object.metadata.managedFields);
   if (before.size !== after.size) return true;
-  return [...before].some(([key, { fields }]) => !sameSet(fields, after.get(key)?.fields ?? NOTHING));
+  return [...before].some(([key, { fields }]) => !sameSet(fields, after.get(key)?.fields ?? EMPTY_SET));
 }

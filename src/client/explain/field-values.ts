@@ -1,19 +1,18 @@
 /**
- * Objects seen as fields, the way ownership sees them: which there are, and what stands in each.
+ * Reads objects field by field, with the paths of field ownership.
  */
-import { below, type FieldSet, isEmptySet, isMember, SELF } from '../../merge/apply/field-set.js';
-import { indexItems } from '../../merge/apply/typed.js';
+import { childOf, type FieldSet, isEmptySet, isMember, SELF } from '../../merge/apply/field-set.js';
 import { fieldName, type PathElement } from '../../merge/apply/path-element.js';
-import { hasItems, hasMembers, memberNode, UNTYPED } from '../../merge/apply/typed.js';
+import { hasItems, hasMembers, indexItems, memberNode, UNTYPED } from '../../merge/apply/typed.js';
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { isRecord } from '../../util/json.js';
 
-/** How Node asks an object for its own rendering, by a name that every platform can have. */
+/** The symbol with which Node's `util.inspect` finds an object's own rendering. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never;
 
 export type Path = readonly PathElement[];
 
-/** The paths of a set in the order of their steps: a field before what is below it. `leaves`: only the ends of it. */
+/** The paths of a field set in order, parents before children. `leaves`: only paths without children. */
 export function* walkPaths(set: FieldSet, kind: 'members' | 'leaves', prefix: Path = []): Generator<Path> {
   for (const element in set) {
     if (element === SELF) continue;
@@ -28,14 +27,14 @@ export function hasPath(set: FieldSet, path: Path): boolean {
   return isMember(nodeAt(set, path));
 }
 
-/** What a set says about a path and below it. */
+/** The subset of a field set at a path. */
 export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
   let node: FieldSet | undefined = set;
-  for (const element of path) node = node === undefined ? undefined : below(node, element);
+  for (const element of path) node = node === undefined ? undefined : childOf(node, element);
   return node;
 }
 
-/** An object by its paths. Items of a list are looked for once, however many paths lead through them. */
+/** Reads the values of an object by path. The items of a list are indexed once. */
 export class FieldReader {
   readonly #schema: Structural;
   readonly #object: unknown;
@@ -46,7 +45,7 @@ export class FieldReader {
     this.#object = object;
   }
 
-  /** What stands at a path; undefined where there is nothing. */
+  /** The value at a path; undefined when there is none. */
   at(path: Path): unknown {
     let node = this.#schema;
     let value = this.#object;
@@ -75,27 +74,27 @@ export class FieldReader {
   }
 }
 
-const LONGEST_VALUE = 60;
+const MAX_VALUE_LENGTH = 60;
 
-/** A value in a line. */
+/** A value as one line of text. */
 export function printValue(value: unknown): string {
   const text =
     value === undefined
       ? ''
       : JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? Number(item) : item));
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1)}…` : text;
 }
 
-/** Columns of text, each as wide as its widest cell within reason. */
+/** Formats rows as columns, each as wide as its widest cell up to a limit. */
 export function printRows(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, Math.min(cell.length, WIDEST_CELL));
+      widths[column] = Math.max(widths[column] ?? 0, Math.min(cell.length, MAX_CELL_WIDTH));
     }
   }
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
   return rows.map((row) => line(row).trimEnd()).join('\n');
 }
 
-const WIDEST_CELL = 80;
+const MAX_CELL_WIDTH = 80;

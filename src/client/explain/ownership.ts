@@ -1,10 +1,10 @@
 /**
- * Who owns which fields of an object: its `managedFields`, read the other way round.
+ * Explains field ownership: the managers of each field, derived from `managedFields`.
  */
 import type { Kind } from '../../kinds/kind.js';
-import { difference, hasBelow, NOTHING, printPath } from '../../merge/apply/field-set.js';
-import { type Manager, readManagers } from '../../merge/apply/managers.js';
+import { difference, EMPTY_SET, hasChildren, printPath } from '../../merge/apply/field-set.js';
 import { fieldsOfObject } from '../../merge/apply/intent-fields.js';
+import { type Manager, readManagers } from '../../merge/apply/managers.js';
 import { UNTRACKED } from '../../merge/apply/schema-sets.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -16,35 +16,35 @@ import type { GetOptions } from '../options.js';
 import { getObject } from '../requests.js';
 import { FieldReader, hasPath, INSPECT, nodeAt, type Path, printRows, printValue, walkPaths } from './field-values.js';
 
-/** A manager, as far as it matters to whoever asks who owns something. */
+/** A field manager, as an owner of fields. */
 export interface FieldOwner {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  /** The version in which it wrote. */
+  /** The apiVersion that it used. */
   readonly apiVersion: string;
-  /** The path below the object through which it wrote: `status`, `scale`. */
+  /** The subresource that it wrote to: `status`, `scale`. */
   readonly subresource?: string;
-  /** When it last changed anything of the object; absent when it only agreed with what was there. */
+  /** When it last changed the object; absent when it only applied existing values. */
   readonly since?: string;
 }
 
 export interface OwnedField {
-  /** As messages of the server write it: `.spec.containers[name="web"].image`. */
+  /** As in the server's messages: `.spec.containers[name="web"].image`. */
   readonly path: string;
   readonly value: unknown;
-  /** Nobody: a default, or something that the server filled in. */
+  /** Empty: a default, or a value that the server set. */
   readonly owners: readonly FieldOwner[];
 }
 
-/** Who owns an object. Prints as a table. */
+/** The field ownership of an object. Prints as a table. */
 export interface Ownership {
   /** In the order of `metadata.managedFields`. */
   readonly managers: readonly FieldOwner[];
-  /** Every field that can be owned, in order, owned or not. */
+  /** All ownable fields in order, owned or not. */
   readonly fields: readonly OwnedField[];
   /**
-   * Who owns what stands at a path: a field, an item of a list, or something inside what is owned as a whole. Nobody owns
-   * what does not exist. Throws TypeError for what cannot be a path: they begin with a dot, and tell items by key.
+   * The owners of a path: a field, a list item, or a path inside a field that is owned as a whole. Empty for a path
+   * that does not exist. Throws TypeError for an invalid path: paths begin with a dot and identify list items by key.
    *
    * @example
    * (await configMaps.explain('settings')).ownersOf('.data.colour');
@@ -53,7 +53,7 @@ export interface Ownership {
   toString(): string;
 }
 
-/** Reads an object and explains it. */
+/** Reads an object and explains its field ownership. */
 export async function explainObject(endpoint: Endpoint, name: string, options?: GetOptions): Promise<Ownership> {
   const object = await getObject<ApiObject>(endpoint, name, options);
   return ownershipOf(endpoint.kind, object, endpoint.connection.transport.dialect);
@@ -73,7 +73,7 @@ export function ownerOf({ manager, operation, apiVersion, subresource, time }: M
   };
 }
 
-/** `ci (Apply, since 2026-01-01T00:00:00Z)` */
+/** Formats an owner: `ci (Apply, since 2026-01-01T00:00:00Z)`. */
 export function printOwner({ manager, operation, subresource, since }: FieldOwner): string {
   const how = subresource === undefined ? operation : `${operation} of ${subresource}`;
   return `${manager} (${how}${since === undefined ? '' : `, since ${since}`})`;
@@ -82,13 +82,13 @@ export function printOwner({ manager, operation, subresource, since }: FieldOwne
 class ExplainedObject implements Ownership {
   readonly managers: readonly FieldOwner[];
   readonly fields: readonly OwnedField[];
-  /** Also those of maps and items that have fields of their own. */
+  /** Owners by path, including maps and items that have fields of their own. */
   readonly #owners = new Map<string, FieldOwner[]>();
 
   constructor(schema: ObjectNode, object: ApiObject) {
     const managers = [...readManagers(object.metadata.managedFields).values()];
     this.managers = deepFreeze(managers.map(ownerOf));
-    for (const manager of managers) this.#note(manager);
+    for (const manager of managers) this.#addOwner(manager);
     const reader = new FieldReader(schema, object);
     this.fields = Object.freeze(
       fieldPaths(schema, object, managers).map((path) =>
@@ -101,7 +101,7 @@ class ExplainedObject implements Ownership {
     );
   }
 
-  #note(manager: Manager): void {
+  #addOwner(manager: Manager): void {
     for (const path of walkPaths(manager.fields, 'members')) {
       const printed = printPath(path);
       const owners = this.#owners.get(printed);
@@ -111,10 +111,10 @@ class ExplainedObject implements Ownership {
   }
 
   ownersOf(path: string): readonly FieldOwner[] {
-    if (!path.startsWith('.')) throw notAPath(path, 'a path begins with a dot');
+    if (!path.startsWith('.')) throw invalidPath(path, 'a path begins with a dot');
     const owners = this.#owners.get(path);
     if (owners !== undefined) return Object.freeze([...owners]);
-    if (/\[\d+\]/.test(path)) throw notAPath(path, 'items are told by their keys, as in .containers[name="web"]');
+    if (/\[\d+\]/.test(path)) throw invalidPath(path, 'items are told by their keys, as in .containers[name="web"]');
     const whole = this.fields.find((field) => isInside(path, field.path));
     return whole?.owners ?? [];
   }
@@ -137,18 +137,18 @@ function isInside(path: string, whole: string): boolean {
   return path.startsWith(whole) && (path[whole.length] === '.' || path[whole.length] === '[');
 }
 
-function notAPath(path: string, why: string): TypeError {
+function invalidPath(path: string, why: string): TypeError {
   return new TypeError(`orchplane: ${JSON.stringify(path)} names no field: ${why}`);
 }
 
-/** Fields of the object, and what is claimed beyond them: an empty map, or a field of another version. */
+/** The fields of the object, and owned fields that it lacks: an empty map, or a field of another version. */
 function fieldPaths(schema: ObjectNode, object: ApiObject, managers: readonly Manager[]): readonly Path[] {
   const present = difference(fieldsOfObject(schema, object), UNTRACKED);
   const paths = new Map<string, Path>();
   for (const path of walkPaths(present, 'leaves')) paths.set(printPath(path), path);
   for (const { fields } of managers) {
     for (const path of walkPaths(fields, 'members')) {
-      if (!hasBelow(nodeAt(present, path) ?? NOTHING)) paths.set(printPath(path), path);
+      if (!hasChildren(nodeAt(present, path) ?? EMPTY_SET)) paths.set(printPath(path), path);
     }
   }
   return [...paths.values()];

@@ -8,15 +8,15 @@ import { readCertificate } from '../../text/x509/certificate.js';
 import { pemBlocks } from '../../text/x509/pem.js';
 
 /** Validates a base64-encoded CA bundle at a field path. */
-export function bundleErrors(encoded: string | undefined, path: string): FieldError[] {
-  const why = bundleProblem(encoded);
+export function caBundleErrors(encoded: string | undefined, path: string): FieldError[] {
+  const why = caBundleProblem(encoded);
   if (encoded === undefined || why === undefined) return [];
   const bytes = Array.from(atob(encoded), (character) => `0x${character.charCodeAt(0).toString(16)}`);
   return [invalid(path, verbatim(`[]byte{${bytes.join(', ')}}`), why)];
 }
 
 /** Returns why a base64-encoded bundle cannot be used. An empty bundle means the system's root certificates. */
-export function bundleProblem(encoded: string | undefined): string | undefined {
+export function caBundleProblem(encoded: string | undefined): string | undefined {
   if (encoded === undefined || encoded === '') return undefined;
   const text = atob(encoded);
   const blocks = pemBlocks(text);

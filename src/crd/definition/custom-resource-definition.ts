@@ -13,11 +13,11 @@ import { always } from '../../schema/hints.js';
 import type { Input, Output } from '../../schema/type.js';
 import type { MutableRecord } from '../../util/json.js';
 import { beforeDelete } from '../lifecycle/deletion.js';
-import { attendDefinitions } from '../lifecycle/reconciler.js';
-import { settleSchema } from './normalize-schema.js';
+import { createDefinitionReconciler } from '../lifecycle/reconciler.js';
+import { normalizeSchema } from './normalize-schema.js';
 import type { CustomResourceDefinitionNames, WebhookConversion } from './types.js';
 import { definitionSpec, definitionStatus } from './types.js';
-import { nameOfDefinition, validate, validateStatus, validateUpdate } from './validate.js';
+import { definitionNameRule, validate, validateStatus, validateUpdate } from './validate.js';
 
 const shape = () => ({ spec: definitionSpec(), status: always(definitionStatus()) });
 export interface CustomResourceDefinition extends ObjectBase, Output<typeof shape> {}
@@ -35,14 +35,14 @@ export const CustomResourceDefinition: Kind<
   names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    name: { validate: nameOfDefinition },
-    create: { metadata: 'plain', prepare: rememberStorageVersion, validate },
-    update: { metadata: 'plain', unconditional: false, prepare: rememberStorageVersion, validate: validateUpdate },
+    name: { validate: definitionNameRule },
+    create: { metadata: 'plain', prepare: recordStorageVersion, validate },
+    update: { metadata: 'plain', unconditional: false, prepare: recordStorageVersion, validate: validateUpdate },
     write: { separateStatus: true, generation: specGeneration },
     decode: { defaults, rejectUnknownField: refuseForeignExtension },
     delete: { intercept: beforeDelete },
   },
-  reconciler: attendDefinitions,
+  reconciler: createDefinitionReconciler,
   subresources: {
     status: statusSubresource({
       tables: false,
@@ -63,23 +63,23 @@ function refuseForeignExtension(finding: string, { name, extension }: Dialect): 
   if (name === kubernetesDialect.name) return undefined;
   const foreign = kubernetesDialect.extension('');
   if (!finding.includes(`.${foreign}`) && !finding.includes(`"${foreign}`)) return undefined;
-  return `this cluster speaks ${name}, where extensions begin with ${extension('')}; for definitions in those names use createCluster({ dialect: '${kubernetesDialect.name}' })`;
+  return `this cluster uses the ${name} dialect, whose extensions begin with ${extension('')}; for CRDs with Kubernetes names use createCluster({ dialect: '${kubernetesDialect.name}' })`;
 }
 
 function defaults(draft: DraftObject, { dialect }: WriteContext): void {
   const { spec, status } = draft as unknown as CustomResourceDefinition;
   const { names, versions, conversion } = spec;
   // An empty webhook is removed.
-  if (conversion?.webhook !== undefined && isBlank(conversion.webhook)) delete conversion.webhook;
-  if ((status.storedVersions ?? []).length === 0) rememberStorageVersion(draft);
+  if (conversion?.webhook !== undefined && isEmptyWebhook(conversion.webhook)) delete conversion.webhook;
+  if ((status.storedVersions ?? []).length === 0) recordStorageVersion(draft);
   if (names.kind !== '') spec.names = completeNames(names);
   for (const version of versions ?? []) {
     const schema = version.schema?.openAPIV3Schema;
-    if (schema !== undefined) settleSchema(schema as MutableRecord, dialect);
+    if (schema !== undefined) normalizeSchema(schema as MutableRecord, dialect);
   }
 }
 
-function isBlank({ clientConfig, conversionReviewVersions }: WebhookConversion): boolean {
+function isEmptyWebhook({ clientConfig, conversionReviewVersions }: WebhookConversion): boolean {
   return clientConfig === undefined && (conversionReviewVersions ?? []).length === 0;
 }
 
@@ -97,7 +97,7 @@ function completeNames(names: CustomResourceDefinitionNames): CustomResourceDefi
 }
 
 /** Adds the storage version to `status.storedVersions`. */
-function rememberStorageVersion(draft: DraftObject): void {
+function recordStorageVersion(draft: DraftObject): void {
   const { spec, status } = draft as unknown as CustomResourceDefinition;
   const stored = status.storedVersions ?? [];
   // Validation reports more than one storage version.

@@ -13,25 +13,25 @@ const PACKAGE = 'apiextensions';
 const SCHEMA = `${PACKAGE}.JSONSchemaProps`;
 
 /** Prints a schema. */
-export function schemaDump(schema: SchemaView): Verbatim {
-  return verbatim(dump(schema));
+export function schemaGoSyntax(schema: SchemaView): Verbatim {
+  return verbatim(printSchema(schema));
 }
 
 /** Prints `items` given as a list of schemas. */
-export function itemListDump(items: readonly SchemaView[]): Verbatim {
-  const list = `[]${SCHEMA}{${items.map(dump).join(', ')}}`;
+export function itemListGoSyntax(items: readonly SchemaView[]): Verbatim {
+  const list = `[]${SCHEMA}{${items.map(printSchema).join(', ')}}`;
   return verbatim(`${PACKAGE}.JSONSchemaPropsOrArray{Schema:(*${SCHEMA})(nil), JSONSchemas:${list}}`);
 }
 
-function dump(schema: SchemaView): string {
+function printSchema(schema: SchemaView): string {
   const { raw } = schema;
   const text = (value: string | undefined) => quote(value ?? '');
   const flag = (value: boolean | undefined) => String(value ?? false);
   const pointer = (type: string, value: unknown) => `(*${type})${value === undefined ? '(nil)' : ADDRESS}`;
   const schemas = (list: readonly SchemaView[]) =>
-    list.length === 0 ? `[]${SCHEMA}(nil)` : `[]${SCHEMA}{${list.map(dump).join(', ')}}`;
+    list.length === 0 ? `[]${SCHEMA}(nil)` : `[]${SCHEMA}{${list.map(printSchema).join(', ')}}`;
   const byName = (type: string, schemasByName: ReadonlyMap<string, SchemaView>) => {
-    const items = [...schemasByName].map(([name, inner]) => `${quote(name)}:${dump(inner)}`);
+    const items = [...schemasByName].map(([name, inner]) => `${quote(name)}:${printSchema(inner)}`);
     return items.length === 0 ? `${type}(nil)` : `${type}{${items.join(', ')}}`;
   };
   const map = `map[string]${SCHEMA}`;
@@ -100,7 +100,7 @@ function jsonText(value: unknown): string {
  * Prints the versions of a CRD without the parts that all versions share, which the reference server has moved to the
  * top level.
  */
-export function versionsDump(versions: readonly CustomResourceDefinitionVersion[] | undefined): Verbatim {
+export function versionsGoSyntax(versions: readonly CustomResourceDefinitionVersion[] | undefined): Verbatim {
   const type = 'apiextensions.CustomResourceDefinitionVersion';
   if (versions === undefined) return verbatim(`[]${type}(nil)`);
   const shown = versions.map((version) => {

@@ -9,11 +9,11 @@ import {
   always,
   applyMapList,
   defaultedPointer,
+  enumString,
   int32,
   namedString,
   optional,
   pointer,
-  words,
 } from '../../schema/hints.js';
 import { jsonSchemaProps } from '../../schema/json-schema.js';
 import { type Input, type Output, type Type, type } from '../../schema/type.js';
@@ -53,9 +53,9 @@ const scale: Type<CustomResourceSubresourceScale, CustomResourceSubresourceScale
   scaleShape,
 );
 
-const statusMark: Type<object> = type('CustomResourceSubresourceStatus', () => ({}));
+const statusSubresource: Type<object> = type('CustomResourceSubresourceStatus', () => ({}));
 
-const subresourcesShape = () => ({ status: pointer(statusMark()), scale: pointer(scale()) });
+const subresourcesShape = () => ({ status: pointer(statusSubresource()), scale: pointer(scale()) });
 export interface CustomResourceSubresources extends Output<typeof subresourcesShape> {}
 export interface CustomResourceSubresourcesInput extends Input<typeof subresourcesShape> {}
 const subresources: Type<CustomResourceSubresources, CustomResourceSubresourcesInput> = type(
@@ -125,7 +125,7 @@ const webhookConversion: Type<WebhookConversion, WebhookConversionInput> = type(
 );
 
 const conversionShape = () => ({
-  strategy: words<'None' | 'Webhook'>('v1.ConversionStrategyType'),
+  strategy: enumString<'None' | 'Webhook'>('v1.ConversionStrategyType'),
   webhook: pointer(webhookConversion()),
 });
 export interface CustomResourceConversion extends Output<typeof conversionShape> {}
@@ -138,7 +138,7 @@ const conversion: Type<CustomResourceConversion, CustomResourceConversionInput> 
 const specShape = () => ({
   group: z.string(),
   names: names(),
-  scope: words<'Cluster' | 'Namespaced'>('v1.ResourceScope'),
+  scope: enumString<'Cluster' | 'Namespaced'>('v1.ResourceScope'),
   versions: z.array(version()),
   conversion: defaultedPointer(conversion(), { strategy: 'None' }),
   preserveUnknownFields: optional(z.boolean()),

@@ -10,14 +10,14 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import { stringSlice } from '../../text/go/go-text.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { findField } from './field-path.js';
-import { itemListDump } from './go-syntax.js';
-import type { ExtensionSpelling } from './validate-structure.js';
+import { itemListGoSyntax } from './go-syntax.js';
+import type { ExtensionNaming } from './validate-structure.js';
 
 /** The position of a node and what it inherits from the nodes above. */
-interface Place {
+interface NodePosition {
   readonly path: string;
-  readonly spell: ExtensionSpelling;
-  readonly sound: Set<SchemaView>;
+  readonly extensionName: ExtensionNaming;
+  readonly validNodes: Set<SchemaView>;
   readonly isRoot: boolean;
   /** Inside `metadata`, `apiVersion` or `kind` of a resource. */
   readonly insideMeta: boolean;
@@ -26,25 +26,25 @@ interface Place {
 }
 
 /**
- * Validates all nodes of a schema. Nodes without errors at or below them are added to `sound`: only their validation
+ * Validates all nodes of a schema. Nodes without errors at or below them are added to `validNodes`: only their validation
  * rules can be compiled.
  */
 export function schemaErrors(
   root: SchemaView,
   path: string,
-  { spell, sound }: Pick<Place, 'spell' | 'sound'>,
+  { extensionName, validNodes }: Pick<NodePosition, 'extensionName' | 'validNodes'>,
 ): FieldError[] {
-  return nodeErrors(root, { path, spell, sound, isRoot: true, insideMeta: false });
+  return nodeErrors(root, { path, extensionName, validNodes, isRoot: true, insideMeta: false });
 }
 
 const META_FIELDS = ['metadata', 'kind', 'apiVersion'];
 
-function nodeErrors(node: SchemaView, place: Place): FieldError[] {
-  const { path } = place;
+function nodeErrors(node: SchemaView, position: NodePosition): FieldError[] {
+  const { path } = position;
   const { raw } = node;
-  const found = keywordErrors(node, place);
-  const inside = (schema: SchemaView | undefined, at: string, more: Partial<Place> = {}) => {
-    if (schema !== undefined) found.push(...nodeErrors(schema, { ...place, isRoot: false, ...more, path: at }));
+  const found = keywordErrors(node, position);
+  const inside = (schema: SchemaView | undefined, at: string, more: Partial<NodePosition> = {}) => {
+    if (schema !== undefined) found.push(...nodeErrors(schema, { ...position, isRoot: false, ...more, path: at }));
   };
   const insideEach = (schemas: readonly SchemaView[], at: string) => {
     for (const [index, schema] of schemas.entries()) inside(schema, keyPath(at, index));
@@ -59,13 +59,13 @@ function nodeErrors(node: SchemaView, place: Place): FieldError[] {
       found.push(forbidden(at, 'additionalProperties and properties are mutual exclusive'));
     }
     const noDefaults = 'inside additionalProperties applying to object metadata';
-    inside(additionalSchema(node), at, place.insideMeta ? { noDefaults } : {});
+    inside(additionalSchema(node), at, position.insideMeta ? { noDefaults } : {});
   }
   for (const [name, property] of node.properties) {
-    const isMeta = (place.isRoot || node.embeddedResource) && META_FIELDS.includes(name);
+    const isMeta = (position.isRoot || node.embeddedResource) && META_FIELDS.includes(name);
     inside(property, keyPath(`${path}.properties`, name), {
       ...(isMeta ? { insideMeta: true } : {}),
-      ...(isMeta && place.isRoot ? { noDefaults: `in top-level ${name}` } : {}),
+      ...(isMeta && position.isRoot ? { noDefaults: `in top-level ${name}` } : {}),
     });
   }
   inside(node.not, `${path}.not`);
@@ -75,14 +75,14 @@ function nodeErrors(node: SchemaView, place: Place): FieldError[] {
   for (const [name, schema] of node.definitions) inside(schema, keyPath(`${path}.definitions`, name));
   inside(node.items, `${path}.items`);
   insideEach(node.itemList, `${path}.items`);
-  found.push(...extensionErrors(node, place), ...ruleErrors(node, place));
-  if (found.length === 0) place.sound.add(node);
+  found.push(...extensionErrors(node, position), ...ruleErrors(node, position));
+  if (found.length === 0) position.validNodes.add(node);
   return found;
 }
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-function keywordErrors(node: SchemaView, { path, spell, insideMeta, noDefaults }: Place): FieldError[] {
+function keywordErrors(node: SchemaView, { path, extensionName, insideMeta, noDefaults }: NodePosition): FieldError[] {
   const { raw, type } = node;
   const found: FieldError[] = [];
   if (type !== '' && !TYPES.includes(type)) found.push(notSupported(`${path}.type`, type, TYPES));
@@ -105,7 +105,7 @@ function keywordErrors(node: SchemaView, { path, spell, insideMeta, noDefaults }
     found.push(forbidden(`${path}.items`, 'items must be a schema object and not an array'));
   }
   if (insideMeta && node.embeddedResource) {
-    found.push(forbidden(`${path}.${spell('embedded-resource')}`, 'must not be used inside of resource meta'));
+    found.push(forbidden(`${path}.${extensionName('embedded-resource')}`, 'must not be used inside of resource meta'));
   }
   return found;
 }
@@ -113,58 +113,58 @@ function keywordErrors(node: SchemaView, { path, spell, insideMeta, noDefaults }
 const MAP_TYPES = ['atomic', 'granular'];
 const LIST_TYPES = ['atomic', 'set', 'map'];
 
-function extensionErrors(node: SchemaView, { path, spell }: Place): FieldError[] {
+function extensionErrors(node: SchemaView, { path, extensionName }: NodePosition): FieldError[] {
   const { mapType, listType, listMapKeys, type } = node;
   const found: FieldError[] = [];
   const wantType = (wanted: string, name: string) => {
-    const detail = `must be ${wanted} if ${spell(name)} is specified`;
+    const detail = `must be ${wanted} if ${extensionName(name)} is specified`;
     found.push(type === '' ? required(`${path}.type`, detail) : invalid(`${path}.type`, type, detail));
   };
   if (node.preserveUnknownFields === false) {
-    found.push(invalid(`${path}.${spell('preserve-unknown-fields')}`, false, 'must be true or undefined'));
+    found.push(invalid(`${path}.${extensionName('preserve-unknown-fields')}`, false, 'must be true or undefined'));
   }
   if (mapType !== undefined && type !== 'object') wantType('object', 'map-type');
   if (mapType !== undefined && !MAP_TYPES.includes(mapType)) {
-    found.push(notSupported(`${path}.${spell('map-type')}`, mapType, MAP_TYPES));
+    found.push(notSupported(`${path}.${extensionName('map-type')}`, mapType, MAP_TYPES));
   }
   if (listType !== undefined && type !== 'array') wantType('array', 'list-type');
-  else if (listType === 'set') found.push(...setItemErrors(node, path, spell));
-  const listTypePath = `${path}.${spell('list-type')}`;
+  else if (listType === 'set') found.push(...setItemErrors(node, path, extensionName));
+  const listTypePath = `${path}.${extensionName('list-type')}`;
   if (listType !== undefined && !LIST_TYPES.includes(listType)) {
     found.push(notSupported(listTypePath, listType, LIST_TYPES));
   }
   if (listMapKeys.length > 0 && listType !== 'map') {
-    const detail = `must be map if ${spell('list-map-keys')} is non-empty`;
+    const detail = `must be map if ${extensionName('list-map-keys')} is non-empty`;
     found.push(listType === undefined ? required(listTypePath, detail) : invalid(listTypePath, listType, detail));
   }
-  if (listType === 'map') found.push(...mapListErrors(node, path, spell));
-  return [...found, ...mergeableItemErrors(node, path, spell)];
+  if (listType === 'map') found.push(...mapListErrors(node, path, extensionName));
+  return [...found, ...mergeableItemErrors(node, path, extensionName)];
 }
 
 /** Items of a set are compared as a whole, so apply must not merge them. */
-function setItemErrors({ items }: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
-  const detail = `must be atomic as item of a list with ${spell('list-type')}=set`;
+function setItemErrors({ items }: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
+  const detail = `must be atomic as item of a list with ${extensionName('list-type')}=set`;
   if (items?.type === 'array' && items.listType !== undefined && items.listType !== 'atomic') {
-    return [invalid(`${path}.items.${spell('list-type')}`, items.listType, detail)];
+    return [invalid(`${path}.items.${extensionName('list-type')}`, items.listType, detail)];
   }
   if (items?.type === 'object' && items.mapType !== 'atomic') {
     // The reference server reports the list type here.
-    return [invalid(`${path}.items.${spell('map-type')}`, items.listType, detail)];
+    return [invalid(`${path}.items.${extensionName('map-type')}`, items.listType, detail)];
   }
   return [];
 }
 
-function mapListErrors(node: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
+function mapListErrors(node: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
   const { items, listMapKeys: keys } = node;
-  const isMap = `${spell('list-type')} is map`;
-  const keysPath = `${path}.${spell('list-map-keys')}`;
+  const isMap = `${extensionName('list-type')} is map`;
+  const keysPath = `${path}.${extensionName('list-map-keys')}`;
   const found: FieldError[] = keys.length === 0 ? [required(keysPath, `must not be empty if ${isMap}`)] : [];
   if (items === undefined) {
     const [at, { itemList }] = [`${path}.items`, node];
     found.push(
       itemList.length === 0
         ? required(at, `must have a schema if ${isMap}`)
-        : invalid(at, itemListDump(itemList), `must only have a single schema if ${isMap}`),
+        : invalid(at, itemListGoSyntax(itemList), `must only have a single schema if ${isMap}`),
     );
     return found;
   }
@@ -190,12 +190,12 @@ function mapListErrors(node: SchemaView, path: string, spell: ExtensionSpelling)
 }
 
 /** Items of sets and maps must not be null, and map keys must always have a value. */
-function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
+function mergeableItemErrors(node: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
   const { items, listType, listMapKeys } = node;
   if (items === undefined || (listType !== 'set' && listType !== 'map')) return [];
   const found: FieldError[] = [];
   if (items.raw.nullable === true) {
-    const detail = `cannot be nullable when ${spell('list-type')} is ${listType}`;
+    const detail = `cannot be nullable when ${extensionName('list-type')} is ${listType}`;
     found.push(forbidden(`${path}.items.nullable`, detail));
   }
   const always = new Set(items.raw.required);
@@ -203,7 +203,7 @@ function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpe
     const property = items.properties.get(key);
     if (property === undefined) continue;
     const at = keyPath(`${path}.items.properties`, key);
-    const because = `this property is in ${spell('list-map-keys')}, so it`;
+    const because = `this property is in ${extensionName('list-map-keys')}, so it`;
     if (!always.has(key) && property.raw.default === undefined) {
       found.push(required(`${at}.default`, `${because} must have a default or be a required property`));
     }
@@ -213,15 +213,15 @@ function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpe
 }
 
 /** The values of `reason` in a validation rule. */
-export const REASONS: readonly string[] = [
+export const RULE_REASONS: readonly string[] = [
   'FieldValueDuplicate',
   'FieldValueForbidden',
   'FieldValueInvalid',
   'FieldValueRequired',
 ];
 
-function ruleErrors(node: SchemaView, { path, spell }: Place): FieldError[] {
-  const list = `${path}.${spell('validations')}`;
+function ruleErrors(node: SchemaView, { path, extensionName }: NodePosition): FieldError[] {
+  const list = `${path}.${extensionName('validations')}`;
   return node.validations.flatMap((rule, index) => oneRuleErrors(node, rule, keyPath(list, index)));
 }
 
@@ -231,7 +231,8 @@ function oneRuleErrors(node: SchemaView, given: ValidationRule, path: string): F
   if (messageExpression !== '' && messageExpression.trim() === '') {
     found.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'));
   }
-  if (reason !== undefined && !REASONS.includes(reason)) found.push(notSupported(`${path}.reason`, reason, REASONS));
+  if (reason !== undefined && !RULE_REASONS.includes(reason))
+    found.push(notSupported(`${path}.reason`, reason, RULE_REASONS));
   const at = `${path}.fieldPath`;
   if (fieldPath !== '' && fieldPath.trim() === '') {
     found.push(invalid(at, fieldPath, 'fieldPath must be non-empty if specified'));

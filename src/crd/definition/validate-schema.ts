@@ -1,5 +1,7 @@
 /**
- * Validates the schema of a CRD version: keywords at the root, structure, defaults, nodes and validation rules.
+ * Validates the schema of a CRD version: keywords at the root, structure, defaults, nodes and validation rules. A
+ * default must be valid for its own schema, without unknown fields, and a complete resource where a resource is
+ * embedded; inside metadata it must result in valid metadata.
  */
 
 import { storedEnvironment } from '../../cel/index.js';
@@ -11,21 +13,19 @@ import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { compileRules } from '../rules/compile.js';
 import { REQUEST_BUDGET, ruleErrors } from '../rules/evaluate.js';
 import type { RuleHistory } from '../rules/history.js';
-import { Before } from '../rules/ratcheting.js';
-import { definedRuleErrors } from '../rules/validate-rules.js';
+import { RatchetingContext } from '../rules/ratcheting.js';
+import { ruleDefinitionErrors } from '../rules/validate-rules.js';
 import { type SchemaView, schemaView } from '../schema-view.js';
-import { Twin } from '../value/correlated-object.js';
+import { CorrelatedObject } from '../value/correlated-object.js';
 import { hasDefault } from '../value/defaults.js';
-import { coerceEmbedded, embeddedErrors } from '../value/embedded-resources.js';
-import { shownValue } from '../value/json-kind.js';
+import { coerceEmbeddedResources, embeddedResourceErrors } from '../value/embedded-resources.js';
+import { printableValue } from '../value/json-kind.js';
 import { pruneUnknown } from '../value/prune.js';
 import { validateValue } from '../value/validate.js';
-import { schemaDump } from './go-syntax.js';
+import { schemaGoSyntax } from './go-syntax.js';
 import type { CustomResourceValidation } from './types.js';
 import { schemaErrors } from './validate-schema-nodes.js';
 import { structureErrors, unsupportedKeyword } from './validate-structure.js';
-
-const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
 
 export interface SchemaContext {
   readonly dialect: Dialect;
@@ -36,48 +36,48 @@ export interface SchemaContext {
   readonly isUnchanged: boolean;
 }
 
-export function rootSchemaErrors(
+export function versionSchemaErrors(
   given: CustomResourceValidation | undefined,
   at: string,
-  about: SchemaContext,
+  context: SchemaContext,
 ): FieldError[] {
   if (given?.openAPIV3Schema === undefined) return [];
-  const { dialect, hasStatus, history, isUnchanged } = about;
+  const { dialect, hasStatus, history, isUnchanged } = context;
   const path = `${at}.openAPIV3Schema`;
   const root = schemaView(given.openAPIV3Schema, dialect);
   const found = hasStatus ? statusRootErrors(root, path, dialect) : [];
   if (root.raw.nullable === true) found.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   const unsupported = unsupportedKeyword(root, dialect.extension);
-  let judgesRules = false;
+  let validatesRules = false;
   if (unsupported === undefined) {
     const structure = structureErrors(root, path, dialect.extension);
     // Defaults are validated only if the schema is structural, and rules only if the defaults are valid.
-    const ofValues = structure.length > 0 ? structure : defaultErrors(root, path, defaultRules());
-    judgesRules = ofValues.length === 0;
+    const ofValues = structure.length > 0 ? structure : defaultErrors(root, path, defaultRuleEvaluator());
+    validatesRules = ofValues.length === 0;
     found.push(...ofValues);
   }
-  const sound = new Set<SchemaView>();
-  const ofNodes = schemaErrors(root, path, { spell: dialect.extension, sound });
+  const validNodes = new Set<SchemaView>();
+  const ofNodes = schemaErrors(root, path, { extensionName: dialect.extension, validNodes });
   // An unsupported keyword usually already has its own error.
   const isAllFine = found.length === 0 && ofNodes.length === 0;
   if (unsupported !== undefined && isAllFine) return [invalid(path, '', unsupported)];
-  if (!judgesRules) return [...found, ...ofNodes];
-  const ofRules = definedRuleErrors(root, path, {
+  if (!validatesRules) return [...found, ...ofNodes];
+  const ofRules = ruleDefinitionErrors(root, path, {
     environments: history.environments,
-    spell: dialect.extension,
-    isSound: (node) => sound.has(node),
+    extensionName: dialect.extension,
+    isValidNode: (node) => validNodes.has(node),
     limitsCost: !isUnchanged,
   });
   return [...found, ...ofNodes, ...ofRules];
 }
 
 /** The keywords that are allowed at the root of a schema with a status subresource, by their Go field names. */
-const BESIDE_STATUS =
+const ROOT_KEYWORDS_WITH_STATUS =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
 
 function statusRootErrors(root: SchemaView, path: string, dialect: Dialect): FieldError[] {
   const allowed = new Set(
-    BESIDE_STATUS.split(' ').map((name) =>
+    ROOT_KEYWORDS_WITH_STATUS.split(' ').map((name) =>
       name.startsWith('X') ? dialect.extension(kebab(name.slice(1))) : name.charAt(0).toLowerCase() + name.slice(1),
     ),
   );
@@ -87,8 +87,8 @@ function statusRootErrors(root: SchemaView, path: string, dialect: Dialect): Fie
     return [invalid(`${path}.type`, root.type, detail)];
   }
   if (Object.keys(root.raw).every((keyword) => allowed.has(keyword))) return [];
-  const detail = `only [${BESIDE_STATUS}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [invalid(path, schemaDump(root), detail)];
+  const detail = `only [${ROOT_KEYWORDS_WITH_STATUS}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  return [invalid(path, schemaGoSyntax(root), detail)];
 }
 
 function kebab(name: string): string {
@@ -99,7 +99,7 @@ function kebab(name: string): string {
  * Returns a function that evaluates the validation rules for one default after the other. All defaults of a schema
  * share the cost budget of one request; when it is used up, further defaults are not evaluated.
  */
-function defaultRules(): (schema: SchemaView, value: unknown, path: string) => readonly FieldError[] {
+function defaultRuleEvaluator(): (schema: SchemaView, value: unknown, path: string) => readonly FieldError[] {
   let budget = REQUEST_BUDGET;
   return (schema, value, path) => {
     if (budget < 0) return [];
@@ -108,28 +108,33 @@ function defaultRules(): (schema: SchemaView, value: unknown, path: string) => r
       message: storedEnvironment,
     });
     if (rules === undefined) return [];
-    const kept = ruleErrors(rules, value, Before.of(new Twin(schema, value, value), false), { path, budget });
-    if (kept.errors.length > 0) {
-      budget = kept.budgetLeft;
-      return kept.errors;
+    const ratcheted = ruleErrors(
+      rules,
+      value,
+      RatchetingContext.of(new CorrelatedObject(schema, value, value), false),
+      { path, budget },
+    );
+    if (ratcheted.errors.length > 0) {
+      budget = ratcheted.budgetLeft;
+      return ratcheted.errors;
     }
-    const added = ruleErrors(rules, value, Before.NOTHING, { path, budget });
-    budget = Math.min(kept.budgetLeft, added.budgetLeft);
+    const added = ruleErrors(rules, value, RatchetingContext.NONE, { path, budget });
+    budget = Math.min(ratcheted.budgetLeft, added.budgetLeft);
     return added.errors;
   };
 }
 
 /** Evaluates the CEL validation rules of a schema for a default that is otherwise valid. */
-type DefaultRules = (schema: SchemaView, value: unknown, path: string) => readonly FieldError[];
+type EvaluateDefaultRules = (schema: SchemaView, value: unknown, path: string) => readonly FieldError[];
 
 /** Validates all defaults in a structural schema. */
-export function defaultErrors(root: SchemaView, path: string, rules: DefaultRules): FieldError[] {
+export function defaultErrors(root: SchemaView, path: string, rules: EvaluateDefaultRules): FieldError[] {
   const resource = { ...root, embeddedResource: true };
-  return nodeErrors(resource, { path, resource, steps: [], insideMeta: false, rules });
+  return nodeDefaultErrors(resource, { path, resource, steps: [], insideMeta: false, rules });
 }
 
 /** The position of a schema node during the walk. */
-interface Place {
+interface DefaultPosition {
   readonly path: string;
   /**
    * The nearest enclosing resource (possibly the node itself), and the steps from there; `undefined` stands for list
@@ -138,42 +143,46 @@ interface Place {
   readonly resource: SchemaView;
   readonly steps: readonly (string | undefined)[];
   readonly insideMeta: boolean;
-  readonly rules: DefaultRules;
+  readonly rules: EvaluateDefaultRules;
 }
 
+const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
+
 /** Defaults below `additionalProperties` are not validated, as in the reference server. */
-function nodeErrors(node: SchemaView, given: Place): FieldError[] {
-  const place = node.embeddedResource ? { ...given, resource: node, steps: [], insideMeta: false } : given;
-  const { path, steps } = place;
-  const found = hasDefault(node) ? oneDefaultErrors(node, node.raw.default, { ...place, path: `${path}.default` }) : [];
+function nodeDefaultErrors(node: SchemaView, given: DefaultPosition): FieldError[] {
+  const position = node.embeddedResource ? { ...given, resource: node, steps: [], insideMeta: false } : given;
+  const { path, steps } = position;
+  const found = hasDefault(node)
+    ? oneDefaultErrors(node, node.raw.default, { ...position, path: `${path}.default` })
+    : [];
   if (node.items !== undefined) {
-    found.push(...nodeErrors(node.items, { ...place, path: `${path}.items`, steps: [...steps, undefined] }));
+    found.push(...nodeDefaultErrors(node.items, { ...position, path: `${path}.items`, steps: [...steps, undefined] }));
   }
   for (const [name, property] of node.properties) {
-    const insideMeta = place.insideMeta || (node.embeddedResource && META_FIELDS.includes(name));
+    const insideMeta = position.insideMeta || (node.embeddedResource && META_FIELDS.includes(name));
     const at = keyPath(`${path}.properties`, name);
-    found.push(...nodeErrors(property, { ...place, path: at, steps: [...steps, name], insideMeta }));
+    found.push(...nodeDefaultErrors(property, { ...position, path: at, steps: [...steps, name], insideMeta }));
   }
   return found;
 }
 
-function oneDefaultErrors(node: SchemaView, value: unknown, place: Place): FieldError[] {
-  return place.insideMeta ? metaDefaultErrors(node, value, place) : bodyDefaultErrors(node, value, place);
+function oneDefaultErrors(node: SchemaView, value: unknown, position: DefaultPosition): FieldError[] {
+  return position.insideMeta ? metaDefaultErrors(node, value, position) : bodyDefaultErrors(node, value, position);
 }
 
-function metaDefaultErrors(node: SchemaView, value: unknown, place: Place): FieldError[] {
-  const { path, resource } = place;
-  const object = around(copyJson(value), place.steps);
-  const { error } = coerceEmbedded(resource, object, { isResource: true });
-  const problems = error === undefined ? embeddedErrors(resource, object, { isResource: true }) : [error];
-  if (problems.length === 0) return valueErrors(node, value, place);
+function metaDefaultErrors(node: SchemaView, value: unknown, position: DefaultPosition): FieldError[] {
+  const { path, resource } = position;
+  const object = wrapInResource(copyJson(value), position.steps);
+  const { error } = coerceEmbeddedResources(resource, object, { isResource: true });
+  const problems = error === undefined ? embeddedResourceErrors(resource, object, { isResource: true }) : [error];
+  if (problems.length === 0) return valueErrors(node, value, position);
   const texts = problems.map(printFieldError);
   const shown = texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`;
-  return [invalid(path, shownValue(value), `must result in valid metadata: ${shown}`)];
+  return [invalid(path, printableValue(value), `must result in valid metadata: ${shown}`)];
 }
 
 /** Builds a complete resource with the value at the end of the given steps. */
-function around(value: unknown, steps: readonly (string | undefined)[]): MutableRecord {
+function wrapInResource(value: unknown, steps: readonly (string | undefined)[]): MutableRecord {
   const inner = steps.reduceRight<unknown>((part, step) => {
     if (step === undefined) return [part];
     const holder: MutableRecord = {};
@@ -183,21 +192,21 @@ function around(value: unknown, steps: readonly (string | undefined)[]): Mutable
   return { kind: 'Validation', apiVersion: 'validation/v1', ...(inner as MutableRecord) };
 }
 
-function bodyDefaultErrors(node: SchemaView, given: unknown, place: Place): FieldError[] {
-  const { path } = place;
+function bodyDefaultErrors(node: SchemaView, given: unknown, position: DefaultPosition): FieldError[] {
+  const { path } = position;
   const value = copyJson(given);
   const isResource = node.embeddedResource;
   const pruned = copyJson(given);
   pruneUnknown(node, pruned, { isResource });
-  const { error } = coerceEmbedded(node, value, { base: path, isResource });
+  const { error } = coerceEmbeddedResources(node, value, { base: path, isResource });
   // The message shows the value after coercion, without unknown metadata fields.
-  const found = deepEqual(pruned, given) ? [] : [invalid(path, shownValue(value), 'must not have unknown fields')];
+  const found = deepEqual(pruned, given) ? [] : [invalid(path, printableValue(value), 'must not have unknown fields')];
   if (error !== undefined) return [...found, error];
-  const ofResources = embeddedErrors(node, value, { base: path, isResource });
-  return [...found, ...(ofResources.length > 0 ? ofResources : valueErrors(node, value, place))];
+  const ofResources = embeddedResourceErrors(node, value, { base: path, isResource });
+  return [...found, ...(ofResources.length > 0 ? ofResources : valueErrors(node, value, position))];
 }
 
-function valueErrors(node: SchemaView, value: unknown, { path, rules }: Place): FieldError[] {
+function valueErrors(node: SchemaView, value: unknown, { path, rules }: DefaultPosition): FieldError[] {
   const found = validateValue(node, value, { base: path, purpose: 'defaults' });
   return found.length > 0 ? found : [...rules(node, value, path)];
 }

@@ -1,6 +1,6 @@
 /**
- * Validates the spec of a CRD. Like the reference server's internal version, parts that all versions share are
- * validated once.
+ * Validates the spec of a CRD: group, scope, names, versions and conversion. Like the reference server's internal
+ * version, parts that all versions share are validated once.
  */
 
 import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
@@ -12,81 +12,77 @@ import { isPrintable } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import { RuleHistory } from '../rules/history.js';
 import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
-import { bundleErrors, bundleProblem } from './ca-bundle.js';
-import { versionsDump } from './go-syntax.js';
+import { caBundleErrors, caBundleProblem } from './ca-bundle.js';
+import { versionsGoSyntax } from './go-syntax.js';
 import type {
   CustomResourceConversion,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from './types.js';
-import { rootSchemaErrors } from './validate-schema.js';
+import { versionSchemaErrors } from './validate-schema.js';
 import { columnErrors, selectableFieldErrors, subresourceErrors } from './validate-version-parts.js';
 
 /** The parts of a version that move to the top level if all versions have the same. */
-type Shared = Partial<
+type SharedParts = Partial<
   Pick<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>
 >;
-const SHARED = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
+const SHARED_PARTS = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 
 /** The CRD before an update. */
-export interface DefinitionBefore {
+export interface OldDefinition {
   readonly spec: CustomResourceDefinitionSpec;
   readonly isEstablished: boolean;
 }
 
 /** Validates a CRD spec; `before` is given for updates. */
-export function specErrors(
-  spec: CustomResourceDefinitionSpec,
-  dialect: Dialect,
-  before?: DefinitionBefore,
-): FieldError[] {
+export function specErrors(spec: CustomResourceDefinitionSpec, dialect: Dialect, before?: OldDefinition): FieldError[] {
   const all: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
   const history = new RuleHistory(before?.spec.versions ?? [], dialect);
   const schemaContext = (version: CustomResourceDefinitionVersion | undefined, hasStatus: boolean) => {
     const isUnchanged = version !== undefined && history.isUnchanged(version);
     return { dialect, hasStatus, history, isUnchanged };
   };
-  const { common, versions } = normalForm(all);
-  const statusOf = (version: Shared) => (version.subresources ?? common.subresources)?.status !== undefined;
+  const { common, versions } = splitSharedParts(all);
+  const statusOf = (version: SharedParts) => (version.subresources ?? common.subresources)?.status !== undefined;
   return [
     ...groupErrors(spec.group),
     ...scopeErrors(spec.scope),
     ...missingSchemaErrors(common, versions),
-    ...keptDefaultErrors(spec, all, dialect),
+    ...preserveUnknownDefaultErrors(spec, all, dialect),
     ...versions.flatMap((version, index) => {
       const path = keyPath('spec.versions', index);
       return [
-        ...strictLabelErrors(version.name, `${path}.name`),
+        ...dnsLabelErrors(version.name, `${path}.name`),
         ...deprecationErrors(version, `${path}.deprecationWarning`),
-        ...rootSchemaErrors(version.schema, `${path}.schema`, schemaContext(all[index], statusOf(version))),
+        ...versionSchemaErrors(version.schema, `${path}.schema`, schemaContext(all[index], statusOf(version))),
         ...partErrors(version, path, dialect),
       ];
     }),
     ...versionSetErrors(spec.versions === null ? undefined : versions),
     ...requiredNameErrors(spec.names, 'spec.names'),
     ...nameErrors(spec.names, 'spec.names'),
-    ...rootSchemaErrors(common.schema, 'spec.validation', schemaContext(all[0], all.some(statusOf))),
+    ...versionSchemaErrors(common.schema, 'spec.validation', schemaContext(all[0], all.some(statusOf))),
     ...partErrors(common, 'spec', dialect),
     ...conversionErrors(spec.conversion, spec.preserveUnknownFields === true, before),
   ];
 }
 
-interface NormalForm {
-  readonly common: Shared;
+interface SplitVersions {
+  readonly common: SharedParts;
   readonly versions: readonly CustomResourceDefinitionVersion[];
 }
 
-function normalForm(versions: readonly CustomResourceDefinitionVersion[]): NormalForm {
+function splitSharedParts(versions: readonly CustomResourceDefinitionVersion[]): SplitVersions {
   const [first, ...others] = versions;
   if (first === undefined) return { common: {}, versions };
-  const same = SHARED.filter((part) => others.every((version) => deepEqual(version[part], first[part])));
+  const same = SHARED_PARTS.filter((part) => others.every((version) => deepEqual(version[part], first[part])));
   const pick = (keep: boolean, version: CustomResourceDefinitionVersion) =>
     Object.fromEntries(
       Object.entries(version).filter(([field]) => (same as readonly string[]).includes(field) === keep),
     );
   return {
-    common: pick(true, first) as Shared,
+    common: pick(true, first) as SharedParts,
     versions: versions.map((version) => pick(false, version) as unknown as CustomResourceDefinitionVersion),
   };
 }
@@ -105,7 +101,7 @@ function scopeErrors(scope: string): FieldError[] {
   return SCOPES.includes(scope) ? [] : [notSupported('spec.scope', scope, SCOPES)];
 }
 
-function missingSchemaErrors(common: Shared, versions: readonly Shared[]): FieldError[] {
+function missingSchemaErrors(common: SharedParts, versions: readonly SharedParts[]): FieldError[] {
   if (common.schema?.openAPIV3Schema !== undefined) return [];
   return versions.flatMap((version, index) =>
     version.schema?.openAPIV3Schema === undefined
@@ -115,9 +111,9 @@ function missingSchemaErrors(common: Shared, versions: readonly Shared[]): Field
 }
 
 /** Defaults require pruning: they are invalid with `preserveUnknownFields`. */
-function keptDefaultErrors(
+function preserveUnknownDefaultErrors(
   { preserveUnknownFields }: CustomResourceDefinitionSpec,
-  versions: readonly Shared[],
+  versions: readonly SharedParts[],
   dialect: Dialect,
 ): FieldError[] {
   if (preserveUnknownFields !== true) return [];
@@ -136,7 +132,7 @@ function hasDefaultsInside(node: SchemaView): boolean {
 function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | undefined): FieldError[] {
   const versions = given ?? [];
   const names = versions.map(({ name }) => name);
-  const shown = versionsDump(given);
+  const shown = versionsGoSyntax(given);
   const found: FieldError[] = [];
   if (new Set(names).size < names.length) {
     found.push(invalid('spec.versions', shown, 'must contain unique version names'));
@@ -147,7 +143,7 @@ function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | un
   // The reference server also validates `spec.version`, a field for the first version that dates from single-version
   // CRDs.
   const [first = ''] = names;
-  return first === '' ? found : [...found, ...strictLabelErrors(first, 'spec.version')];
+  return first === '' ? found : [...found, ...dnsLabelErrors(first, 'spec.version')];
 }
 
 const MAX_WARNING_LENGTH = 256;
@@ -169,7 +165,7 @@ function deprecationErrors(version: CustomResourceDefinitionVersion, path: strin
 }
 
 /** Validates subresources, columns and selectable fields of one version, or those that all versions share. */
-function partErrors(part: Shared, path: string, dialect: Dialect): FieldError[] {
+function partErrors(part: SharedParts, path: string, dialect: Dialect): FieldError[] {
   const columns = part.additionalPrinterColumns ?? [];
   return [
     ...(part.subresources === undefined ? [] : subresourceErrors(part.subresources, `${path}.subresources`)),
@@ -183,7 +179,7 @@ const STRATEGIES = ['None', 'Webhook'];
 function conversionErrors(
   conversion: CustomResourceConversion,
   preservesUnknown: boolean,
-  before: DefinitionBefore | undefined,
+  before: OldDefinition | undefined,
 ): FieldError[] {
   const { webhook } = conversion;
   const strategy: string = conversion.strategy;
@@ -211,8 +207,8 @@ function conversionErrors(
     found.push(...webhookClientErrors(webhook.clientConfig, clientPath));
     const { caBundle } = webhook.clientConfig;
     // A CRD with a bad bundle can be created but is not established. An update may replace one bad bundle by another.
-    const isFree = before?.isEstablished !== true || bundleProblem(bundleOf(before.spec)) !== undefined;
-    if (!isFree) found.push(...bundleErrors(caBundle, `${clientPath}.caBundle`));
+    const isFree = before?.isEstablished !== true || caBundleProblem(caBundleOf(before.spec)) !== undefined;
+    if (!isFree) found.push(...caBundleErrors(caBundle, `${clientPath}.caBundle`));
   }
   return [
     ...found,
@@ -220,7 +216,7 @@ function conversionErrors(
   ];
 }
 
-function bundleOf({ conversion }: CustomResourceDefinitionSpec): string | undefined {
+function caBundleOf({ conversion }: CustomResourceDefinitionSpec): string | undefined {
   return conversion?.webhook?.clientConfig?.caBundle;
 }
 
@@ -234,27 +230,24 @@ function requiredNameErrors(names: CustomResourceDefinitionNames, path: string):
 export function nameErrors(names: CustomResourceDefinitionNames, path: string): FieldError[] {
   const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = names;
   const found = [
-    ...labelErrors(plural, `${path}.plural`),
-    ...labelErrors(singular, `${path}.singular`),
+    ...optionalDnsLabelErrors(plural, `${path}.plural`),
+    ...optionalDnsLabelErrors(singular, `${path}.singular`),
     ...mixedCaseErrors(kind, `${path}.kind`),
     ...mixedCaseErrors(listKind, `${path}.listKind`),
-    ...shortNames.flatMap((name, index) => strictLabelErrors(name, keyPath(`${path}.shortNames`, index))),
+    ...shortNames.flatMap((name, index) => dnsLabelErrors(name, keyPath(`${path}.shortNames`, index))),
   ];
   if (kind !== '' && kind === listKind) {
     found.push(invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same'));
   }
-  return [
-    ...found,
-    ...categories.flatMap((name, index) => strictLabelErrors(name, keyPath(`${path}.categories`, index))),
-  ];
+  return [...found, ...categories.flatMap((name, index) => dnsLabelErrors(name, keyPath(`${path}.categories`, index)))];
 }
 
-function labelErrors(name: string, path: string): FieldError[] {
-  return name === '' ? [] : strictLabelErrors(name, path);
+function optionalDnsLabelErrors(name: string, path: string): FieldError[] {
+  return name === '' ? [] : dnsLabelErrors(name, path);
 }
 
 /** Validates a version name or a short name as a DNS label. All problems form one message. */
-function strictLabelErrors(name: string, path: string): FieldError[] {
+function dnsLabelErrors(name: string, path: string): FieldError[] {
   const problems = dns1035LabelProblems(name);
   return problems.length === 0 ? [] : [invalid(path, name, problems.join(','))];
 }

@@ -9,21 +9,24 @@ import { deepEqual } from '../../util/json.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 
 /** Returns the name of an extension such as `list-type` in the cluster's dialect. */
-export type ExtensionSpelling = (name: string) => string;
+export type ExtensionNaming = (name: string) => string;
 
 type Level = 'root' | 'items' | 'field';
 
-export function structureErrors(root: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
-  const found = [...nodeErrors(root, { path, spell, level: 'root' }), ...completenessErrors(root, root, path, path)];
+export function structureErrors(root: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
+  const found = [
+    ...nodeErrors(root, { path, extensionName, level: 'root' }),
+    ...completenessErrors(root, root, path, path),
+  ];
   return found
     .map((error) => ({ error, text: printFieldError(error) }))
     .sort((left, right) => (left.text < right.text ? -1 : left.text > right.text ? 1 : 0))
     .map(({ error }) => error);
 }
 
-interface Place {
+interface NodePosition {
   readonly path: string;
-  readonly spell: ExtensionSpelling;
+  readonly extensionName: ExtensionNaming;
   readonly level: Level;
 }
 
@@ -33,47 +36,47 @@ const MISSING_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-function nodeErrors(node: SchemaView, place: Place): FieldError[] {
-  const { path, spell, level } = place;
+function nodeErrors(node: SchemaView, position: NodePosition): FieldError[] {
+  const { path, extensionName, level } = position;
   const found: FieldError[] = [];
   if (node.type === 'array' && node.items === undefined) found.push(required(`${path}.items`, 'must be specified'));
   if (node.items !== undefined) {
-    found.push(...nodeErrors(node.items, { path: `${path}.items`, spell, level: 'items' }));
+    found.push(...nodeErrors(node.items, { path: `${path}.items`, extensionName, level: 'items' }));
   }
   for (const [name, property] of node.properties) {
-    found.push(...nodeErrors(property, { path: keyPath(`${path}.properties`, name), spell, level: 'field' }));
+    found.push(...nodeErrors(property, { path: keyPath(`${path}.properties`, name), extensionName, level: 'field' }));
   }
   const additional = additionalSchema(node);
   if (additional !== undefined) {
-    found.push(...nodeErrors(additional, { path: `${path}.additionalProperties`, spell, level: 'field' }));
+    found.push(...nodeErrors(additional, { path: `${path}.additionalProperties`, extensionName, level: 'field' }));
   }
   if (node.additionalProperties !== undefined && level === 'root') {
     found.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
   }
   return [
     ...found,
-    ...extensionErrors(node, place),
-    ...junctorErrors(node, place, exceptionsOf(node)),
-    ...typeErrors(node, place),
-    ...resourceErrors(node, place),
+    ...extensionErrors(node, position),
+    ...junctorErrors(node, position, junctorExceptionsOf(node)),
+    ...typeErrors(node, position),
+    ...resourceErrors(node, position),
   ];
 }
 
-function extensionErrors(node: SchemaView, { path, spell }: Place): FieldError[] {
+function extensionErrors(node: SchemaView, { path, extensionName }: NodePosition): FieldError[] {
   if (!node.intOrString) return [];
   const given = [
     node.preserveUnknownFields === true ? 'preserve-unknown-fields' : '',
     node.embeddedResource ? 'embedded-resource' : '',
   ];
-  const detail = `must be false if ${spell('int-or-string')} is true`;
-  return given.filter(Boolean).map((name) => invalid(`${path}.${spell(name)}`, true, detail));
+  const detail = `must be false if ${extensionName('int-or-string')} is true`;
+  return given.filter(Boolean).map((name) => invalid(`${path}.${extensionName(name)}`, true, detail));
 }
 
-function typeErrors(node: SchemaView, { path, spell, level }: Place): FieldError[] {
+function typeErrors(node: SchemaView, { path, extensionName, level }: NodePosition): FieldError[] {
   const found: FieldError[] = [];
   const at = `${path}.type`;
   if (node.embeddedResource && node.type !== 'object') {
-    const detail = `must be object if ${spell('embedded-resource')} is true`;
+    const detail = `must be object if ${extensionName('embedded-resource')} is true`;
     found.push(node.type === '' ? required(at, detail) : invalid(at, node.type, detail));
   } else if (node.type === '' && !node.intOrString && node.preserveUnknownFields !== true) {
     found.push(required(at, MISSING_TYPE[level]));
@@ -85,10 +88,10 @@ function typeErrors(node: SchemaView, { path, spell, level }: Place): FieldError
 }
 
 /** `kind`, `apiVersion` and `metadata` have fixed types at the root and in embedded resources. */
-function resourceErrors(node: SchemaView, { path, spell, level }: Place): FieldError[] {
+function resourceErrors(node: SchemaView, { path, extensionName, level }: NodePosition): FieldError[] {
   const found: FieldError[] = [];
   const isResource = level === 'root' || node.embeddedResource;
-  const embedded = spell('embedded-resource');
+  const embedded = extensionName('embedded-resource');
   if (node.embeddedResource && node.additionalProperties !== undefined) {
     found.push(forbidden(`${path}.additionalProperties`, `must not be used if ${embedded} is set`));
   }
@@ -106,7 +109,7 @@ function resourceErrors(node: SchemaView, { path, spell, level }: Place): FieldE
     }
   }
   if (node.embeddedResource && node.preserveUnknownFields !== true && node.properties.size === 0) {
-    const detail = `must not be empty if ${embedded} is true without ${spell('preserve-unknown-fields')}`;
+    const detail = `must not be empty if ${embedded} is true without ${extensionName('preserve-unknown-fields')}`;
     found.push(required(`${path}.properties`, detail));
   }
   return found;
@@ -121,29 +124,29 @@ function restrictsNamesOnly({ raw, properties }: SchemaView): boolean {
 }
 
 /** Exceptions to the rule that schemas inside logical junctors have no types. */
-interface Exceptions {
+interface JunctorExceptions {
   readonly anyOf: boolean;
   /** In the first schema of `allOf`. */
   readonly allOf: boolean;
 }
 
 /** The two usual spellings of "integer or string" are allowed to contain types, even without `int-or-string`. */
-function exceptionsOf(node: SchemaView): Exceptions {
+function junctorExceptionsOf(node: SchemaView): JunctorExceptions {
   return { anyOf: isIntOrString(node.anyOf), allOf: isIntOrString(node.allOf[0]?.anyOf ?? []) };
 }
 
-const NO_EXCEPTIONS: Exceptions = { anyOf: false, allOf: false };
+const NO_EXCEPTIONS: JunctorExceptions = { anyOf: false, allOf: false };
 
 function isIntOrString(schemas: readonly SchemaView[]): boolean {
   const rest = schemas.map(({ raw: { externalDocs: _, example: __, ...raw } }) => raw);
   return deepEqual(rest, [{ type: 'integer' }, { type: 'string' }]);
 }
 
-function junctorErrors(node: SchemaView, place: Place, exceptions: Exceptions): FieldError[] {
-  const { path } = place;
+function junctorErrors(node: SchemaView, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
+  const { path } = position;
   const found: FieldError[] = [];
   const inside = (schema: SchemaView, at: string, inner = NO_EXCEPTIONS) =>
-    found.push(...nestedErrors(schema, { ...place, path: at }, inner));
+    found.push(...nestedErrors(schema, { ...position, path: at }, inner));
   if (!exceptions.anyOf) {
     for (const [index, schema] of node.anyOf.entries()) inside(schema, keyPath(`${path}.anyOf`, index));
   }
@@ -161,11 +164,11 @@ function junctorErrors(node: SchemaView, place: Place, exceptions: Exceptions): 
   return found;
 }
 
-function nestedErrors(node: SchemaView, place: Place, exceptions: Exceptions): FieldError[] {
-  const { path, spell } = place;
-  const found = junctorErrors(node, place, exceptions);
+function nestedErrors(node: SchemaView, position: NodePosition, exceptions: JunctorExceptions): FieldError[] {
+  const { path, extensionName } = position;
+  const found = junctorErrors(node, position, exceptions);
   const inside = (schema: SchemaView | undefined, at: string) => {
-    if (schema !== undefined) found.push(...nestedErrors(schema, { ...place, path: at }, NO_EXCEPTIONS));
+    if (schema !== undefined) found.push(...nestedErrors(schema, { ...position, path: at }, NO_EXCEPTIONS));
   };
   inside(node.items, `${path}.items`);
   for (const [name, property] of node.properties) inside(property, keyPath(`${path}.properties`, name));
@@ -180,13 +183,13 @@ function nestedErrors(node: SchemaView, place: Place, exceptions: Exceptions): F
   forbid(raw.title, 'title', 'empty');
   forbid(raw.description, 'description', 'empty');
   forbid(raw.nullable, 'nullable', 'false');
-  forbid(node.preserveUnknownFields === true, spell('preserve-unknown-fields'), 'false');
-  forbid(node.embeddedResource, spell('embedded-resource'), 'false');
-  forbid(node.intOrString, spell('int-or-string'), 'false');
-  forbid(node.listMapKeys.length > 0, spell('list-map-keys'), 'empty');
-  forbid(node.listType !== undefined, spell('list-type'), 'undefined');
-  forbid(node.mapType !== undefined, spell('map-type'), 'undefined');
-  forbid(node.validations.length > 0, spell('validations'), 'empty');
+  forbid(node.preserveUnknownFields === true, extensionName('preserve-unknown-fields'), 'false');
+  forbid(node.embeddedResource, extensionName('embedded-resource'), 'false');
+  forbid(node.intOrString, extensionName('int-or-string'), 'false');
+  forbid(node.listMapKeys.length > 0, extensionName('list-map-keys'), 'empty');
+  forbid(node.listType !== undefined, extensionName('list-type'), 'undefined');
+  forbid(node.mapType !== undefined, extensionName('map-type'), 'undefined');
+  forbid(node.validations.length > 0, extensionName('validations'), 'empty');
   if (node.properties.has('metadata')) {
     found.push(forbidden(keyPath(`${path}.properties`, 'metadata'), 'must not be specified in a nested context'));
   }
@@ -221,12 +224,12 @@ function coveredErrors(nested: SchemaView, main: SchemaView | undefined, mainPat
 }
 
 /** Returns a message for the first keyword that a structural schema cannot express. */
-export function unsupportedKeyword(node: SchemaView, spell: ExtensionSpelling): string | undefined {
+export function unsupportedKeyword(node: SchemaView, extensionName: ExtensionNaming): string | undefined {
   const { raw } = node;
-  const name = UNSUPPORTED.find(([, given]) => given(raw))?.[0];
+  const name = UNSUPPORTED_KEYWORDS.find(([, given]) => given(raw))?.[0];
   if (name !== undefined) return `OpenAPIV3Schema '${name}' is not supported`;
   if (node.preserveUnknownFields === false) {
-    return `internal error: '${spell('preserve-unknown-fields')}' must be true or undefined`;
+    return `internal error: '${extensionName('preserve-unknown-fields')}' must be true or undefined`;
   }
   if (node.itemList.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   const inner = [
@@ -239,13 +242,13 @@ export function unsupportedKeyword(node: SchemaView, spell: ExtensionSpelling): 
     ...(node.not === undefined ? [] : [node.not]),
   ];
   for (const schema of inner) {
-    const found = unsupportedKeyword(schema, spell);
+    const found = unsupportedKeyword(schema, extensionName);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-const UNSUPPORTED: readonly [string, (raw: SchemaView['raw']) => boolean][] = [
+const UNSUPPORTED_KEYWORDS: readonly [string, (raw: SchemaView['raw']) => boolean][] = [
   ['id', ({ id }) => Boolean(id)],
   ['schema', ({ $schema }) => Boolean($schema)],
   ['$ref', ({ $ref }) => Boolean($ref)],

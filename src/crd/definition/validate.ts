@@ -24,7 +24,7 @@ export function validate(object: ApiObject, { dialect }: WriteContext): readonly
     ...statusErrors(definition),
     ...storedVersionErrors(definition),
     ...approvalErrors(definition, undefined, dialect),
-    ...preserveErrors(definition.spec, undefined, dialect),
+    ...preserveUnknownFieldsErrors(definition.spec, undefined, dialect),
   ];
 }
 
@@ -32,11 +32,11 @@ export function validateUpdate(next: ApiObject, live: ApiObject, { dialect }: Wr
   const [definition, before] = [next, live] as unknown as [CustomResourceDefinition, CustomResourceDefinition];
   return [
     ...specErrors(definition.spec, dialect, { spec: before.spec, isEstablished: isEstablished(before) }),
-    ...fixedErrors(definition.spec, before),
+    ...immutableFieldErrors(definition.spec, before),
     ...statusErrors(definition),
     ...storedVersionErrors(definition),
     ...approvalErrors(definition, before, dialect),
-    ...preserveErrors(definition.spec, before.spec, dialect),
+    ...preserveUnknownFieldsErrors(definition.spec, before.spec, dialect),
   ];
 }
 
@@ -45,14 +45,14 @@ export function validateStatus(next: ApiObject): readonly FieldError[] {
 }
 
 /** The name of a CRD is `<plural>.<group>`. */
-export const nameOfDefinition: NameRule = (name, prefix, object) => {
+export const definitionNameRule: NameRule = (name, prefix, object) => {
   const { spec } = object as unknown as CustomResourceDefinition;
   const isOwn = name === `${spec.names.plural}.${spec.group}`;
   return [...subdomainName(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
 };
 
 /** The group and the plural name are immutable; scope and kind are too once the CRD is established. */
-function fixedErrors(next: CustomResourceDefinitionSpec, before: CustomResourceDefinition): FieldError[] {
+function immutableFieldErrors(next: CustomResourceDefinitionSpec, before: CustomResourceDefinition): FieldError[] {
   const fields: [string, string, string][] = [
     ['spec.group', next.group, before.spec.group],
     ['spec.names.plural', next.names.plural, before.spec.names.plural],
@@ -115,7 +115,7 @@ function approvalErrors(
   return state === 'invalid' ? [invalid(path, text, approvalMessage(text, dialect))] : [];
 }
 
-function preserveErrors(
+function preserveUnknownFieldsErrors(
   spec: CustomResourceDefinitionSpec,
   before: CustomResourceDefinitionSpec | undefined,
   dialect: Dialect,

@@ -14,7 +14,7 @@ export function conditionOf(definition: Definition, type: string): DeepReadonly<
   return definition.status.conditions?.find((condition) => condition.type === type);
 }
 
-export function isTrue(definition: Definition, type: string): boolean {
+export function isConditionTrue(definition: Definition, type: string): boolean {
   return conditionOf(definition, type)?.status === 'True';
 }
 
@@ -23,12 +23,12 @@ export function isTrue(definition: Definition, type: string): boolean {
  * another finalizer keeps the CRD, creates are accepted again.
  */
 export function isTerminating(definition: Definition): boolean {
-  return isTrue(definition, 'Terminating');
+  return isConditionTrue(definition, 'Terminating');
 }
 
 /** A CRD is served from its first accepted names on, even if a later update causes a name conflict. */
 export function isServed(definition: Definition): boolean {
-  return isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established');
+  return isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established');
 }
 
 /** Replaces or adds a condition. `lastTransitionTime` changes only if the status changes. */
@@ -48,6 +48,6 @@ export function withCondition(
   return all;
 }
 
-export function sameCondition(left: DeepReadonly<Condition> | undefined, right: ConditionText): boolean {
+export function isSameCondition(left: DeepReadonly<Condition> | undefined, right: ConditionText): boolean {
   return left?.status === right.status && left.reason === right.reason && left.message === right.message;
 }

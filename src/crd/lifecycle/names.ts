@@ -8,40 +8,40 @@ import type { CustomResourceDefinitionNames } from '../definition/types.js';
 import type { ConditionText, Definition } from './conditions.js';
 
 /** Names in use: of resources (in paths and short names) and of kinds. */
-export interface TakenNames {
+export interface NamesInUse {
   readonly resources: Set<string>;
   readonly kinds: Set<string>;
 }
 
-export function takeNames(
-  taken: TakenNames,
+export function addNames(
+  taken: NamesInUse,
   { plural, singular, shortNames, kind, listKind }: DeepReadonly<Partial<CustomResourceDefinitionNames>>,
 ): void {
   for (const name of [plural, singular, ...(shortNames ?? [])]) if (name) taken.resources.add(name);
   for (const name of [kind, listKind]) if (name) taken.kinds.add(name);
 }
 
-export interface Acceptance {
+export interface AcceptedNames {
   readonly names: CustomResourceDefinitionNames;
   readonly condition: ConditionText;
 }
 
 /** Decides which of the requested names a CRD gets, and the NamesAccepted condition. */
-export function acceptNames(definition: Definition, taken: TakenNames): Acceptance {
+export function acceptNames(definition: Definition, taken: NamesInUse): AcceptedNames {
   const wanted = definition.spec.names;
   const accepted = definition.status.acceptedNames;
   let conflict: ConditionText | undefined;
   const choose = (field: 'plural' | 'singular' | 'kind' | 'listKind', pool: ReadonlySet<string>): string => {
     const [name, before] = [wanted[field] ?? '', accepted[field] ?? ''];
     if (name === before || !pool.has(name)) return name;
-    conflict = refusal(`${field[0]?.toUpperCase()}${field.slice(1)}Conflict`, inUse(name));
+    conflict = namesRejected(`${field[0]?.toUpperCase()}${field.slice(1)}Conflict`, inUse(name));
     return before;
   };
   const plural = choose('plural', taken.resources);
   const singular = choose('singular', taken.resources);
   const known = new Set(accepted.shortNames);
   const clashes = (wanted.shortNames ?? []).filter((name) => !known.has(name) && taken.resources.has(name));
-  if (clashes.length > 0) conflict = refusal('ShortNamesConflict', together(clashes.map(inUse)));
+  if (clashes.length > 0) conflict = namesRejected('ShortNamesConflict', joinMessages(clashes.map(inUse)));
   const shortNames = clashes.length > 0 ? accepted.shortNames : wanted.shortNames;
   const kind = choose('kind', taken.kinds);
   const listKind = choose('listKind', taken.kinds);
@@ -64,7 +64,7 @@ export function acceptNames(definition: Definition, taken: TakenNames): Acceptan
   };
 }
 
-function refusal(reason: string, message: string): ConditionText {
+function namesRejected(reason: string, message: string): ConditionText {
   return { type: 'NamesAccepted', status: 'False', reason, message };
 }
 
@@ -72,6 +72,6 @@ function inUse(name: string): string {
   return `${quote(name)} is already in use`;
 }
 
-function together(messages: readonly string[]): string {
+function joinMessages(messages: readonly string[]): string {
   return messages.length === 1 ? (messages[0] as string) : `[${messages.join(', ')}]`;
 }

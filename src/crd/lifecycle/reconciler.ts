@@ -13,7 +13,7 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { JournalError } from '../../storage/journal/types.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
-import { type CustomVersions, customVersions } from '../custom-kinds.js';
+import { buildCustomKinds, type CustomKinds } from '../custom-kinds.js';
 import {
   type Approval,
   approvalAnnotation,
@@ -21,44 +21,44 @@ import {
   approvalOf,
   isProtectedGroup,
 } from '../definition/approval.js';
-import { bundleProblem } from '../definition/ca-bundle.js';
+import { caBundleProblem } from '../definition/ca-bundle.js';
 import {
   type ConditionText,
   conditionOf,
   type Definition,
+  isConditionTrue,
+  isSameCondition,
   isServed,
   isTerminating,
-  isTrue,
-  sameCondition,
   withCondition,
 } from './conditions.js';
 import { cleanupFinalizer } from './deletion.js';
-import { acceptNames, type TakenNames, takeNames } from './names.js';
+import { acceptNames, addNames, type NamesInUse } from './names.js';
 
 const DEFINITIONS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
 
-export function attendDefinitions(server: ReconcilerHost): ServerReconciler {
-  return new DefinitionAttendant(server);
+export function createDefinitionReconciler(server: ReconcilerHost): ServerReconciler {
+  return new DefinitionReconciler(server);
 }
 
 /** The kinds that are served for a CRD, and the inputs they were built from. */
-interface Serving {
-  readonly basis: readonly unknown[];
+interface ServedDefinition {
+  readonly inputs: readonly unknown[];
   readonly resource: GroupResource;
   readonly versions: readonly Kind[];
-  readonly stored: Kind;
+  readonly storageVersion: Kind;
 }
 
-class DefinitionAttendant implements ServerReconciler {
+class DefinitionReconciler implements ServerReconciler {
   readonly #server: ReconcilerHost;
-  #seen = -1;
+  #lastChanges = -1;
   /** A status write failed in the journal; reconcile again after the next write. */
-  #isBehind = false;
-  readonly #serving = new Map<string, Serving>();
+  #hasFailedWrite = false;
+  readonly #serving = new Map<string, ServedDefinition>();
   /** Each CRD as of its last reconcile. */
-  readonly #attended = new Map<string, Definition>();
+  readonly #reconciled = new Map<string, Definition>();
   /** CRDs whose names are not all accepted. */
-  readonly #waiting = new Set<string>();
+  readonly #nameConflicts = new Set<string>();
   /** The resources of CRDs that wait for the deletion of their objects. */
   #terminating: readonly GroupResource[] = [];
 
@@ -67,20 +67,20 @@ class DefinitionAttendant implements ServerReconciler {
   }
 
   reconcile(): void {
-    if (this.#isBehind) this.#seen = -1;
-    this.#isBehind = false;
+    if (this.#hasFailedWrite) this.#lastChanges = -1;
+    this.#hasFailedWrite = false;
     // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
     while (this.#hasWork()) {
-      this.#seen = this.#server.writeCount(DEFINITIONS);
+      this.#lastChanges = this.#server.writeCount(DEFINITIONS);
       for (const definition of this.#definitions()) {
         const { name } = definition.metadata;
         // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
-        const isSettled = this.#attended.get(name) === definition && !this.#waiting.has(name);
-        if (!isSettled || this.#isWaited(definition)) this.#attendSafely(name);
+        const isSettled = this.#reconciled.get(name) === definition && !this.#nameConflicts.has(name);
+        if (!isSettled || this.#awaitsCleanup(definition)) this.#reconcileSafely(name);
       }
-      this.#forgetTheGone();
+      this.#forgetDeleted();
       this.#terminating = this.#definitions()
-        .filter((definition) => this.#isWaited(definition))
+        .filter((definition) => this.#awaitsCleanup(definition))
         .map(resourceOf);
     }
   }
@@ -89,34 +89,34 @@ class DefinitionAttendant implements ServerReconciler {
    * Reconciles one CRD. A CRD whose kinds cannot be built must not block other CRDs or fail the requests of other
    * clients: it is not served, and a condition reports the error.
    */
-  #attendSafely(name: string): void {
+  #reconcileSafely(name: string): void {
     try {
-      this.#attend(name);
+      this.#reconcileDefinition(name);
     } catch (error) {
       // The CRD itself is written; the status write is retried after the next write.
       if (error instanceof JournalError) {
-        this.#isBehind = true;
+        this.#hasFailedWrite = true;
         return;
       }
       this.#unserve(name);
       const message = messageOf(error);
       const failure: ConditionText = { type: 'Served', status: 'False', reason: 'InternalError', message };
-      this.#step(name, (definition) => this.#changed(definition, failure));
+      this.#updateStatus(name, (definition) => this.#conditionChange(definition, failure));
     }
-    const definition = this.#live(name);
+    const definition = this.#getDefinition(name);
     if (definition === undefined) return;
-    this.#attended.set(name, definition);
-    if (deepEqual(definition.spec.names, definition.status.acceptedNames)) this.#waiting.delete(name);
-    else this.#waiting.add(name);
+    this.#reconciled.set(name, definition);
+    if (deepEqual(definition.spec.names, definition.status.acceptedNames)) this.#nameConflicts.delete(name);
+    else this.#nameConflicts.add(name);
   }
 
-  #isWaited({ metadata }: Definition): boolean {
+  #awaitsCleanup({ metadata }: Definition): boolean {
     const own = cleanupFinalizer(this.#server.dialect);
     return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(own) === true;
   }
 
   #hasWork(): boolean {
-    if (this.#server.writeCount(DEFINITIONS) !== this.#seen) return true;
+    if (this.#server.writeCount(DEFINITIONS) !== this.#lastChanges) return true;
     return this.#terminating.some((resource) => this.#isEmpty(resource));
   }
 
@@ -124,7 +124,7 @@ class DefinitionAttendant implements ServerReconciler {
     return this.#server.objects.list(DEFINITIONS) as unknown as readonly Definition[];
   }
 
-  #live(name: string): Definition | undefined {
+  #getDefinition(name: string): Definition | undefined {
     const object = this.#server.objects.get({ ...DEFINITIONS, namespace: '', name });
     return object as unknown as Definition | undefined;
   }
@@ -133,21 +133,21 @@ class DefinitionAttendant implements ServerReconciler {
     return this.#server.objects.list(resource).length === 0;
   }
 
-  #attend(name: string): void {
-    this.#step(name, (definition) => this.#judgeApproval(definition));
-    this.#step(name, (definition) => this.#judgeNames(definition));
+  #reconcileDefinition(name: string): void {
+    this.#updateStatus(name, (definition) => this.#approvalStatus(definition));
+    this.#updateStatus(name, (definition) => this.#namesStatus(definition));
     this.#serve(name);
-    this.#step(name, (definition) => this.#establish(definition));
-    const definition = this.#live(name);
-    if (definition === undefined || !this.#isWaited(definition)) return;
-    this.#finish(definition);
+    this.#updateStatus(name, (definition) => this.#establishedStatus(definition));
+    const definition = this.#getDefinition(name);
+    if (definition === undefined || !this.#awaitsCleanup(definition)) return;
+    this.#deleteObjects(definition);
     // The Terminating condition decides whether creates are rejected.
     this.#serve(name);
   }
 
   /** Writes the status change that a step returns, if any. */
-  #step(name: string, wish: (definition: Definition) => Partial<Definition['status']> | undefined): void {
-    const definition = this.#live(name);
+  #updateStatus(name: string, wish: (definition: Definition) => Partial<Definition['status']> | undefined): void {
+    const definition = this.#getDefinition(name);
     const change = definition === undefined ? undefined : wish(definition);
     if (definition !== undefined && change !== undefined) this.#write(definition, change);
   }
@@ -159,22 +159,22 @@ class DefinitionAttendant implements ServerReconciler {
     });
   }
 
-  #judgeApproval(definition: Definition): Partial<Definition['status']> | undefined {
+  #approvalStatus(definition: Definition): Partial<Definition['status']> | undefined {
     const { dialect } = this.#server;
     if (!isProtectedGroup(definition.spec.group, dialect)) return undefined;
     const text = definition.metadata.annotations?.[approvalAnnotation(dialect)] ?? '';
-    return this.#changed(definition, approvalCondition(text, dialect));
+    return this.#conditionChange(definition, approvalCondition(text, dialect));
   }
 
-  #changed(definition: Definition, condition: ConditionText): Partial<Definition['status']> | undefined {
-    if (sameCondition(conditionOf(definition, condition.type), condition)) return undefined;
+  #conditionChange(definition: Definition, condition: ConditionText): Partial<Definition['status']> | undefined {
+    if (isSameCondition(conditionOf(definition, condition.type), condition)) return undefined;
     return { conditions: withCondition(definition.status.conditions, condition, this.#server.now()) };
   }
 
-  #judgeNames(definition: Definition): Partial<Definition['status']> | undefined {
+  #namesStatus(definition: Definition): Partial<Definition['status']> | undefined {
     const { spec, status } = definition;
     if (deepEqual(spec.names, status.acceptedNames)) return undefined;
-    const { names, condition } = acceptNames(definition, this.#taken(definition));
+    const { names, condition } = acceptNames(definition, this.#namesInUse(definition));
     const now = this.#server.now();
     const before = conditionOf(definition, 'Established');
     let established = before as ConditionText | undefined;
@@ -196,45 +196,45 @@ class DefinitionAttendant implements ServerReconciler {
    * The names in use in the group: accepted names of CRDs and names of other kinds. The CRD's own accepted names are
    * included: a short name cannot become the singular name in one step.
    */
-  #taken({ spec }: Definition): TakenNames {
-    const taken: TakenNames = { resources: new Set(), kinds: new Set() };
+  #namesInUse({ spec }: Definition): NamesInUse {
+    const taken: NamesInUse = { resources: new Set(), kinds: new Set() };
     for (const { spec: other, status } of this.#definitions()) {
-      if (other.group === spec.group) takeNames(taken, status.acceptedNames);
+      if (other.group === spec.group) addNames(taken, status.acceptedNames);
     }
-    for (const { kind, names } of this.#server.unownedKinds(spec.group)) takeNames(taken, { ...names, kind });
+    for (const { kind, names } of this.#server.unownedKinds(spec.group)) addNames(taken, { ...names, kind });
     return taken;
   }
 
-  #establish(definition: Definition): Partial<Definition['status']> | undefined {
-    if (!isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established')) return undefined;
-    if (lacksTrust(definition)) return this.#changed(definition, BAD_BUNDLE);
-    return this.#changed(definition, { ...ESTABLISHED, status: 'True', reason: 'InitialNamesAccepted' });
+  #establishedStatus(definition: Definition): Partial<Definition['status']> | undefined {
+    if (!isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established')) return undefined;
+    if (hasInvalidCaBundle(definition)) return this.#conditionChange(definition, INVALID_CA_BUNDLE);
+    return this.#conditionChange(definition, { ...ESTABLISHED, status: 'True', reason: 'InitialNamesAccepted' });
   }
 
   #serve(name: string): void {
-    const definition = this.#live(name);
+    const definition = this.#getDefinition(name);
     if (definition === undefined) return;
-    if (!isServed(definition) || lacksTrust(definition)) {
+    if (!isServed(definition) || hasInvalidCaBundle(definition)) {
       this.#unserve(name);
       return;
     }
     const { spec, status } = definition;
     const basis = [spec, status.acceptedNames, isTerminating(definition)];
     const before = this.#serving.get(name);
-    if (before !== undefined && deepEqual(before.basis, basis)) return;
-    const made = versionsOf(definition, this.#server);
+    if (before !== undefined && deepEqual(before.inputs, basis)) return;
+    const made = cachedKinds(definition, this.#server);
     const resource = resourceOf(definition);
     // A watch serves objects as the CRD was when it started, so it ends when the CRD changes. It continues while the
     // CRD is terminating, to deliver the deletions.
-    const isSameForm = deepEqual(before?.basis.slice(0, 2), basis.slice(0, 2));
+    const isSameForm = deepEqual(before?.inputs.slice(0, 2), basis.slice(0, 2));
     if (before !== undefined && !isSameForm) this.#server.endWatches(resource);
-    this.#serving.set(name, { basis, resource, ...made });
-    this.#server.serve(name, made.versions, made.stored);
+    this.#serving.set(name, { inputs: basis, resource, ...made });
+    this.#server.serve(name, made.versions, made.storageVersion);
   }
 
-  #finish(definition: Definition): void {
-    if (!isTrue(definition, 'Established')) {
-      this.#release(definition, {
+  #deleteObjects(definition: Definition): void {
+    if (!isConditionTrue(definition, 'Established')) {
+      this.#removeFinalizer(definition, {
         ...TERMINATING,
         reason: 'NeverEstablished',
         message: 'resource was never established',
@@ -248,28 +248,32 @@ class DefinitionAttendant implements ServerReconciler {
       reason: 'InstanceDeletionInProgress',
       message: 'CustomResource deletion is in progress',
     };
-    const change = this.#changed(definition, progress);
+    const change = this.#conditionChange(definition, progress);
     if (change !== undefined) this.#write(definition, change);
     if (!this.#isEmpty(resource)) this.#server.deleteAll(resource);
-    const live = this.#live(definition.metadata.name);
+    const live = this.#getDefinition(definition.metadata.name);
     if (live === undefined || !this.#isEmpty(resource)) return;
-    this.#release(live, { ...TERMINATING, reason: 'InstanceDeletionCompleted', message: 'removed all instances' });
+    this.#removeFinalizer(live, {
+      ...TERMINATING,
+      reason: 'InstanceDeletionCompleted',
+      message: 'removed all instances',
+    });
   }
 
   /** Removes the cleanup finalizer after the last object is deleted. */
-  #release(definition: Definition, condition: ConditionText): void {
+  #removeFinalizer(definition: Definition, condition: ConditionText): void {
     const own = cleanupFinalizer(this.#server.dialect);
-    this.#write(definition, this.#changed(definition, condition) ?? {}, (draft) => {
+    this.#write(definition, this.#conditionChange(definition, condition) ?? {}, (draft) => {
       draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== own);
     });
   }
 
-  #forgetTheGone(): void {
+  #forgetDeleted(): void {
     const present = new Set(this.#definitions().map(({ metadata }) => metadata.name));
-    for (const name of [...this.#attended.keys()]) {
+    for (const name of [...this.#reconciled.keys()]) {
       if (present.has(name)) continue;
-      this.#attended.delete(name);
-      this.#waiting.delete(name);
+      this.#reconciled.delete(name);
+      this.#nameConflicts.delete(name);
       this.#unserve(name);
     }
   }
@@ -283,35 +287,35 @@ class DefinitionAttendant implements ServerReconciler {
   }
 }
 
-const madeBefore = new WeakMap<
+const kindsByDefinition = new WeakMap<
   Definition,
-  Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly made: CustomVersions }
+  Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly made: CustomKinds }
 >();
 
 /**
  * Returns the cached kinds for the same CRD object: a fork of a cluster shares its CRDs and need not build the kinds
  * again.
  */
-function versionsOf(definition: Definition, server: ReconcilerHost): CustomVersions {
-  const known = madeBefore.get(definition);
+function cachedKinds(definition: Definition, server: ReconcilerHost): CustomKinds {
+  const known = kindsByDefinition.get(definition);
   const { external: outside, clock, objects } = server;
   // Webhook converters use the clock and the services of their own cluster, so they cannot be shared with a fork.
   const isOwn = definition.spec.conversion?.strategy === 'Webhook';
   const isSame = known?.external === outside && (!isOwn || (known.clock === clock && known.objects === objects));
   if (isSame) return known.made;
-  const made = customVersions(definition, server);
-  madeBefore.set(definition, { external: outside, clock, objects, made });
+  const made = buildCustomKinds(definition, server);
+  kindsByDefinition.set(definition, { external: outside, clock, objects, made });
   return made;
 }
 
 /** True if a CRD that is not established has an invalid conversion webhook CA bundle. */
-function lacksTrust(definition: Definition): boolean {
-  if (isTrue(definition, 'Established')) return false;
-  return bundleProblem(definition.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;
+function hasInvalidCaBundle(definition: Definition): boolean {
+  if (isConditionTrue(definition, 'Established')) return false;
+  return caBundleProblem(definition.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;
 }
 
 const ESTABLISHED = { type: 'Established', message: 'the initial names have been accepted' } as const;
-const BAD_BUNDLE: ConditionText = {
+const INVALID_CA_BUNDLE: ConditionText = {
   type: 'Established',
   status: 'False',
   reason: 'InvalidCABundle',

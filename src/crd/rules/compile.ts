@@ -1,6 +1,7 @@
 /**
- * Compiles the validation rules of a whole schema into a tree. The tree contains only nodes with rules at or below
- * them, so that objects are walked no further than necessary.
+ * Compiles the validation rules of a schema into a tree. The tree contains only nodes with rules at or below them, so
+ * that objects are walked no further than necessary. Compilation errors are kept in the result: they are reported when
+ * the CRD is validated, and for every object if a stored CRD has an invalid rule.
  */
 
 import {
@@ -14,42 +15,17 @@ import {
   optionalOf,
   type Program,
   plan,
-  type Sizes,
+  type SizeEstimator,
   STRING,
 } from '../../cel/index.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { findField } from '../definition/field-path.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
-import { type Shape, selfTypeOf, shapeOf, sizesOf, undefinedType } from './decl-type.js';
+import { type DeclType, declTypeOf, selfTypeOf, sizeEstimatesOf, undefinedType } from './decl-type.js';
 import { escapeName } from './escape.js';
 import type { Reader } from './json-views.js';
 import { readerOf } from './read-values.js';
-
-/** Declares `self` and `oldSelf` of one node. */
-class Scope {
-  readonly sizes: Sizes;
-  readonly #self: ReturnType<typeof selfTypeOf>;
-  readonly #plain = new Map<Environment, Environment>();
-  readonly #optional = new Map<Environment, Environment>();
-
-  constructor(shape: Shape) {
-    this.#self = selfTypeOf(shape);
-    this.sizes = sizesOf(shape);
-  }
-
-  environment(base: Environment, oldSelfIsOptional: boolean): Environment {
-    const known = oldSelfIsOptional ? this.#optional : this.#plain;
-    let environment = known.get(base);
-    if (environment === undefined) {
-      const { type, provider } = this.#self;
-      const oldSelf: CelType = oldSelfIsOptional ? optionalOf(type) : type;
-      environment = base.extend({ variables: { self: type, oldSelf }, provider });
-      known.set(base, environment);
-    }
-    return environment;
-  }
-}
 
 /** A schema node with rules at or below it. */
 export interface RuleNode {
@@ -62,60 +38,6 @@ export interface RuleNode {
   readonly properties: readonly (readonly [name: string, node: RuleNode])[];
   readonly additional?: RuleNode;
   readonly items?: RuleNode;
-}
-
-/** Returns undefined if the schema has no rules. `isRoot` is true for the schema of a whole resource. */
-export function compileRules(root: SchemaView, isRoot: boolean, environments: Environments): RuleNode | undefined {
-  if (!hasRules(root)) return undefined;
-  return compileNode(root, shapeOf(root, isRoot), { isRoot, environments });
-}
-
-function hasRules(schema: SchemaView): boolean {
-  if (schema.validations.length > 0) return true;
-  const inner = [schema.items, additionalSchema(schema), ...schema.properties.values()];
-  return inner.some((other) => other !== undefined && hasRules(other));
-}
-
-interface Place {
-  readonly isRoot: boolean;
-  readonly environments: Environments;
-}
-
-/**
- * The CEL type comes from the parent, because expressions see less of a resource's metadata than its schema may
- * specify.
- */
-function compileNode(schema: SchemaView, shape: Shape | undefined, place: Place): RuleNode | undefined {
-  if (shape === undefined) return undefined;
-  const inside = (inner: SchemaView | undefined, itsShape: Shape | undefined) =>
-    inner && compileNode(inner, itsShape, { ...place, isRoot: inner.embeddedResource });
-  const element = shape.kind === 'list' || shape.kind === 'map' ? shape.element : undefined;
-  const items = inside(schema.items, element);
-  const additional = inside(additionalSchema(schema), element);
-  const properties: [string, RuleNode][] = [];
-  for (const [name, property] of schema.properties) {
-    const node = inside(property, propertyShape(shape, name, property));
-    if (node !== undefined) properties.push([name, node]);
-  }
-  const rules = compileNodeRules(schema, shape, place.environments);
-  if (rules.length === 0 && items === undefined && additional === undefined && properties.length === 0)
-    return undefined;
-  return {
-    schema,
-    read: readerOf(schema, place.isRoot),
-    rules,
-    usesOldSelf: rules.some(({ usesOldSelf }) => usesOldSelf),
-    properties,
-    ...(additional === undefined ? {} : { additional }),
-    ...(items === undefined ? {} : { items }),
-  };
-}
-
-/** A property whose name cannot be used in expressions may still have its own rules. */
-function propertyShape(shape: Shape, name: string, property: SchemaView): Shape | undefined {
-  const escaped = escapeName(name);
-  if (escaped === undefined) return shapeOf(property, property.embeddedResource);
-  return shape.kind === 'object' ? shape.fields.get(escaped) : undefined;
 }
 
 /** A compiled validation rule. */
@@ -144,18 +66,97 @@ export interface Environments {
   message(text: string): Environment;
 }
 
-/** `declType` is the CEL type of the node. */
-export function compileNodeRules(schema: SchemaView, shape: Shape, environments: Environments): CompiledRule[] {
-  const scope = new Scope(shape);
-  return schema.validations.map((rule) => compileRule(schema, rule, { scope, environments }));
+/** Returns undefined if the schema has no rules. `isRoot` is true for the schema of a whole resource. */
+export function compileRules(root: SchemaView, isRoot: boolean, environments: Environments): RuleNode | undefined {
+  if (!hasRules(root)) return undefined;
+  return compileNode(root, declTypeOf(root, isRoot), { isRoot, environments });
 }
 
-interface About {
-  readonly scope: Scope;
+function hasRules(schema: SchemaView): boolean {
+  if (schema.validations.length > 0) return true;
+  const inner = [schema.items, additionalSchema(schema), ...schema.properties.values()];
+  return inner.some((other) => other !== undefined && hasRules(other));
+}
+
+interface NodeContext {
+  readonly isRoot: boolean;
   readonly environments: Environments;
 }
 
-function compileRule(schema: SchemaView, rule: ValidationRule, { scope, environments }: About): CompiledRule {
+/**
+ * The CEL type comes from the parent, because expressions see less of a resource's metadata than its schema may
+ * specify.
+ */
+function compileNode(schema: SchemaView, declType: DeclType | undefined, context: NodeContext): RuleNode | undefined {
+  if (declType === undefined) return undefined;
+  const inside = (inner: SchemaView | undefined, innerType: DeclType | undefined) =>
+    inner && compileNode(inner, innerType, { ...context, isRoot: inner.embeddedResource });
+  const element = declType.kind === 'list' || declType.kind === 'map' ? declType.element : undefined;
+  const items = inside(schema.items, element);
+  const additional = inside(additionalSchema(schema), element);
+  const properties: [string, RuleNode][] = [];
+  for (const [name, property] of schema.properties) {
+    const node = inside(property, propertyDeclType(declType, name, property));
+    if (node !== undefined) properties.push([name, node]);
+  }
+  const rules = compileNodeRules(schema, declType, context.environments);
+  if (rules.length === 0 && items === undefined && additional === undefined && properties.length === 0)
+    return undefined;
+  return {
+    schema,
+    read: readerOf(schema, context.isRoot),
+    rules,
+    usesOldSelf: rules.some(({ usesOldSelf }) => usesOldSelf),
+    properties,
+    ...(additional === undefined ? {} : { additional }),
+    ...(items === undefined ? {} : { items }),
+  };
+}
+
+/** A property whose name cannot be used in expressions may still have its own rules. */
+function propertyDeclType(declType: DeclType, name: string, property: SchemaView): DeclType | undefined {
+  const escaped = escapeName(name);
+  if (escaped === undefined) return declTypeOf(property, property.embeddedResource);
+  return declType.kind === 'object' ? declType.fields.get(escaped) : undefined;
+}
+
+/** `declType` is the CEL type of the node. */
+export function compileNodeRules(schema: SchemaView, declType: DeclType, environments: Environments): CompiledRule[] {
+  const scope = new RuleScope(declType);
+  return schema.validations.map((rule) => compileRule(schema, rule, { scope, environments }));
+}
+
+/** Declares `self` and `oldSelf` of one node. */
+class RuleScope {
+  readonly sizes: SizeEstimator;
+  readonly #self: ReturnType<typeof selfTypeOf>;
+  readonly #plain = new Map<Environment, Environment>();
+  readonly #optional = new Map<Environment, Environment>();
+
+  constructor(declType: DeclType) {
+    this.#self = selfTypeOf(declType);
+    this.sizes = sizeEstimatesOf(declType);
+  }
+
+  environment(base: Environment, oldSelfIsOptional: boolean): Environment {
+    const known = oldSelfIsOptional ? this.#optional : this.#plain;
+    let environment = known.get(base);
+    if (environment === undefined) {
+      const { type, provider } = this.#self;
+      const oldSelf: CelType = oldSelfIsOptional ? optionalOf(type) : type;
+      environment = base.extend({ variables: { self: type, oldSelf }, provider });
+      known.set(base, environment);
+    }
+    return environment;
+  }
+}
+
+interface RuleContext {
+  readonly scope: RuleScope;
+  readonly environments: Environments;
+}
+
+function compileRule(schema: SchemaView, rule: ValidationRule, { scope, environments }: RuleContext): CompiledRule {
   const nothing = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0, fieldPath: '' };
   if (rule.rule.trim() === '') return nothing;
   const optional = rule.optionalOldSelf === true;
@@ -176,12 +177,12 @@ function compileRule(schema: SchemaView, rule: ValidationRule, { scope, environm
   const message = compileMessage(rule.messageExpression ?? '', { scope, environments, optional });
   const compiled = { ...nothing, program, usesOldSelf, maxCost, ...message };
   if (compiled.messageError !== undefined) return compiled;
-  return { ...compiled, fieldPath: printedPath(schema, rule.fieldPath ?? '') };
+  return { ...compiled, fieldPath: printFieldPath(schema, rule.fieldPath ?? '') };
 }
 
 type Message = Partial<Pick<CompiledRule, 'message' | 'messageError' | 'messageMaxCost'>>;
 
-function compileMessage(text: string, { scope, environments, optional }: About & { optional: boolean }): Message {
+function compileMessage(text: string, { scope, environments, optional }: RuleContext & { optional: boolean }): Message {
   if (text === '') return {};
   const expression = compileExpression(text, {
     environment: scope.environment(environments.message(text), optional),
@@ -200,9 +201,9 @@ function compileMessage(text: string, { scope, environments, optional }: About &
   }
 }
 
-interface Expected {
+interface ExpressionOptions {
   readonly environment: Environment;
-  readonly sizes: Sizes;
+  readonly sizes: SizeEstimator;
   readonly type: CelType;
 }
 
@@ -215,7 +216,7 @@ type Expression =
       readonly usesOldSelf: boolean;
     };
 
-function compileExpression(source: string, { environment, sizes, type }: Expected): Expression {
+function compileExpression(source: string, { environment, sizes, type }: ExpressionOptions): Expression {
   const compiled = compile(source, environment);
   if (compiled.checked === undefined) return { problem: 'text', text: compiled.text };
   const { checked } = compiled;
@@ -227,13 +228,13 @@ function compileExpression(source: string, { environment, sizes, type }: Expecte
     const missing = undefinedType(reference.name);
     if (missing !== undefined) return { problem: 'program', text: `reference to undefined type: ${missing}` };
   }
-  const program = planned(checked, environment);
+  const program = planExpression(checked, environment);
   if (typeof program === 'string') return { problem: 'program', text: program };
   return { program, maxCost: estimateCost(checked, environment, sizes).max, usesOldSelf };
 }
 
 /** Some expressions type-check but cannot be planned; they are rejected here. */
-function planned(checked: CheckedExpression, environment: Environment): Program | string {
+function planExpression(checked: CheckedExpression, environment: Environment): Program | string {
   try {
     return plan(checked, environment);
   } catch (error) {
@@ -243,7 +244,7 @@ function planned(checked: CheckedExpression, environment: Environment): Program 
 }
 
 /** Prints a path as in errors: fields by name, map keys in brackets. Returns an empty string for an invalid path. */
-function printedPath(schema: SchemaView, path: string): string {
+function printFieldPath(schema: SchemaView, path: string): string {
   const found = path === '' ? '' : findField(schema, path, { brackets: true });
   if (typeof found === 'string') return '';
   let at: SchemaView = schema;

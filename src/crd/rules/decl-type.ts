@@ -1,11 +1,12 @@
 /**
- * The CEL type of a schema with the size limits that cost estimation uses (upstream: DeclType). Nodes without a type
- * are not visible to expressions: they are omitted from objects, and lists and maps of them are omitted as a whole.
+ * The CEL type of a schema with the size limits that cost estimation uses (upstream: DeclType), and the names of its
+ * types. Nodes without a type are not visible to expressions: they are omitted from objects, and lists and maps of them
+ * are omitted as a whole.
  *
  * Sizes are in bytes of JSON, because the size of a request is limited in bytes.
  */
 
-import type { Sizes } from '../../cel/index.js';
+import type { SizeEstimator } from '../../cel/index.js';
 import {
   BOOL,
   BYTES,
@@ -26,45 +27,34 @@ import { byteLength } from '../../meta/names.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { escapeName } from './escape.js';
 
-const SELF = 'selfType1';
+export type DeclType = ScalarDeclType | ListDeclType | MapDeclType | ObjectDeclType;
 
-/**
- * Type names that the reference server resolves when it checks an expression, although they have no value when it is
- * evaluated. See {@link undefinedType}.
- */
-const HOLLOW_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
-  ['timestamp', TIMESTAMP],
-  ['duration', DURATION],
-]);
-
-export type Shape = ScalarShape | ListShape | MapShape | ObjectShape;
-
-interface Sized {
+interface SizeLimits {
   /** The maximum number of elements (of a string: bytes); 0 for types without a size. */
   readonly maxElements: number;
   /** The size of the shortest JSON representation. */
   readonly minSize: number;
 }
 
-export interface ScalarShape extends Sized {
+export interface ScalarDeclType extends SizeLimits {
   readonly kind: 'scalar';
   readonly type: SimpleType;
 }
 
-export interface ListShape extends Sized {
+export interface ListDeclType extends SizeLimits {
   readonly kind: 'list';
-  readonly element: Shape;
+  readonly element: DeclType;
 }
 
-export interface MapShape extends Sized {
+export interface MapDeclType extends SizeLimits {
   readonly kind: 'map';
-  readonly element: Shape;
+  readonly element: DeclType;
 }
 
-export interface ObjectShape extends Sized {
+export interface ObjectDeclType extends SizeLimits {
   readonly kind: 'object';
   /** By escaped name. */
-  readonly fields: ReadonlyMap<string, Shape>;
+  readonly fields: ReadonlyMap<string, DeclType>;
 }
 
 /** The maximum size of a request body. */
@@ -77,15 +67,15 @@ const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES - 2;
  * Returns undefined for a schema that is not visible to expressions. `isRoot` is true for whole resources, which always
  * have names.
  */
-export function shapeOf(schema: SchemaView, isRoot: boolean): Shape | undefined {
+export function declTypeOf(schema: SchemaView, isRoot: boolean): DeclType | undefined {
   if (schema.intOrString) return scalar(DYN, { maxElements: MAX_CONTENT_BYTES, minSize: 1 });
   switch (schema.type) {
     case 'array':
-      return listShape(schema);
+      return listDeclType(schema);
     case 'object':
-      return additionalSchema(schema) === undefined ? objectShape(schema, isRoot) : mapShape(schema);
+      return additionalSchema(schema) === undefined ? objectDeclType(schema, isRoot) : mapDeclType(schema);
     case 'string':
-      return textShape(schema);
+      return stringDeclType(schema);
     case 'boolean':
       return BOOLEAN;
     case 'number':
@@ -97,7 +87,7 @@ export function shapeOf(schema: SchemaView, isRoot: boolean): Shape | undefined 
   }
 }
 
-const scalar = (type: SimpleType, sized: Sized): ScalarShape => ({ kind: 'scalar', type, ...sized });
+const scalar = (type: SimpleType, sized: SizeLimits): ScalarDeclType => ({ kind: 'scalar', type, ...sized });
 
 // The shortest values are `true`, `0` and `""`.
 const BOOLEAN = scalar(BOOL, { maxElements: 0, minSize: 4 });
@@ -105,7 +95,7 @@ const NUMBER = scalar(DOUBLE, { maxElements: 0, minSize: 1 });
 const INTEGER = scalar(INT, { maxElements: 0, minSize: 1 });
 const NAME = scalar(STRING, { maxElements: MAX_CONTENT_BYTES, minSize: 2 });
 
-const object = (fields: Readonly<Record<string, Shape>>): ObjectShape => ({
+const object = (fields: Readonly<Record<string, DeclType>>): ObjectDeclType => ({
   kind: 'object',
   fields: new Map(Object.entries(fields)),
   maxElements: 0,
@@ -113,15 +103,15 @@ const object = (fields: Readonly<Record<string, Shape>>): ObjectShape => ({
 });
 
 /** The fields of every resource, which replace those that its schema may specify. */
-const RESOURCE_FIELDS: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+const RESOURCE_FIELDS: ReadonlyMap<string, DeclType> = new Map<string, DeclType>([
   ['kind', NAME],
   ['apiVersion', NAME],
   ['metadata', object({ name: NAME, generateName: NAME })],
 ]);
 
-function listShape(schema: SchemaView): ListShape | undefined {
+function listDeclType(schema: SchemaView): ListDeclType | undefined {
   const { items } = schema;
-  const element = items && shapeOf(items, items.embeddedResource);
+  const element = items && declTypeOf(items, items.embeddedResource);
   if (element === undefined) return undefined;
   const { maxItems } = schema.raw;
   const maxElements =
@@ -129,9 +119,9 @@ function listShape(schema: SchemaView): ListShape | undefined {
   return { kind: 'list', element, maxElements, minSize: 2 };
 }
 
-function mapShape(schema: SchemaView): MapShape | undefined {
+function mapDeclType(schema: SchemaView): MapDeclType | undefined {
   const values = additionalSchema(schema);
-  const element = values && shapeOf(values, values.embeddedResource);
+  const element = values && declTypeOf(values, values.embeddedResource);
   if (element === undefined) return undefined;
   const { maxProperties } = schema.raw;
   // A key of at least two bytes, its quotes, the colon and the comma.
@@ -140,28 +130,28 @@ function mapShape(schema: SchemaView): MapShape | undefined {
   return { kind: 'map', element, maxElements, minSize: 2 };
 }
 
-function objectShape(schema: SchemaView, isRoot: boolean): ObjectShape {
+function objectDeclType(schema: SchemaView, isRoot: boolean): ObjectDeclType {
   const always = new Set(schema.raw.required);
-  const standsIn = isRoot && !describesResource(schema);
+  const standsIn = isRoot && !declaresResourceFields(schema);
   const names = new Set([...schema.properties.keys(), ...(standsIn ? RESOURCE_FIELDS.keys() : [])]);
-  const fields = new Map<string, Shape>();
+  const fields = new Map<string, DeclType>();
   let minSize = 2;
   for (const name of names) {
     const property = schema.properties.get(name);
     const given = standsIn ? RESOURCE_FIELDS.get(name) : undefined;
-    const shape = given ?? (property && shapeOf(property, property.embeddedResource));
-    if (shape === undefined) continue;
+    const declType = given ?? (property && declTypeOf(property, property.embeddedResource));
+    if (declType === undefined) continue;
     const escaped = escapeName(name);
-    if (escaped !== undefined) fields.set(escaped, shape);
+    if (escaped !== undefined) fields.set(escaped, declType);
     // A field with a default need not be sent.
     const hasDefault = given === undefined && property?.raw.default !== undefined && property.raw.default !== null;
-    if (always.has(name) && !hasDefault) minSize += byteLength(name) + shape.minSize + 4;
+    if (always.has(name) && !hasDefault) minSize += byteLength(name) + declType.minSize + 4;
   }
   return { kind: 'object', fields, maxElements: 0, minSize };
 }
 
 /** True if a schema itself specifies all fields of a resource that expressions may see; it is then used as it is. */
-export function describesResource({ properties }: SchemaView): boolean {
+export function declaresResourceFields({ properties }: SchemaView): boolean {
   const metadata = properties.get('metadata');
   const isText = (schema: SchemaView | undefined) => schema?.type === 'string';
   return (
@@ -173,7 +163,7 @@ export function describesResource({ properties }: SchemaView): boolean {
   );
 }
 
-function textShape({ raw }: SchemaView): ScalarShape {
+function stringDeclType({ raw }: SchemaView): ScalarDeclType {
   const { maxLength } = raw;
   switch (raw.format) {
     case 'byte':
@@ -188,11 +178,11 @@ function textShape({ raw }: SchemaView): ScalarShape {
     case 'date-time':
       return scalar(TIMESTAMP, { maxElements: 32, minSize: 21 });
     default:
-      return scalar(STRING, { maxElements: longestText(raw), minSize: 2 });
+      return scalar(STRING, { maxElements: maxStringBytes(raw), minSize: 2 });
   }
 }
 
-function longestText({ maxLength, enum: values = [] }: SchemaView['raw']): number {
+function maxStringBytes({ maxLength, enum: values = [] }: SchemaView['raw']): number {
   // A length is in characters of up to four bytes.
   if (maxLength !== undefined) return atLeast0(maxLength) * 4;
   if (values.length === 0) return MAX_CONTENT_BYTES;
@@ -204,39 +194,50 @@ function atLeast0(limit: number): number {
 }
 
 /** The sizes of values reachable from `self` or `oldSelf` are those of the schema; other sizes are unknown. */
-export function sizesOf(root: Shape): Sizes {
+export function sizeEstimatesOf(root: DeclType): SizeEstimator {
   return {
     estimateSize({ path }) {
       if (path.length === 0) return undefined;
       let max = root.maxElements;
-      let shape: Shape | undefined = root;
+      let declType: DeclType | undefined = root;
       for (const step of path.slice(1)) {
-        if (shape === undefined) return undefined;
+        if (declType === undefined) return undefined;
         if (step === '@keys') {
-          if (shape.kind !== 'map') return undefined;
+          if (declType.kind !== 'map') return undefined;
           // The size of keys is unbounded; the reference server counts them as empty.
-          [shape, max] = [undefined, 0];
+          [declType, max] = [undefined, 0];
           continue;
         }
-        shape = stepInto(shape, step);
-        if (shape === undefined) return undefined;
-        max = shape.maxElements;
+        declType = stepInto(declType, step);
+        if (declType === undefined) return undefined;
+        max = declType.maxElements;
       }
       return { min: 0, max };
     },
   };
 }
 
-function stepInto(shape: Shape, step: string): Shape | undefined {
-  if (shape.kind === 'object') return shape.fields.get(step);
+function stepInto(declType: DeclType, step: string): DeclType | undefined {
+  if (declType.kind === 'object') return declType.fields.get(step);
   const isElement = step === '@items' || step === '@values';
-  return isElement && shape.kind !== 'scalar' ? shape.element : undefined;
+  return isElement && declType.kind !== 'scalar' ? declType.element : undefined;
 }
 
 /** How often a value of this type fits into one request, with a comma after each. */
-export function mostInRequest({ minSize }: Shape): number {
+export function maxCardinalityInRequest({ minSize }: DeclType): number {
   return Math.floor(MAX_REQUEST_BYTES / (minSize + 1));
 }
+
+const SELF = 'selfType1';
+
+/**
+ * Type names that the reference server resolves when it checks an expression, although they have no value when it is
+ * evaluated. See {@link undefinedType}.
+ */
+const UNDEFINED_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
+  ['timestamp', TIMESTAMP],
+  ['duration', DURATION],
+]);
 
 export interface SelfType {
   readonly type: CelType;
@@ -247,16 +248,16 @@ export interface SelfType {
  * The type of `self` for a node, and a type provider for the fields below it. Types are named lazily, because a rule
  * uses little of a large schema. `name` is the type name, if it is not that of `self`.
  */
-export function selfTypeOf(shape: Shape, name = SELF): SelfType {
-  const objects = new Map<string, ObjectShape>();
+export function selfTypeOf(declType: DeclType, name = SELF): SelfType {
+  const objects = new Map<string, ObjectDeclType>();
   return {
-    type: typeNamed(shape, name, objects),
+    type: namedType(declType, name, objects),
     provider: {
       hasType: (name) => objects.has(name),
-      namedType: (name) => HOLLOW_TYPES.get(name),
+      namedType: (name) => UNDEFINED_TYPES.get(name),
       fieldType(typeName, field) {
         const inner = objects.get(typeName)?.fields.get(field);
-        return inner && typeNamed(inner, `${typeName}.${field}`, objects);
+        return inner && namedType(inner, `${typeName}.${field}`, objects);
       },
       fieldNames: (typeName) => [...(objects.get(typeName)?.fields.keys() ?? [])],
     },
@@ -265,19 +266,19 @@ export function selfTypeOf(shape: Shape, name = SELF): SelfType {
 
 /** Returns the name of a type that can be checked but not evaluated: no program can be created for it. */
 export function undefinedType(name: string): string | undefined {
-  return HOLLOW_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`) ? name : undefined;
+  return UNDEFINED_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`) ? name : undefined;
 }
 
-function typeNamed(shape: Shape, name: string, objects: Map<string, ObjectShape>): CelType {
-  switch (shape.kind) {
+function namedType(declType: DeclType, name: string, objects: Map<string, ObjectDeclType>): CelType {
+  switch (declType.kind) {
     case 'scalar':
-      return shape.type;
+      return declType.type;
     case 'object':
-      objects.set(name, shape);
+      objects.set(name, declType);
       return objectType(name);
     case 'list':
-      return listOf(typeNamed(shape.element, `${name}.@idx`, objects));
+      return listOf(namedType(declType.element, `${name}.@idx`, objects));
     case 'map':
-      return mapOf(STRING, typeNamed(shape.element, `${name}.@elem`, objects));
+      return mapOf(STRING, namedType(declType.element, `${name}.@elem`, objects));
   }
 }

@@ -10,20 +10,20 @@ const RESERVED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-const WRITTEN_OUT: ReadonlyMap<string, string> = new Map([
+const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['__', '__underscores__'],
   ['.', '__dot__'],
   ['-', '__dash__'],
   ['/', '__slash__'],
 ]);
 
-const PLAIN_AGAIN: ReadonlyMap<string, string> = new Map([...WRITTEN_OUT].map(([plain, written]) => [written, plain]));
+const UNESCAPES: ReadonlyMap<string, string> = new Map([...ESCAPES].map(([plain, written]) => [written, plain]));
 
 /** Returns undefined for a name that no expression can contain. */
 export function escapeName(name: string): string | undefined {
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;
-  return name.replace(/__|[-./]/g, (part) => WRITTEN_OUT.get(part) ?? part);
+  return name.replace(/__|[-./]/g, (part) => ESCAPES.get(part) ?? part);
 }
 
 /** Returns the field name for an identifier; undefined for an invalid escape sequence. */
@@ -31,12 +31,12 @@ export function unescapeName(escaped: string): string | undefined {
   if (!escaped.includes('__')) return escaped;
   let known = true;
   const name = escaped.replace(/__[^_]+__/g, (part) => {
-    const plain = PLAIN_AGAIN.get(part);
+    const plain = UNESCAPES.get(part);
     if (plain !== undefined) return plain;
-    const word = part.slice(2, -2);
+    const keyword = part.slice(2, -2);
     // A reserved word must be the whole name.
-    if (!RESERVED.has(word) || part.length !== escaped.length) known = false;
-    return word;
+    if (!RESERVED.has(keyword) || part.length !== escaped.length) known = false;
+    return keyword;
   });
   return known ? name : undefined;
 }

@@ -30,8 +30,8 @@ import type { ValidationRule } from '../../schema/json-schema.js';
 import { quote } from '../../text/go/go-text.js';
 import { isRecord } from '../../util/json.js';
 import type { CompiledRule, RuleNode } from './compile.js';
-import { plainOf } from './plain-values.js';
-import type { Before } from './ratcheting.js';
+import { plainValueOf } from './plain-values.js';
+import type { RatchetingContext } from './ratcheting.js';
 
 /** The cost budget of all rules on one object. */
 export const REQUEST_BUDGET = 10_000_000;
@@ -57,18 +57,23 @@ export interface RuleResult {
 }
 
 /** Evaluates all rules at and below `root` on a value. Never throws for an error of a rule. */
-export function ruleErrors(root: RuleNode, value: unknown, before: Before, options: RuleOptions = {}): RuleResult {
-  const walk = new Walk(options.budget ?? REQUEST_BUDGET);
-  walk.node(root, value, { path: options.path ?? '', before });
+export function ruleErrors(
+  root: RuleNode,
+  value: unknown,
+  ratcheting: RatchetingContext,
+  options: RuleOptions = {},
+): RuleResult {
+  const walk = new RuleEvaluation(options.budget ?? REQUEST_BUDGET);
+  walk.node(root, value, { path: options.path ?? '', ratcheting });
   return { errors: walk.errors, warnings: walk.warnings, budgetLeft: walk.budget };
 }
 
-interface At {
+interface Position {
   readonly path: string;
-  readonly before: Before;
+  readonly ratcheting: RatchetingContext;
 }
 
-class Walk {
+class RuleEvaluation {
   readonly errors: FieldError[] = [];
   readonly warnings: string[] = [];
   budget: number;
@@ -78,7 +83,7 @@ class Walk {
   }
 
   /** Rules are not evaluated for null. */
-  node(node: RuleNode, value: unknown, at: At): void {
+  node(node: RuleNode, value: unknown, at: Position): void {
     if (value === null || value === undefined) return;
     if (node.rules.length > 0) this.#rules(node, value, at);
     if (this.budget < 0) return;
@@ -86,85 +91,100 @@ class Walk {
     else if (isRecord(value)) this.#members(node, value, at);
   }
 
-  #items({ items }: RuleNode, list: readonly unknown[], { path, before }: At): void {
+  #items({ items }: RuleNode, list: readonly unknown[], { path, ratcheting }: Position): void {
     if (items === undefined) return;
     for (const [index, item] of list.entries()) {
-      this.node(items, item, { path: keyPath(path, index), before: before.item(index) });
+      this.node(items, item, { path: keyPath(path, index), ratcheting: ratcheting.item(index) });
       if (this.budget < 0) return;
     }
   }
 
-  #members({ additional, properties }: RuleNode, object: Record<string, unknown>, { path, before }: At): void {
+  #members(
+    { additional, properties }: RuleNode,
+    object: Record<string, unknown>,
+    { path, ratcheting }: Position,
+  ): void {
     for (const name of additional === undefined ? [] : Object.keys(object)) {
-      this.node(additional as RuleNode, object[name], { path: keyPath(path, name), before: before.field(name) });
+      this.node(additional as RuleNode, object[name], {
+        path: keyPath(path, name),
+        ratcheting: ratcheting.field(name),
+      });
       if (this.budget < 0) return;
     }
     for (const [name, property] of properties) {
       if (!Object.hasOwn(object, name)) continue;
-      this.node(property, object[name], { path: childPath(path, name), before: before.field(name) });
+      this.node(property, object[name], { path: childPath(path, name), ratcheting: ratcheting.field(name) });
       if (this.budget < 0) return;
     }
   }
 
-  #rules(node: RuleNode, value: unknown, at: At): void {
+  #rules(node: RuleNode, value: unknown, at: Position): void {
     if (this.budget <= 0) {
-      this.#giveUp(node, at, OUT_OF_BUDGET);
+      this.#abort(node, at, OUT_OF_BUDGET);
       return;
     }
-    const inScope = { path: at.path, before: at.before, scope: new RuleScope(node, value, at.before.value) };
+    const inScope = {
+      path: at.path,
+      ratcheting: at.ratcheting,
+      scope: new RuleVariables(node, value, at.ratcheting.value),
+    };
     for (const rule of node.rules) {
       this.#rule(node, rule, inScope);
       if (this.budget < 0) return;
     }
   }
 
-  #rule(node: RuleNode, compiled: CompiledRule, at: At & { readonly scope: RuleScope }): void {
+  #rule(node: RuleNode, compiled: CompiledRule, at: Position & { readonly scope: RuleVariables }): void {
     const { rule, program, usesOldSelf } = compiled;
     if (compiled.error !== undefined) this.#report(node, at, `rule compile error: ${compiled.error}`);
     const optional = rule.optionalOldSelf === true;
     if (program === undefined || (usesOldSelf && !optional && !at.scope.hasOld)) return;
-    const outcome = run(program, optional ? at.scope.optional : at.scope.plain);
+    const outcome = evaluateProgram(program, optional ? at.scope.optional : at.scope.plain);
     if (outcome.cost > this.budget) {
-      this.#giveUp(node, at, OUT_OF_BUDGET);
+      this.#abort(node, at, OUT_OF_BUDGET);
       return;
     }
     this.budget -= outcome.cost;
     if (outcome.error instanceof CelBudgetError) {
       const why = `'${outcome.error.message}': no further validation rules will be run due to call cost exceeds limit for rule`;
-      this.#giveUp(node, at, `${why}: ${shownRule(rule)}`);
+      this.#abort(node, at, `${why}: ${printRule(rule)}`);
     } else if (outcome.error !== undefined) {
-      this.#report(node, at, failure(outcome.error, rule));
+      this.#report(node, at, evaluationFailure(outcome.error, rule));
     } else if (outcome.value !== true) {
-      this.#broken(node, compiled, at);
+      this.#reportViolation(node, compiled, at);
     }
   }
 
   /** Reports a rule that evaluates to false. */
-  #broken(node: RuleNode, compiled: CompiledRule, { path, before, scope }: At & { readonly scope: RuleScope }): void {
+  #reportViolation(
+    node: RuleNode,
+    compiled: CompiledRule,
+    { path, ratcheting, scope }: Position & { readonly scope: RuleVariables },
+  ): void {
     const { rule, message, usesOldSelf, fieldPath } = compiled;
     const field = fieldPath === '' ? path : childPath(path, fieldPath);
     const add = (error: FieldError) => {
-      if (usesOldSelf || !before.isUnchanged) this.errors.push(error);
+      if (usesOldSelf || !ratcheting.isUnchanged) this.errors.push(error);
       else this.warnings.push(printFieldError(error));
     };
     // A messageExpression always sees the plain old value, even if its rule uses an optional oldSelf.
-    const outcome = message && run(message, scope.plain);
+    const outcome = message && evaluateProgram(message, scope.plain);
     const stop = outcome && messageStop(outcome, { budget: this.budget, text: rule.messageExpression ?? '' });
     if (stop !== undefined) {
-      add(invalid(shownPath(field), node.schema.type, stop));
+      add(invalid(printPath(field), node.schema.type, stop));
       this.budget = -1;
       return;
     }
     this.budget -= outcome?.cost ?? 0;
-    const detail = messageText(outcome) ?? (rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`);
-    add(errorOf(rule, { field: shownPath(field), value: node.schema.type, detail }));
+    const detail = messageText(outcome) ?? (rule.message ? rule.message.trim() : `failed rule: ${printRule(rule)}`);
+    add(errorOf(rule, { field: printPath(field), value: node.schema.type, detail }));
   }
 
-  #report(node: RuleNode, { path }: At, detail: string): void {
-    this.errors.push(invalid(shownPath(path), node.schema.type, detail));
+  #report(node: RuleNode, { path }: Position, detail: string): void {
+    this.errors.push(invalid(printPath(path), node.schema.type, detail));
   }
 
-  #giveUp(node: RuleNode, at: At, detail: string): void {
+  #abort(node: RuleNode, at: Position, detail: string): void {
     this.#report(node, at, detail);
     this.budget = -1;
   }
@@ -173,7 +193,7 @@ class Walk {
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 /** The variables of the rules of one node. */
-class RuleScope {
+class RuleVariables {
   readonly hasOld: boolean;
   readonly plain: Variables;
   readonly #self: CelValue | (() => CelValue);
@@ -217,25 +237,28 @@ function valueOrFailure(read: () => CelValue): CelValue | (() => CelValue) {
 function optionalOf(old: CelValue | (() => CelValue) | undefined): CelValue | (() => CelValue) {
   if (old === undefined) return CelOptional.NONE;
   if (typeof old === 'function') return old;
-  return new CelOptional(old instanceof CelMap || old instanceof CelList ? jsonValue(plainOf(old)) : old);
+  return new CelOptional(old instanceof CelMap || old instanceof CelList ? jsonValue(plainValueOf(old)) : old);
 }
 
-function run(program: Program, variables: Variables): Outcome {
+function evaluateProgram(program: Program, variables: Variables): Outcome {
   return program.evaluate(variables, { costLimit: EVALUATION_LIMIT });
 }
 
-function failure({ message }: Error, rule: ValidationRule): string {
-  if (!message.startsWith('no such overload')) return `${message} evaluating rule: ${shownRule(rule)}`;
-  return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shownRule(rule)}`;
+function evaluationFailure({ message }: Error, rule: ValidationRule): string {
+  if (!message.startsWith('no such overload')) return `${message} evaluating rule: ${printRule(rule)}`;
+  return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${printRule(rule)}`;
 }
 
 /** Returns why evaluation stops after a messageExpression that is too expensive; undefined otherwise. */
-function messageStop(outcome: Outcome, about: { readonly budget: number; readonly text: string }): string | undefined {
-  if (outcome.cost > about.budget) {
+function messageStop(
+  outcome: Outcome,
+  details: { readonly budget: number; readonly text: string },
+): string | undefined {
+  if (outcome.cost > details.budget) {
     return 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
   }
   if (!(outcome.error instanceof CelBudgetError)) return undefined;
-  return `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(about.text)}`;
+  return `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(details.text)}`;
 }
 
 /** Returns undefined if the message cannot be used; a default message then applies. */
@@ -245,8 +268,8 @@ function messageText(outcome: Outcome | undefined): string | undefined {
   return text === '' || text.includes('\n') || byteLength(text) > MAX_MESSAGE_BYTES ? undefined : text;
 }
 
-function errorOf(rule: ValidationRule, about: { field: string; value: string; detail: string }): FieldError {
-  const { field, value, detail } = about;
+function errorOf(rule: ValidationRule, details: { field: string; value: string; detail: string }): FieldError {
+  const { field, value, detail } = details;
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return forbidden(field, detail);
@@ -259,11 +282,11 @@ function errorOf(rule: ValidationRule, about: { field: string; value: string; de
   }
 }
 
-function shownRule({ rule, message = '' }: ValidationRule): string {
+function printRule({ rule, message = '' }: ValidationRule): string {
   return (message === '' ? rule : message).trim();
 }
 
 /** The path of a whole object in errors. */
-function shownPath(path: string): string {
+function printPath(path: string): string {
   return path === '' ? '<nil>' : path;
 }

@@ -23,7 +23,7 @@ export class RuleHistory {
     const messages = new Set<string>();
     for (const { schema } of before) {
       if (schema?.openAPIV3Schema === undefined) continue;
-      for (const { rule, messageExpression } of rulesWithin(schemaView(schema.openAPIV3Schema, dialect))) {
+      for (const { rule, messageExpression } of rulesInside(schemaView(schema.openAPIV3Schema, dialect))) {
         rules.add(rule);
         if (messageExpression !== undefined) messages.add(messageExpression);
       }
@@ -40,11 +40,11 @@ export class RuleHistory {
   }
 }
 
-function* rulesWithin(schema: SchemaView): Iterable<SchemaView['validations'][number]> {
+function* rulesInside(schema: SchemaView): Iterable<SchemaView['validations'][number]> {
   yield* schema.validations;
   const { items, not, properties, definitions } = schema;
   const inner = [items, not, additionalSchema(schema), ...schema.itemList, ...properties.values()];
   for (const other of [...inner, ...schema.allOf, ...schema.anyOf, ...schema.oneOf, ...definitions.values()]) {
-    if (other !== undefined) yield* rulesWithin(other);
+    if (other !== undefined) yield* rulesInside(other);
   }
 }

@@ -4,50 +4,54 @@
  * decides.
  */
 import type { SchemaView } from '../schema-view.js';
-import { Twin } from '../value/correlated-object.js';
+import { CorrelatedObject } from '../value/correlated-object.js';
 
-export class Before {
+export class RatchetingContext {
   /** No old value, as on create. */
-  static readonly NOTHING = new Before(undefined, undefined, false);
+  static readonly NONE = new RatchetingContext(undefined, undefined, false);
 
-  readonly #twin: Twin | undefined;
-  readonly #above: Twin | undefined;
+  readonly #correlated: CorrelatedObject | undefined;
+  readonly #nearestCorrelated: CorrelatedObject | undefined;
   readonly #ratchets: boolean;
 
-  private constructor(twin: Twin | undefined, above: Twin | undefined, ratchets: boolean) {
-    this.#twin = twin;
-    this.#above = above;
+  private constructor(
+    correlated: CorrelatedObject | undefined,
+    nearestCorrelated: CorrelatedObject | undefined,
+    ratchets: boolean,
+  ) {
+    this.#correlated = correlated;
+    this.#nearestCorrelated = nearestCorrelated;
     this.#ratchets = ratchets;
   }
 
   /** `ratchets` enables ratcheting: violations at unchanged values are ignored. */
-  static of(twin: Twin, ratchets: boolean): Before {
-    return new Before(twin, undefined, ratchets);
+  static of(correlated: CorrelatedObject, ratchets: boolean): RatchetingContext {
+    return new RatchetingContext(correlated, undefined, ratchets);
   }
 
-  static ofUpdate(schema: SchemaView, value: unknown, old: unknown): Before {
-    return Before.of(new Twin(schema, value, old), true);
+  static forUpdate(schema: SchemaView, value: unknown, old: unknown): RatchetingContext {
+    return RatchetingContext.of(new CorrelatedObject(schema, value, old), true);
   }
 
   /** The old value; undefined if there is none or it is null. */
   get value(): unknown {
-    return this.#twin?.old ?? undefined;
+    return this.#correlated?.old ?? undefined;
   }
 
-  field(name: string): Before {
-    if (this.#twin === undefined) return this;
+  field(name: string): RatchetingContext {
+    if (this.#correlated === undefined) return this;
     // Both objects were converted to the version of the request, so apiVersion and kind are always equal and are not
     // ratcheted.
-    const isVersion = this.#above === undefined && (name === 'apiVersion' || name === 'kind');
-    return new Before(this.#twin.field(name), this.#twin, this.#ratchets && !isVersion);
+    const isVersion = this.#nearestCorrelated === undefined && (name === 'apiVersion' || name === 'kind');
+    return new RatchetingContext(this.#correlated.field(name), this.#correlated, this.#ratchets && !isVersion);
   }
 
-  item(index: number): Before {
-    if (this.#twin === undefined) return this;
-    return new Before(this.#twin.item(index), this.#twin, this.#ratchets);
+  item(index: number): RatchetingContext {
+    if (this.#correlated === undefined) return this;
+    return new RatchetingContext(this.#correlated.item(index), this.#correlated, this.#ratchets);
   }
 
   get isUnchanged(): boolean {
-    return this.#ratchets && (this.#twin ?? this.#above)?.isUnchanged === true;
+    return this.#ratchets && (this.#correlated ?? this.#nearestCorrelated)?.isUnchanged === true;
   }
 }

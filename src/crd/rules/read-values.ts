@@ -1,13 +1,14 @@
 /**
  * Converts JSON to CEL values by a schema. Readers are created once per schema; lists and objects are views that
- * convert their content on access.
+ * convert their content on access. Strings with a format become timestamps, durations or bytes; the format is validated
+ * before rules are evaluated, so format errors only occur for objects that were stored before the format was required.
  */
 import { CelBytes, CelDuration, CelError, CelTimestamp, type CelValue } from '../../cel/index.js';
 import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { parseTime, TimeError } from '../../text/time/time.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
-import { describesResource } from './decl-type.js';
+import { declaresResourceFields } from './decl-type.js';
 import { escapeName } from './escape.js';
 import {
   KeyedListView,
@@ -19,28 +20,7 @@ import {
   type Reader,
   SetView,
 } from './json-views.js';
-import { Foreign, isPlainRecord, plainTypeName } from './plain-values.js';
-
-const READERS: ReadonlyMap<string, (text: string) => TextValue> = new Map<string, (text: string) => TextValue>([
-  ['duration', readDuration],
-  ['date', readDate],
-  ['date-time', readDateTime],
-  ['byte', readBytes],
-]);
-
-/** Unit names. The last name of each row is a prefix (`mins`, `hours`). */
-const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
-  [1n, 'ns', 'nano'],
-  [1_000n, 'us', '\u00b5s', 'micro'],
-  [1_000_000n, 'ms', 'milli'],
-  [1_000_000_000n, 's', 'sec'],
-  [60_000_000_000n, 'm', 'min'],
-  [3_600_000_000_000n, 'h', 'hr', 'hour'],
-  [86_400_000_000_000n, 'd', 'day'],
-  [604_800_000_000_000n, 'w', 'wk', 'week'],
-];
-
-const MIDNIGHT = 'T00:00:00Z';
+import { isPlainRecord, NonJsonValue, plainTypeName } from './plain-values.js';
 
 /**
  * Returns the reader for values of a schema. `isRoot` is true for whole resources, whose names are always accessible.
@@ -116,7 +96,7 @@ function objectView(schema: SchemaView, isResource: boolean): (raw: Record<strin
 }
 
 function* fieldReaders(schema: SchemaView, isResource: boolean): Iterable<readonly [string, Reader]> {
-  const standsIn = isResource && !describesResource(schema);
+  const standsIn = isResource && !declaresResourceFields(schema);
   for (const [name, property] of schema.properties) yield [name, readerOf(property, false)];
   // The fields of every resource replace those that its schema may specify.
   if (standsIn) yield* RESOURCE_READERS;
@@ -142,7 +122,7 @@ function listReader(schema: SchemaView): Reader {
 }
 
 function stringReader(format: string | undefined): Reader {
-  const readText = textReader(format);
+  const readText = formatReader(format);
   return (plain) => {
     if (typeof plain !== 'string') throw unexpected('string', plain);
     return readText === undefined ? plain : readText(plain);
@@ -172,7 +152,7 @@ function metadataReader(): Reader {
 function readNumber(plain: unknown): CelValue {
   if (typeof plain === 'number') return plain;
   if (typeof plain === 'bigint') return Number(plain);
-  if (plain instanceof Foreign && typeof plain.value === 'number') return plain.value;
+  if (plain instanceof NonJsonValue && typeof plain.value === 'number') return plain.value;
   throw unexpected('float', plain);
 }
 
@@ -209,21 +189,40 @@ function raise(error: CelError): never {
 type TextValue = CelBytes | CelDuration | CelTimestamp | string;
 
 /** Returns the reader for a format; undefined if values of the format stay strings. */
-function textReader(format: string | undefined): ((text: string) => TextValue) | undefined {
+function formatReader(format: string | undefined): ((text: string) => TextValue) | undefined {
   return format === undefined ? undefined : READERS.get(format);
 }
+
+const READERS: ReadonlyMap<string, (text: string) => TextValue> = new Map<string, (text: string) => TextValue>([
+  ['duration', readDuration],
+  ['date', readDate],
+  ['date-time', readDateTime],
+  ['byte', readBytes],
+]);
+
+/** Unit names. The last name of each row is a prefix (`mins`, `hours`). */
+const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
+  [1n, 'ns', 'nano'],
+  [1_000n, 'us', '\u00b5s', 'micro'],
+  [1_000_000n, 'ms', 'milli'],
+  [1_000_000_000n, 's', 'sec'],
+  [60_000_000_000n, 'm', 'min'],
+  [3_600_000_000_000n, 'h', 'hr', 'hour'],
+  [86_400_000_000_000n, 'd', 'day'],
+  [604_800_000_000_000n, 'w', 'wk', 'week'],
+];
 
 /** A Go duration (`1h30m`), otherwise the sum of all amounts with a unit in the text: `3 days`, `P1D`. */
 function readDuration(text: string): CelDuration {
   const plain = plainDuration(text);
   if (plain !== undefined) return new CelDuration(plain);
   let total: bigint | undefined;
-  for (const [, digits = '', word = ''] of text.matchAll(/(\d+)\s*([A-Za-z\u00b5]+)/g)) {
+  for (const [, digits = '', name = ''] of text.matchAll(/(\d+)\s*([A-Za-z\u00b5]+)/g)) {
     const count = BigInt(digits);
     if (count >= 2n ** 63n) {
       throw new CelError(`Invalid duration ${text}: strconv.Atoi: parsing "${digits}": value out of range`);
     }
-    const unit = unitNamed(word.toLowerCase());
+    const unit = unitNamed(name.toLowerCase());
     if (unit !== undefined) total = BigInt.asIntN(64, (total ?? 0n) + count * unit);
   }
   if (total === undefined) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
@@ -239,10 +238,12 @@ function plainDuration(text: string): bigint | undefined {
   }
 }
 
-function unitNamed(word: string): bigint | undefined {
-  const row = UNITS.find(([, ...names]) => names.includes(word) || word.startsWith(names.at(-1) ?? word));
+function unitNamed(unit: string): bigint | undefined {
+  const row = UNITS.find(([, ...names]) => names.includes(unit) || unit.startsWith(names.at(-1) ?? unit));
   return row?.[0];
 }
+
+const MIDNIGHT = 'T00:00:00Z';
 
 function readDate(text: string): CelTimestamp {
   try {

@@ -1,6 +1,6 @@
 /**
- * Validates the rules of a CRD schema: whether they compile, what they may cost, and whether transition rules are at
- * correlatable nodes. Called for schemas that are otherwise valid.
+ * Validates the rules of a CRD schema: whether they compile, whether their estimated cost is within the limits, and
+ * whether transition rules are at correlatable nodes. Called for schemas that are otherwise valid.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { fieldError, forbidden, invalid, keyPath } from '../../meta/field-error.js';
@@ -9,8 +9,153 @@ import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, verbatim } from '../../text/go/go-text.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { type CompiledRule, compileNodeRules, type Environments } from './compile.js';
-import { mostInRequest, type Shape, shapeOf } from './decl-type.js';
+import { type DeclType, declTypeOf, maxCardinalityInRequest } from './decl-type.js';
 import { escapeName } from './escape.js';
+
+export interface RuleValidationOptions {
+  readonly environments: Environments;
+  /** Returns the name of `validations` in the cluster's dialect. */
+  readonly extensionName: (extension: 'validations') => string;
+  /** False for nodes with other errors at or below them; their rules are skipped. */
+  readonly isValidNode: (node: SchemaView) => boolean;
+  /** False for an unchanged schema: its rules were accepted and stay valid whatever they cost. */
+  readonly limitsCost: boolean;
+  /** False where sizes are not bounded by the schema; the total cost is then not limited. */
+  readonly limitsTotal?: boolean;
+}
+
+/** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
+export function ruleDefinitionErrors(root: SchemaView, path: string, options: RuleValidationOptions): FieldError[] {
+  const check = new RuleValidator(options);
+  check.node(new NodeContext({ schema: root, path }), 1);
+  const ofAll = options.limitsTotal !== false ? check.total.errors(path, options.extensionName('validations')) : [];
+  return [...check.errors, ...ofAll];
+}
+
+interface Location {
+  readonly schema: SchemaView;
+  readonly path: string;
+  readonly parent?: NodeContext;
+  /** The property name, if it is a property. */
+  readonly name?: string;
+  /** The path of the nearest list above that prevents correlation with old values. */
+  readonly uncorrelatableAt?: string | undefined;
+}
+
+/** A schema node with its ancestors. */
+class NodeContext {
+  /** True if there are rules at or above the node. */
+  readonly isInScope: boolean;
+  #shape: DeclType | undefined;
+
+  constructor(readonly at: Location) {
+    this.isInScope = at.schema.validations.length > 0 || at.parent?.isInScope === true;
+  }
+
+  /**
+   * The CEL type of the node. Below a node with rules it is the type as seen from there: expressions see less of a
+   * resource's metadata than its schema may specify.
+   */
+  get declType(): DeclType | undefined {
+    const { schema, parent } = this.at;
+    // A node inside of something that expressions cannot see is not visible either.
+    if (parent?.isInScope === true && parent.declType === undefined) return undefined;
+    this.#shape ??= this.#fromParent() ?? declTypeOf(schema, parent === undefined || schema.embeddedResource);
+    return this.#shape;
+  }
+
+  #fromParent(): DeclType | undefined {
+    const { parent, name } = this.at;
+    const above = parent?.isInScope === true ? parent.declType : undefined;
+    if (above === undefined || above.kind === 'scalar') return undefined;
+    if (above.kind !== 'object') return above.element;
+    const escaped = name === undefined ? undefined : escapeName(name);
+    return escaped === undefined ? undefined : above.fields.get(escaped);
+  }
+}
+
+class RuleValidator {
+  readonly errors: FieldError[] = [];
+  readonly total = new TotalCost();
+
+  constructor(readonly options: RuleValidationOptions) {}
+
+  node(context: NodeContext, cardinality: number | undefined): void {
+    const { schema, path, uncorrelatableAt } = context.at;
+    const within = cardinalityInside(schema, cardinality);
+    const inside = (inner: SchemaView, at: Omit<Location, 'schema' | 'parent'>) =>
+      this.node(new NodeContext({ uncorrelatableAt, ...at, schema: inner, parent: context }), within);
+    const values = additionalSchema(schema);
+    if (values !== undefined) inside(values, { path: `${path}.additionalProperties` });
+    for (const [name, property] of schema.properties) {
+      inside(property, { path: keyPath(`${path}.properties`, name), name });
+    }
+    if (schema.items !== undefined) {
+      const uncorrelatable = uncorrelatableAt ?? (schema.listType === 'map' ? undefined : path);
+      inside(schema.items, { path: `${path}.items`, uncorrelatableAt: uncorrelatable });
+    }
+    if (schema.validations.length > 0 && this.options.isValidNode(schema)) this.#rules(context, cardinality);
+  }
+
+  #rules(context: NodeContext, cardinality: number | undefined): void {
+    const { declType } = context;
+    const { schema, path, uncorrelatableAt } = context.at;
+    const extension = this.options.extensionName('validations');
+    const list = `${path}.${extension}`;
+    if (declType === undefined) {
+      const why = 'unable to convert structural schema to CEL declarations';
+      const detail = `internal error: failed to construct type information for ${extension} rules: ${why}`;
+      this.errors.push(fieldError('internal', list, { detail }));
+      return;
+    }
+    const times = cardinality ?? maxCardinalityInRequest(declType);
+    for (const [index, rule] of compileNodeRules(schema, declType, this.options.environments).entries()) {
+      this.#rule(rule, { path: keyPath(list, index), times, uncorrelatableAt });
+    }
+  }
+
+  #rule(compiled: CompiledRule, at: { path: string; times: number; uncorrelatableAt: string | undefined }): void {
+    const { rule, usesOldSelf } = compiled;
+    const path = `${at.path}.rule`;
+    this.#cost(path, 'estimated rule cost', multiplyCost(compiled.maxCost, at.times));
+    if (compiled.error !== undefined) this.errors.push(invalid(path, ruleGoSyntax(rule), compiled.error));
+    const messagePath = `${at.path}.messageExpression`;
+    if (compiled.messageError !== undefined) {
+      this.errors.push(invalid(messagePath, ruleGoSyntax(rule), compiled.messageError));
+    } else if (compiled.message !== undefined) {
+      // The message is evaluated at most once: the first failure ends the request.
+      this.#cost(messagePath, 'estimated messageExpression cost', compiled.messageMaxCost);
+    }
+    if (usesOldSelf && at.uncorrelatableAt !== undefined) {
+      const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${at.uncorrelatableAt}`;
+      this.errors.push(invalid(path, rule.rule, detail));
+    } else if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
+      const detail = 'may not be set if oldSelf is not used in rule';
+      this.errors.push(invalid(`${at.path}.optionalOldSelf`, rule.optionalOldSelf, detail));
+    }
+  }
+
+  #cost(path: string, what: string, cost: number): void {
+    const problem = this.options.limitsCost ? costProblem(what, cost) : undefined;
+    if (problem !== undefined) this.errors.push(forbidden(path, problem));
+    this.total.add(path, cost);
+  }
+}
+
+function ruleGoSyntax(rule: ValidationRule): Verbatim {
+  const text = (value: string | undefined) => quote(value ?? '');
+  // Pointers print as addresses, which differ between responses; here all have the same address.
+  const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
+  const fields = [
+    `Rule:${text(rule.rule)}`,
+    `Message:${text(rule.message)}`,
+    `MessageExpression:${text(rule.messageExpression)}`,
+    `Reason:${pointer('apiextensions.FieldValueErrorReason', rule.reason)}`,
+    `FieldPath:${text(rule.fieldPath)}`,
+    `OptionalOldSelf:${pointer('bool', rule.optionalOldSelf)}`,
+  ];
+  return verbatim(`apiextensions.ValidationRule{${fields.join(', ')}}`);
+}
 
 /** The limit for one rule, all its evaluations included. */
 const RULE_COST_LIMIT = 10_000_000;
@@ -20,6 +165,11 @@ const SCHEMA_COST_LIMIT = 100_000_000;
 
 /** Costs saturate here. */
 const MAX_COST = 2 ** 64;
+
+interface RuleCost {
+  readonly path: string;
+  readonly cost: number;
+}
 
 /** Adds up the estimated costs of all expressions of a schema. */
 class TotalCost {
@@ -43,166 +193,21 @@ class TotalCost {
   }
 }
 
-export interface DefinitionOptions {
-  readonly environments: Environments;
-  /** Returns the name of `validations` in the cluster's dialect. */
-  readonly spell: (extension: 'validations') => string;
-  /** False for nodes with other errors at or below them; their rules are skipped. */
-  readonly isSound: (node: SchemaView) => boolean;
-  /** False for an unchanged schema: its rules were accepted and stay valid whatever they cost. */
-  readonly limitsCost: boolean;
-  /** False where sizes are not bounded by the schema; the total cost is then not limited. */
-  readonly limitsTotal?: boolean;
-}
-
-/** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
-export function definedRuleErrors(root: SchemaView, path: string, options: DefinitionOptions): FieldError[] {
-  const check = new Check(options);
-  check.node(new Place({ schema: root, path }), 1);
-  const ofAll = options.limitsTotal !== false ? check.total.errors(path, options.spell('validations')) : [];
-  return [...check.errors, ...ofAll];
-}
-
-interface Location {
-  readonly schema: SchemaView;
-  readonly path: string;
-  readonly parent?: Place;
-  /** The property name, if it is a property. */
-  readonly name?: string;
-  /** The path of the nearest list above that prevents correlation with old values. */
-  readonly lostAt?: string | undefined;
-}
-
-/** A schema node with its ancestors. */
-class Place {
-  /** True if there are rules at or above the node. */
-  readonly isInScope: boolean;
-  #shape: Shape | undefined;
-
-  constructor(readonly at: Location) {
-    this.isInScope = at.schema.validations.length > 0 || at.parent?.isInScope === true;
-  }
-
-  /**
-   * The CEL type of the node. Below a node with rules it is the type as seen from there: expressions see less of a
-   * resource's metadata than its schema may specify.
-   */
-  get shape(): Shape | undefined {
-    const { schema, parent } = this.at;
-    // A node inside of something that expressions cannot see is not visible either.
-    if (parent?.isInScope === true && parent.shape === undefined) return undefined;
-    this.#shape ??= this.#fromAbove() ?? shapeOf(schema, parent === undefined || schema.embeddedResource);
-    return this.#shape;
-  }
-
-  #fromAbove(): Shape | undefined {
-    const { parent, name } = this.at;
-    const above = parent?.isInScope === true ? parent.shape : undefined;
-    if (above === undefined || above.kind === 'scalar') return undefined;
-    if (above.kind !== 'object') return above.element;
-    const escaped = name === undefined ? undefined : escapeName(name);
-    return escaped === undefined ? undefined : above.fields.get(escaped);
-  }
-}
-
-class Check {
-  readonly errors: FieldError[] = [];
-  readonly total = new TotalCost();
-
-  constructor(readonly options: DefinitionOptions) {}
-
-  node(place: Place, places: number | undefined): void {
-    const { schema, path, lostAt } = place.at;
-    const within = placesInside(schema, places);
-    const inside = (inner: SchemaView, at: Omit<Location, 'schema' | 'parent'>) =>
-      this.node(new Place({ lostAt, ...at, schema: inner, parent: place }), within);
-    const values = additionalSchema(schema);
-    if (values !== undefined) inside(values, { path: `${path}.additionalProperties` });
-    for (const [name, property] of schema.properties) {
-      inside(property, { path: keyPath(`${path}.properties`, name), name });
-    }
-    if (schema.items !== undefined) {
-      const lost = lostAt ?? (schema.listType === 'map' ? undefined : path);
-      inside(schema.items, { path: `${path}.items`, lostAt: lost });
-    }
-    if (schema.validations.length > 0 && this.options.isSound(schema)) this.#rules(place, places);
-  }
-
-  #rules(place: Place, places: number | undefined): void {
-    const { shape } = place;
-    const { schema, path, lostAt } = place.at;
-    const extension = this.options.spell('validations');
-    const list = `${path}.${extension}`;
-    if (shape === undefined) {
-      const why = 'unable to convert structural schema to CEL declarations';
-      const detail = `internal error: failed to construct type information for ${extension} rules: ${why}`;
-      this.errors.push(fieldError('internal', list, { detail }));
-      return;
-    }
-    const times = places ?? mostInRequest(shape);
-    for (const [index, rule] of compileNodeRules(schema, shape, this.options.environments).entries()) {
-      this.#rule(rule, { path: keyPath(list, index), times, lostAt });
-    }
-  }
-
-  #rule(compiled: CompiledRule, at: { path: string; times: number; lostAt: string | undefined }): void {
-    const { rule, usesOldSelf } = compiled;
-    const path = `${at.path}.rule`;
-    this.#cost(path, 'estimated rule cost', times(compiled.maxCost, at.times));
-    if (compiled.error !== undefined) this.errors.push(invalid(path, ruleDump(rule), compiled.error));
-    const messagePath = `${at.path}.messageExpression`;
-    if (compiled.messageError !== undefined) {
-      this.errors.push(invalid(messagePath, ruleDump(rule), compiled.messageError));
-    } else if (compiled.message !== undefined) {
-      // The message is evaluated at most once: the first failure ends the request.
-      this.#cost(messagePath, 'estimated messageExpression cost', compiled.messageMaxCost);
-    }
-    if (usesOldSelf && at.lostAt !== undefined) {
-      const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${at.lostAt}`;
-      this.errors.push(invalid(path, rule.rule, detail));
-    } else if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
-      const detail = 'may not be set if oldSelf is not used in rule';
-      this.errors.push(invalid(`${at.path}.optionalOldSelf`, rule.optionalOldSelf, detail));
-    }
-  }
-
-  #cost(path: string, what: string, cost: number): void {
-    const problem = this.options.limitsCost ? costProblem(what, cost) : undefined;
-    if (problem !== undefined) this.errors.push(forbidden(path, problem));
-    this.total.add(path, cost);
-  }
-}
-
-function ruleDump(rule: ValidationRule): Verbatim {
-  const text = (value: string | undefined) => quote(value ?? '');
-  // Pointers print as addresses, which differ between responses; here all have the same address.
-  const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
-  const fields = [
-    `Rule:${text(rule.rule)}`,
-    `Message:${text(rule.message)}`,
-    `MessageExpression:${text(rule.messageExpression)}`,
-    `Reason:${pointer('apiextensions.FieldValueErrorReason', rule.reason)}`,
-    `FieldPath:${text(rule.fieldPath)}`,
-    `OptionalOldSelf:${pointer('bool', rule.optionalOldSelf)}`,
-  ];
-  return verbatim(`apiextensions.ValidationRule{${fields.join(', ')}}`);
-}
-
 /**
  * The maximum number of values inside a node, given the maximum number of values of the node. Undefined if it is
  * unbounded.
  */
-function placesInside(schema: SchemaView, places: number | undefined): number | undefined {
-  if (places === undefined) return undefined;
+function cardinalityInside(schema: SchemaView, cardinality: number | undefined): number | undefined {
+  if (cardinality === undefined) return undefined;
   const { maxItems, maxProperties } = schema.raw;
   const isMap = schema.type === 'object' && schema.additionalProperties !== undefined;
-  if (!isMap && schema.type !== 'array') return places;
+  if (!isMap && schema.type !== 'array') return cardinality;
   const limit = isMap ? maxProperties : maxItems;
-  return limit === undefined ? undefined : times(places, Math.max(0, Number(limit)));
+  return limit === undefined ? undefined : multiplyCost(cardinality, Math.max(0, Number(limit)));
 }
 
-function times(cost: number, places: number): number {
-  return cost === 0 ? 0 : Math.min(MAX_COST, cost * places);
+function multiplyCost(cost: number, cardinality: number): number {
+  return cost === 0 ? 0 : Math.min(MAX_COST, cost * cardinality);
 }
 
 /** Returns a message if the cost exceeds the limit. */
@@ -210,11 +215,11 @@ function costProblem(what: string, cost: number, limit = RULE_COST_LIMIT): strin
   if (cost <= limit) return undefined;
   const hint =
     'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';
-  return `${what} exceeds budget by factor of ${factorText(cost / limit)} (${hint})`;
+  return `${what} exceeds budget by factor of ${printFactor(cost / limit)} (${hint})`;
 }
 
 /** Prints small factors exactly and large ones only as `more than 100x`. */
-function factorText(factor: number): string {
+function printFactor(factor: number): string {
   if (factor > 100) return 'more than 100x';
   return `${toFixedEven(factor, factor < 1.5 ? 6 : 1)}x`;
 }
@@ -227,9 +232,4 @@ function toFixedEven(value: number, digits: number): string {
   const isTie = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + digits));
   const below = exact.slice(0, exact.indexOf('.') + 1 + digits);
   return isTie && /[02468]$/.test(below) ? below : rounded;
-}
-
-interface RuleCost {
-  readonly path: string;
-  readonly cost: number;
 }

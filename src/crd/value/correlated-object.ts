@@ -11,12 +11,12 @@ import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
 import { jsonKind } from './json-kind.js';
 
-export class Twin {
+export class CorrelatedObject {
   readonly value: unknown;
   readonly old: unknown;
   readonly #schema: SchemaView;
-  #fields?: Map<string, Twin>;
-  #items?: Map<number, Twin>;
+  #fields?: Map<string, CorrelatedObject>;
+  #items?: Map<number, CorrelatedObject>;
   #oldByKey?: ReadonlyMap<string, unknown>;
   #unchanged?: boolean;
 
@@ -27,7 +27,7 @@ export class Twin {
   }
 
   /** The correlated field, if both values have it and the schema specifies it. */
-  field(name: string): Twin | undefined {
+  field(name: string): CorrelatedObject | undefined {
     const known = this.#fields?.get(name);
     if (known !== undefined) return known;
     const { value, old } = this;
@@ -35,14 +35,14 @@ export class Twin {
       return undefined;
     const schema = this.#schema.properties.get(name) ?? additionalSchema(this.#schema);
     if (schema === undefined) return undefined;
-    const twin = new Twin(schema, value[name], old[name]);
+    const correlated = new CorrelatedObject(schema, value[name], old[name]);
     this.#fields ??= new Map();
-    this.#fields.set(name, twin);
-    return twin;
+    this.#fields.set(name, correlated);
+    return correlated;
   }
 
   /** An item of a `map` list, correlated with the old item that has the same keys. */
-  item(index: number): Twin | undefined {
+  item(index: number): CorrelatedObject | undefined {
     const known = this.#items?.get(index);
     if (known !== undefined) return known;
     const { items, listType } = this.#schema;
@@ -54,10 +54,10 @@ export class Twin {
     this.#oldByKey ??= this.#keyed(this.old);
     const old = key === undefined ? undefined : this.#oldByKey.get(key);
     if (old === undefined) return undefined;
-    const twin = new Twin(items, item, old);
+    const correlated = new CorrelatedObject(items, item, old);
     this.#items ??= new Map();
-    this.#items.set(index, twin);
-    return twin;
+    this.#items.set(index, correlated);
+    return correlated;
   }
 
   get isUnchanged(): boolean {

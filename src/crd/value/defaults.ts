@@ -1,6 +1,7 @@
 /**
  * Defaulting by a structural schema: fills in absent fields that have a default and nulls where null is not allowed,
  * recursively also inside of the added values. Runs on every request, on every read from storage, and after a merge.
+ * Nulls without a default are dropped before.
  *
  * A schema without defaults has no plan, so most objects are not walked at all. Defaults are frozen with their CRD; an
  * object always gets a copy.
@@ -9,13 +10,13 @@ import type { MutableRecord } from '../../util/json.js';
 import { copyJson, isRecord, setOwn } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
-import { coerceEmbedded, hasEmbedded } from './embedded-resources.js';
+import { coerceEmbeddedResources, hasEmbeddedResources } from './embedded-resources.js';
 import { withOrderedKeys } from './wire-order.js';
 
 /** Applies defaults to a draft in place. Added fields come last, until `inWireOrder`. */
 export function applyDefaults(schema: SchemaView, draft: unknown): void {
-  const filling = fillingOf(schema);
-  if (filling !== undefined) fillIn(filling, draft);
+  const plan = planOf(schema);
+  if (plan !== undefined) fill(plan, draft);
 }
 
 /**
@@ -23,110 +24,110 @@ export function applyDefaults(schema: SchemaView, draft: unknown): void {
  * shares all unchanged parts. Objects with added fields are in wire order.
  */
 export function withDefaults<Value>(schema: SchemaView, value: Value): Value {
-  const filling = fillingOf(schema);
-  return filling === undefined ? value : (filled(filling, value) as Value);
+  const plan = planOf(schema);
+  return plan === undefined ? value : (withFilled(plan, value) as Value);
 }
 
 /** The defaults at and below a schema node. A node without any has no plan. */
-interface Filling {
-  readonly fields: readonly FieldFilling[];
-  readonly properties: ReadonlyMap<string, Filling | undefined>;
-  readonly additional: ElementFilling | undefined;
-  readonly items: ElementFilling | undefined;
+interface DefaultsPlan {
+  readonly fields: readonly FieldDefault[];
+  readonly properties: ReadonlyMap<string, DefaultsPlan | undefined>;
+  readonly additional: ElementDefaults | undefined;
+  readonly items: ElementDefaults | undefined;
 }
 
 /** A field with a default. */
-interface FieldFilling {
+interface FieldDefault {
   readonly name: string;
   readonly default: unknown;
   readonly nullable: boolean;
 }
 
 /** Defaults for map values and list items: a null is replaced by the default. */
-interface ElementFilling {
-  readonly inner: Filling | undefined;
+interface ElementDefaults {
+  readonly inner: DefaultsPlan | undefined;
   readonly default: unknown;
   readonly replacesNull: boolean;
 }
 
-const fillings = new WeakMap<SchemaView, Filling | null>();
+const plans = new WeakMap<SchemaView, DefaultsPlan | null>();
 
-function fillingOf(schema: SchemaView): Filling | undefined {
-  let filling = fillings.get(schema);
-  if (filling === undefined) {
-    filling = prepare(schema) ?? null;
-    fillings.set(schema, filling);
+function planOf(schema: SchemaView): DefaultsPlan | undefined {
+  let plan = plans.get(schema);
+  if (plan === undefined) {
+    plan = buildPlan(schema) ?? null;
+    plans.set(schema, plan);
   }
-  return filling ?? undefined;
+  return plan ?? undefined;
 }
 
-function prepare(schema: SchemaView): Filling | undefined {
-  const properties = new Map([...schema.properties].map(([name, inner]) => [name, fillingOf(inner)]));
+function buildPlan(schema: SchemaView): DefaultsPlan | undefined {
+  const properties = new Map([...schema.properties].map(([name, inner]) => [name, planOf(inner)]));
   const fields = [...schema.properties]
     .filter(([, inner]) => hasDefault(inner))
     .map(([name, inner]) => ({ name, default: defaultOf(inner), nullable: inner.raw.nullable === true }));
-  const additional = elementFilling(additionalSchema(schema));
-  const items = elementFilling(schema.items);
+  const additional = elementDefaults(additionalSchema(schema));
+  const items = elementDefaults(schema.items);
   const isEmpty = fields.length === 0 && additional === undefined && items === undefined;
   if (isEmpty && [...properties.values()].every((inner) => inner === undefined)) return undefined;
   return { fields, properties, additional, items };
 }
 
-function elementFilling(schema: SchemaView | undefined): ElementFilling | undefined {
+function elementDefaults(schema: SchemaView | undefined): ElementDefaults | undefined {
   if (schema === undefined) return undefined;
-  const inner = fillingOf(schema);
+  const inner = planOf(schema);
   const replacesNull = schema.raw.nullable !== true && hasDefault(schema);
   return inner === undefined && !replacesNull ? undefined : { inner, default: defaultOf(schema), replacesNull };
 }
 
 /** The default without unknown fields of embedded metadata, which a CRD may contain. */
 function defaultOf(schema: SchemaView): unknown {
-  if (!hasEmbedded(schema)) return schema.raw.default;
+  if (!hasEmbeddedResources(schema)) return schema.raw.default;
   const value = copyJson(schema.raw.default);
-  coerceEmbedded(schema, value, { dropMalformed: true });
+  coerceEmbeddedResources(schema, value, { dropMalformed: true });
   return value;
 }
 
-function fillIn(filling: Filling, draft: unknown): void {
+function fill(plan: DefaultsPlan, draft: unknown): void {
   if (Array.isArray(draft)) {
-    const { items } = filling;
+    const { items } = plan;
     if (items === undefined) return;
     for (let index = 0; index < draft.length; index++) {
       if (draft[index] === null && items.replacesNull) draft[index] = copyJson(items.default);
-      if (items.inner !== undefined) fillIn(items.inner, draft[index]);
+      if (items.inner !== undefined) fill(items.inner, draft[index]);
     }
-  } else if (isRecord(draft)) fillInFields(filling, draft);
+  } else if (isRecord(draft)) fillFields(plan, draft);
 }
 
-function fillInFields({ fields, properties, additional }: Filling, draft: MutableRecord): void {
+function fillFields({ fields, properties, additional }: DefaultsPlan, draft: MutableRecord): void {
   for (const field of fields) {
     if (isMissing(draft, field)) setOwn(draft, field.name, copyJson(field.default));
   }
   for (const key of Object.keys(draft)) {
     if (properties.has(key)) {
       const inner = properties.get(key);
-      if (inner !== undefined) fillIn(inner, draft[key]);
+      if (inner !== undefined) fill(inner, draft[key]);
     } else if (additional !== undefined) {
       if (draft[key] === null && additional.replacesNull) setOwn(draft, key, copyJson(additional.default));
-      if (additional.inner !== undefined) fillIn(additional.inner, draft[key]);
+      if (additional.inner !== undefined) fill(additional.inner, draft[key]);
     }
   }
 }
 
-function isMissing(value: Record<string, unknown>, { name, nullable }: FieldFilling): boolean {
+function isMissing(value: Record<string, unknown>, { name, nullable }: FieldDefault): boolean {
   return !Object.hasOwn(value, name) || (value[name] === null && !nullable);
 }
 
-function filled(filling: Filling, value: unknown): unknown {
-  if (Array.isArray(value)) return filledItems(filling, value);
-  return isRecord(value) ? filledFields(filling, value) : value;
+function withFilled(plan: DefaultsPlan, value: unknown): unknown {
+  if (Array.isArray(value)) return withFilledItems(plan, value);
+  return isRecord(value) ? withFilledFields(plan, value) : value;
 }
 
-function filledItems({ items }: Filling, list: readonly unknown[]): readonly unknown[] {
+function withFilledItems({ items }: DefaultsPlan, list: readonly unknown[]): readonly unknown[] {
   if (items === undefined) return list;
   let copy: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const item = filledElement(items, list[index]);
+    const item = withFilledElement(items, list[index]);
     if (item === list[index]) continue;
     copy ??= [...list];
     copy[index] = item;
@@ -134,8 +135,8 @@ function filledItems({ items }: Filling, list: readonly unknown[]): readonly unk
   return copy ?? list;
 }
 
-function filledFields(filling: Filling, value: Record<string, unknown>): Record<string, unknown> {
-  const { fields, properties, additional } = filling;
+function withFilledFields(plan: DefaultsPlan, value: Record<string, unknown>): Record<string, unknown> {
+  const { fields, properties, additional } = plan;
   let copy: MutableRecord | undefined;
   const put = (key: string, changed: unknown) => {
     copy ??= { ...value };
@@ -145,26 +146,26 @@ function filledFields(filling: Filling, value: Record<string, unknown>): Record<
     if (!isMissing(value, field)) continue;
     const inner = properties.get(field.name);
     const added: unknown = copyJson(field.default);
-    put(field.name, inner === undefined ? added : filled(inner, added));
+    put(field.name, inner === undefined ? added : withFilled(inner, added));
   }
   for (const key of Object.keys(value)) {
     if (copy !== undefined && copy[key] !== value[key]) continue;
     const inner = properties.get(key);
     const changed =
       inner !== undefined
-        ? filled(inner, value[key])
+        ? withFilled(inner, value[key])
         : additional === undefined || properties.has(key)
           ? value[key]
-          : filledElement(additional, value[key]);
+          : withFilledElement(additional, value[key]);
     if (changed !== value[key]) put(key, changed);
   }
   return copy === undefined ? value : withOrderedKeys(copy);
 }
 
-function filledElement({ inner, default: fallback, replacesNull }: ElementFilling, value: unknown): unknown {
-  if (value !== null || !replacesNull) return inner === undefined ? value : filled(inner, value);
+function withFilledElement({ inner, default: fallback, replacesNull }: ElementDefaults, value: unknown): unknown {
+  if (value !== null || !replacesNull) return inner === undefined ? value : withFilled(inner, value);
   const added: unknown = copyJson(fallback);
-  return inner === undefined ? added : filled(inner, added);
+  return inner === undefined ? added : withFilled(inner, added);
 }
 
 /** Changes a draft in place. */

@@ -23,19 +23,13 @@ import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import { isPrintable, quote, stringSlice, verbatim } from '../../text/go/go-text.js';
-import { byBytes } from '../../text/go/go-value.js';
+import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
-import { shownValue } from './json-kind.js';
+import { printableValue } from './json-kind.js';
 import { inWireOrder } from './wire-order.js';
-
-const MAX_QUARRELS = 5;
-
-const MAX_MANAGER_BYTES = 128;
-
-const MAX_SUBRESOURCE_BYTES = 256;
 
 export interface EmbeddedOptions {
   /** The path of the value; `''` for a whole object. */
@@ -57,36 +51,40 @@ export interface Coerced {
 }
 
 /** Decodes the metadata of embedded resources in place. */
-export function coerceEmbedded(schema: SchemaView, draft: unknown, options: CoerceOptions = {}): Coerced {
-  if (!options.isResource && !hasEmbedded(schema)) return NOTHING_UNKNOWN;
+export function coerceEmbeddedResources(schema: SchemaView, draft: unknown, options: CoerceOptions = {}): Coerced {
+  if (!options.isResource && !hasEmbeddedResources(schema)) return NOTHING_COERCED;
   const unknown: string[] = [];
   const drop = options.dropMalformed === true;
   let error: FieldError | undefined;
   visitEmbedded(schema, draft, options, (resource, path) => {
     error ??= coerceResource(resource, path, { drop, unknown });
   });
-  return { unknown: unknown.sort(byBytes), ...(error === undefined ? {} : { error }) };
+  return { unknown: unknown.sort(compareUtf8), ...(error === undefined ? {} : { error }) };
 }
 
-const NOTHING_UNKNOWN: Coerced = Object.freeze({ unknown: Object.freeze([]) });
+const NOTHING_COERCED: Coerced = Object.freeze({ unknown: Object.freeze([]) });
 
 /** Validates embedded resources. */
-export function embeddedErrors(schema: SchemaView, value: unknown, options: EmbeddedOptions = {}): FieldError[] {
-  if (!options.isResource && !hasEmbedded(schema)) return [];
+export function embeddedResourceErrors(
+  schema: SchemaView,
+  value: unknown,
+  options: EmbeddedOptions = {},
+): FieldError[] {
+  if (!options.isResource && !hasEmbeddedResources(schema)) return [];
   const found: FieldError[] = [];
   visitEmbedded(schema, value, options, (resource, path) => found.push(...resourceErrors(resource, path)));
   return found;
 }
 
-const embedding = new WeakMap<SchemaView, boolean>();
+const embeddedCache = new WeakMap<SchemaView, boolean>();
 
 /** True if a schema has an embedded resource at or below it. Objects of other schemas are not walked. */
-export function hasEmbedded(schema: SchemaView): boolean {
-  let has = embedding.get(schema);
+export function hasEmbeddedResources(schema: SchemaView): boolean {
+  let has = embeddedCache.get(schema);
   if (has === undefined) {
     const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
-    has = schema.embeddedResource || inner.some((one) => one !== undefined && hasEmbedded(one));
-    embedding.set(schema, has);
+    has = schema.embeddedResource || inner.some((one) => one !== undefined && hasEmbeddedResources(one));
+    embeddedCache.set(schema, has);
   }
   return has;
 }
@@ -98,17 +96,17 @@ function visitEmbedded(schema: SchemaView, value: unknown, options: EmbeddedOpti
   const { base = '', isResource = false } = options;
   if (Array.isArray(value)) {
     const { items } = schema;
-    if (items === undefined || !hasEmbedded(items)) return;
+    if (items === undefined || !hasEmbeddedResources(items)) return;
     for (const [index, item] of value.entries()) visitEmbedded(items, item, { base: keyPath(base, index) }, visit);
     return;
   }
   if (!isRecord(value)) return;
   if (isResource || schema.embeddedResource) visit(value, base);
   const additional = additionalSchema(schema);
-  for (const key of Object.keys(value).sort(byBytes)) {
+  for (const key of Object.keys(value).sort(compareUtf8)) {
     const property = schema.properties.get(key);
     const inner = property ?? additional;
-    if (inner === undefined || !hasEmbedded(inner)) continue;
+    if (inner === undefined || !hasEmbeddedResources(inner)) continue;
     const path = property === undefined ? keyPath(base, key) : childPath(base, key);
     visitEmbedded(inner, value[key], { base: path }, visit);
   }
@@ -122,14 +120,14 @@ function coerceResource(
   for (const name of ['apiVersion', 'kind']) {
     const value = resource[name];
     if (!Object.hasOwn(resource, name) || typeof value === 'string') continue;
-    if (!drop) return invalid(childPath(path, name), shownValue(value), 'must be a string');
+    if (!drop) return invalid(childPath(path, name), printableValue(value), 'must be a string');
     delete resource[name];
   }
   if (!Object.hasOwn(resource, 'metadata')) return undefined;
   const at = childPath(path, 'metadata');
-  const read = readMetadata(resource['metadata'], drop);
+  const read = decodeMetadataFields(resource['metadata'], drop);
   if (typeof read === 'string') {
-    return drop ? undefined : invalid(at, shownValue(resource['metadata']), read);
+    return drop ? undefined : invalid(at, printableValue(resource['metadata']), read);
   }
   for (const field of read.unknown) unknown.push(`${at}.${field}`);
   resource['metadata'] = read.metadata;
@@ -142,14 +140,14 @@ interface ReadMetadata {
 }
 
 /** Decodes metadata as for any object, or returns the error message. */
-function readMetadata(value: unknown, drop: boolean): ReadMetadata | string {
+function decodeMetadataFields(value: unknown, drop: boolean): ReadMetadata | string {
   const read = decodeMetadata(value ?? {});
   if (typeof read !== 'string' || !isRecord(value)) return read;
   // On an error decode field by field, in the order of their names: report the first malformed field, or drop all of
   // them.
   const metadata: MutableRecord = {};
   const unknown: string[] = [];
-  for (const key of Object.keys(value).sort(byBytes)) {
+  for (const key of Object.keys(value).sort(compareUtf8)) {
     const one = decodeMetadata({ [key]: value[key] });
     if (typeof one === 'string') {
       if (drop) continue;
@@ -186,8 +184,8 @@ function resourceErrors(resource: Readonly<Record<string, unknown>>, path: strin
   found.push(...textErrors(resource, 'kind', path, kindProblem));
   if (!Object.hasOwn(resource, 'metadata')) return found;
   const at = childPath(path, 'metadata');
-  const read = readMetadata(resource['metadata'], false);
-  if (typeof read === 'string') return [...found, invalid(at, shownValue(resource['metadata']), read)];
+  const read = decodeMetadataFields(resource['metadata'], false);
+  if (typeof read === 'string') return [...found, invalid(at, printableValue(resource['metadata']), read)];
   return [...found, ...objectMetaErrors(read.metadata, at)];
 }
 
@@ -200,7 +198,7 @@ function textErrors(
   if (!Object.hasOwn(resource, name)) return [];
   const value = resource[name];
   const at = childPath(path, name);
-  if (typeof value !== 'string') return [invalid(at, shownValue(value), 'must be a string')];
+  if (typeof value !== 'string') return [invalid(at, printableValue(value), 'must be a string')];
   const detail = value === '' ? 'must not be empty' : problem(value);
   return detail === '' ? [] : [invalid(at, value, detail)];
 }
@@ -235,10 +233,12 @@ function objectMetaErrors(metadata: Meta, path: string): FieldError[] {
 
 type Owner = DeepReadonly<OwnerReference>;
 
+const MAX_CONTROLLER_ERRORS = 5;
+
 function ownerErrors(owners: readonly Owner[], path: string): FieldError[] {
   const found: FieldError[] = [];
   let controller: Owner | undefined;
-  let quarrels = 0;
+  let controllerErrors = 0;
   for (const owner of owners) {
     const slash = owner.apiVersion.indexOf('/');
     if (owner.apiVersion.slice(slash + 1) === '') {
@@ -249,21 +249,21 @@ function ownerErrors(owners: readonly Owner[], path: string): FieldError[] {
     }
     if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
       const gvk = printGvk({ group: '', version: 'v1', kind: 'Event' });
-      found.push(invalid(path, verbatim(ownerDump(owner)), `${gvk} is disallowed from being an owner`));
+      found.push(invalid(path, verbatim(ownerGoSyntax(owner)), `${gvk} is disallowed from being an owner`));
     }
     if (owner.controller !== true) continue;
     // Each of these errors prints all owners, so their number is bounded to limit the size of the response.
-    if (controller !== undefined && quarrels++ < MAX_QUARRELS) {
+    if (controller !== undefined && controllerErrors++ < MAX_CONTROLLER_ERRORS) {
       const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
-      found.push(invalid(path, verbatim(`[]v1.OwnerReference{${owners.map(ownerDump).join(', ')}}`), detail));
+      found.push(invalid(path, verbatim(`[]v1.OwnerReference{${owners.map(ownerGoSyntax).join(', ')}}`), detail));
     }
     controller ??= owner;
   }
   return found;
 }
 
-function ownerDump({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: Owner): string {
+function ownerGoSyntax({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: Owner): string {
   const flag = (value: boolean | undefined) => (value === undefined ? '(*bool)(nil)' : String(value));
   const texts = Object.entries({ APIVersion: apiVersion, Kind: kind, Name: name, UID: uid });
   const flags = `Controller:${flag(controller)}, BlockOwnerDeletion:${flag(blockOwnerDeletion)}`;
@@ -276,6 +276,10 @@ function finalizerErrors(finalizers: readonly string[], path: string): FieldErro
   const detail = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
   return [...found, invalid(path, stringSlice(finalizers), detail)];
 }
+
+const MAX_MANAGER_BYTES = 128;
+
+const MAX_SUBRESOURCE_BYTES = 256;
 
 function managerErrors(entries: NonNullable<Meta['managedFields']>, path: string): FieldError[] {
   return entries.flatMap(({ operation, fieldsType = '', manager = '', subresource = '' }, index) => {

@@ -1,30 +1,12 @@
 /**
  * String formats. Names are looked up without dashes; an unknown format accepts every string.
  */
-import { isDate, isDateTime } from '../../cel/index.js';
+
 import { parseCidrSloppy, parseIp, parseIpSloppy } from '../../meta/ip.js';
 import { byteLength } from '../../meta/names.js';
 import { DurationError, parseDuration } from '../../text/time/duration.js';
+import { isDate, isDateTime } from '../../text/time/time.js';
 import { isEmailAddress } from './email.js';
-
-/**
- * Checks for a request URI: an absolute URI, or a path from the root. Only the host and the escapes are checked; a
- * fragment counts as part of the path. (As Go's url.ParseRequestURI.)
- */
-
-const SCHEME = /^[a-zA-Z][-a-zA-Z0-9+.]*:/;
-
-/** Everything but control characters. */
-const VISIBLE = /^[ -~\u0080-\uffff]+$/;
-
-const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})/;
-
-const USER = /^[-A-Za-z0-9._:~!$&'()*+,;=%@]*$/;
-
-const PORT = /^(:[0-9]*)?$/;
-
-/** Characters allowed in a host, including all beyond ASCII. */
-const HOST = /^[-A-Za-z0-9._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]*$/;
 
 export type FormatTest = (text: string) => boolean;
 
@@ -40,8 +22,10 @@ const matches =
 
 const uuid = (version: string, variant: string) =>
   matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}-?${variant}-?[0-9a-f]{12}$`, 'i'));
+
 const HEX4 = '[0-9a-f]{4}';
 const CHANNEL = '(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])';
+
 /** White space as matched by the reference server's expressions. */
 const SPACE = '[\\t\\n\\f\\r ]*';
 
@@ -74,6 +58,7 @@ const FORMATS: ReadonlyMap<string, FormatTest> = new Map<string, FormatTest>([
 
 const LETTER = '[a-zA-Z0-9\\p{S}\\p{L}]';
 const LABEL = `${LETTER}([a-zA-Z0-9\\-\\p{S}\\p{L}]{0,61}${LETTER})?`;
+
 /** One label with a dash at its second position only, or several labels of which the last has only letters. */
 const HOSTNAME = new RegExp(`^(${LETTER}(-?${LETTER}{0,62})?|(${LABEL}\\.)+[a-zA-Z\\p{L}]{2,63})$`, 'u');
 
@@ -149,6 +134,18 @@ function isGoDuration(text: string): boolean {
   }
 }
 
+/**
+ * Checks for a request URI: an absolute URI, or a path from the root. Only the host and the escapes are checked; a
+ * fragment counts as part of the path. (As Go's url.ParseRequestURI.)
+ */
+
+const SCHEME = /^[a-zA-Z][-a-zA-Z0-9+.]*:/;
+
+/** Everything but control characters. */
+const VISIBLE = /^[ -~\u0080-\uffff]+$/;
+
+const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})/;
+
 function isRequestUri(text: string): boolean {
   if (!VISIBLE.test(text) || text.startsWith(':')) return false;
   if (text === '*') return true;
@@ -161,6 +158,13 @@ function isRequestUri(text: string): boolean {
   const path = end < 0 ? '' : rest.slice(end);
   return isAuthority(authority) && !BAD_ESCAPE.test(path);
 }
+
+const USER = /^[-A-Za-z0-9._:~!$&'()*+,;=%@]*$/;
+
+const PORT = /^(:[0-9]*)?$/;
+
+/** Characters allowed in a host, including all beyond ASCII. */
+const HOST = /^[-A-Za-z0-9._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]*$/;
 
 function isAuthority(authority: string): boolean {
   const at = authority.lastIndexOf('@');

@@ -31,7 +31,7 @@ export function floatOf(value: unknown): number {
 }
 
 /** A value as printed in `Invalid value: <here>: …`. */
-export function shownValue(value: unknown): unknown {
+export function printableValue(value: unknown): unknown {
   switch (jsonKind(value)) {
     case 'number':
       return verbatim(printFloat(floatOf(value)));

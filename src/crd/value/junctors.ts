@@ -3,56 +3,56 @@
  * match are reported. There is no ratcheting inside junctors.
  */
 import { quote } from '../../text/go/go-text.js';
-import type { Check, Finding, Run } from './validation-run.js';
+import type { Finding, ValidateNode, ValidationRun } from './validation-run.js';
 
 export interface Junctors {
-  readonly anyOf: readonly Check[];
-  readonly oneOf: readonly Check[];
-  readonly allOf: readonly Check[];
-  readonly not: Check | undefined;
+  readonly anyOf: readonly ValidateNode[];
+  readonly oneOf: readonly ValidateNode[];
+  readonly allOf: readonly ValidateNode[];
+  readonly not: ValidateNode | undefined;
 }
 
-export type JunctorRule = (value: unknown, run: Run) => number;
+export type JunctorRule = (value: unknown, run: ValidationRun) => number;
 
 /** Returns undefined if there are no junctors. */
 export function junctorRule({ anyOf, oneOf, allOf, not }: Junctors): JunctorRule | undefined {
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
   return (value, run) => {
-    let kept = 0;
-    if (anyOf.length > 0) kept += checkAny(anyOf, value, run);
-    if (oneOf.length > 0) kept += checkOne(oneOf, value, run);
-    if (allOf.length > 0) kept += checkAll(allOf, value, run);
+    let satisfied = 0;
+    if (anyOf.length > 0) satisfied += checkAny(anyOf, value, run);
+    if (oneOf.length > 0) satisfied += checkOne(oneOf, value, run);
+    if (allOf.length > 0) satisfied += checkAll(allOf, value, run);
     if (not !== undefined) checkNot(not, value, run);
-    return kept;
+    return satisfied;
   };
 }
 
 /** The result of one alternative; without findings the value is valid. */
 interface Outcome {
-  readonly kept: number;
+  readonly satisfied: number;
   readonly findings: readonly Finding[];
 }
 
-function outcomeOf(check: Check, value: unknown, run: Run): Outcome {
+function outcomeOf(check: ValidateNode, value: unknown, run: ValidationRun): Outcome {
   const before = run.findings.length;
-  const kept = check(value, run, undefined);
-  return { kept, findings: run.findings.length === before ? NONE : run.takeSince(before) };
+  const satisfied = check(value, run, undefined);
+  return { satisfied, findings: run.findings.length === before ? NONE : run.removeSince(before) };
 }
 
 const NONE: readonly Finding[] = Object.freeze([]);
 
-function checkAny(checks: readonly Check[], value: unknown, run: Run): number {
+function checkAny(checks: readonly ValidateNode[], value: unknown, run: ValidationRun): number {
   let best: Outcome | undefined;
   for (const check of checks) {
     const outcome = outcomeOf(check, value, run);
-    if (outcome.findings.length === 0) return outcome.kept;
+    if (outcome.findings.length === 0) return outcome.satisfied;
     best = better(best, outcome);
   }
-  refuse(run, 'must validate at least one schema (anyOf)');
-  return show(best, run);
+  rejectAtPath(run, 'must validate at least one schema (anyOf)');
+  return reportOutcome(best, run);
 }
 
-function checkOne(checks: readonly Check[], value: unknown, run: Run): number {
+function checkOne(checks: readonly ValidateNode[], value: unknown, run: ValidationRun): number {
   let best: Outcome | undefined;
   let first: Outcome | undefined;
   let fitting = 0;
@@ -64,41 +64,41 @@ function checkOne(checks: readonly Check[], value: unknown, run: Run): number {
       fitting++;
     }
   }
-  if (fitting === 1) return first?.kept ?? 0;
+  if (fitting === 1) return first?.satisfied ?? 0;
   const count = fitting === 0 ? 'Found none valid' : `Found ${fitting} valid alternatives`;
-  refuse(run, `must validate one and only one schema (oneOf). ${count}`);
-  return fitting === 0 ? show(best, run) : 0;
+  rejectAtPath(run, `must validate one and only one schema (oneOf). ${count}`);
+  return fitting === 0 ? reportOutcome(best, run) : 0;
 }
 
-function checkAll(checks: readonly Check[], value: unknown, run: Run): number {
-  let kept = 0;
+function checkAll(checks: readonly ValidateNode[], value: unknown, run: ValidationRun): number {
+  let satisfied = 0;
   let fitting = 0;
   for (const check of checks) {
     const before = run.findings.length;
-    kept += check(value, run, undefined);
+    satisfied += check(value, run, undefined);
     if (run.findings.length === before) fitting++;
   }
   if (fitting < checks.length) {
-    refuse(run, `must validate all the schemas (allOf)${fitting === 0 ? '. None validated' : ''}`);
+    rejectAtPath(run, `must validate all the schemas (allOf)${fitting === 0 ? '. None validated' : ''}`);
   }
-  return kept;
+  return satisfied;
 }
 
-function checkNot(check: Check, value: unknown, run: Run): void {
-  if (outcomeOf(check, value, run).findings.length === 0) refuse(run, 'must not validate the schema (not)');
+function checkNot(check: ValidateNode, value: unknown, run: ValidationRun): void {
+  if (outcomeOf(check, value, run).findings.length === 0) rejectAtPath(run, 'must not validate the schema (not)');
 }
 
 /** The first of the outcomes with the most satisfied rules. */
 function better(best: Outcome | undefined, outcome: Outcome): Outcome {
-  return best === undefined || outcome.kept > best.kept ? outcome : best;
+  return best === undefined || outcome.satisfied > best.satisfied ? outcome : best;
 }
 
-function show(outcome: Outcome | undefined, run: Run): number {
+function reportOutcome(outcome: Outcome | undefined, run: ValidationRun): number {
   for (const finding of outcome?.findings ?? []) run.add(finding);
-  return outcome?.kept ?? 0;
+  return outcome?.satisfied ?? 0;
 }
 
 /** Adds a finding without a field path; its text names the place. */
-function refuse(run: Run, text: string): void {
+function rejectAtPath(run: ValidationRun, text: string): void {
   run.add({ rule: 'other', name: '', value: '', text: `${quote(run.name)} ${text}` });
 }

@@ -1,6 +1,5 @@
 /**
- * `minimum`, `maximum` and `multipleOf`. Integers are compared as int64, for which bounds are truncated; a bound
- * outside of the int64 range becomes the minimum int64, as on the reference server.
+ * Validation of the keywords `type`, `minimum`, `maximum`, `multipleOf` and `enum`.
  */
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import { quote } from '../../text/go/go-text.js';
@@ -8,79 +7,7 @@ import { printGoValue } from '../../text/go/go-value.js';
 import { encodeSorted, escapeForPages, isRecord } from '../../util/json.js';
 import type { JsonKind } from './json-kind.js';
 import { floatOf, jsonKind, printFloat } from './json-kind.js';
-import type { AllowedValues, Run } from './validation-run.js';
-
-/** The reference server's name for the format of a value that is not a string. */
-const FORMAT_OF: Partial<Record<JsonKind, string>> = { integer: 'int64', number: 'float64' };
-
-const EPSILON = 1e-9;
-
-export type NumberRule = (value: unknown, isInteger: boolean, run: Run) => void;
-
-/** Returns undefined if the schema has no numeric constraints. */
-export function numberRule(raw: JSONSchemaProps): NumberRule | undefined {
-  const { multipleOf, minimum, maximum } = raw;
-  if (multipleOf === undefined && minimum === undefined && maximum === undefined) return undefined;
-  const integers = boundsRule(raw, { convert: truncated, print: String, isMultiple: isWholeMultiple });
-  const floats = boundsRule(raw, { convert: Number, print: (bound) => printFloat(Number(bound)), isMultiple });
-  return (value, isInteger, run) =>
-    isInteger ? integers(value as Exact, value, run) : floats(floatOf(value), value, run);
-}
-
-/** A bigint where 53 bits are not enough. */
-type Exact = number | bigint;
-
-interface Arithmetic {
-  readonly convert: (bound: number) => Exact;
-  readonly print: (bound: Exact) => string;
-  readonly isMultiple: (value: Exact, factor: Exact) => boolean;
-}
-
-type BoundsRule = (value: Exact, given: unknown, run: Run) => void;
-
-/** The checks are in the order in which errors are reported. */
-function boundsRule(raw: JSONSchemaProps, { convert, print, isMultiple }: Arithmetic): BoundsRule {
-  const factor = raw.multipleOf === undefined ? undefined : convert(raw.multipleOf);
-  const minimum = raw.minimum === undefined ? undefined : convert(raw.minimum);
-  const maximum = raw.maximum === undefined ? undefined : convert(raw.maximum);
-  const { exclusiveMinimum = false, exclusiveMaximum = false } = raw;
-  return (value, given, run) => {
-    if (factor !== undefined && factor <= 0) refuseFactor(factor, print(factor), run);
-    else if (factor !== undefined && !isMultiple(value, factor)) {
-      run.refuse(given, `should be a multiple of ${print(factor)}`);
-    }
-    if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
-      run.refuse(given, `should be greater than ${exclusiveMinimum ? '' : 'or equal to '}${print(minimum)}`);
-    }
-    if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
-      run.refuse(given, `should be less than ${exclusiveMaximum ? '' : 'or equal to '}${print(maximum)}`);
-    }
-  };
-}
-
-function refuseFactor(factor: Exact, printed: string, run: Run): void {
-  const text = `factor MultipleOf declared for ${run.name} must be positive: ${printed}`;
-  run.add({ rule: 'other', name: run.name, value: factor, text });
-}
-
-const INT64_LIMIT = 2 ** 63;
-
-/** Converts a float to an int64 as the reference server does. */
-export function truncated(value: number): Exact {
-  const whole = Math.trunc(value);
-  if (Number.isSafeInteger(whole)) return whole;
-  return whole >= -INT64_LIMIT && whole < INT64_LIMIT ? BigInt(whole) : -(2n ** 63n);
-}
-
-function isWholeMultiple(value: Exact, factor: Exact): boolean {
-  if (typeof value === 'number' && typeof factor === 'number') return value % factor === 0;
-  return BigInt(value) % BigInt(factor) === 0n;
-}
-
-function isMultiple(value: Exact, factor: Exact): boolean {
-  const [number, part] = [Number(value), Number(factor)];
-  return isAlmostInteger(part < 1 ? (1 / part) * number : number / part);
-}
+import type { AllowedValues, ValidationRun } from './validation-run.js';
 
 interface TypeRule {
   /** More than one for int-or-string. */
@@ -89,9 +16,17 @@ interface TypeRule {
   readonly nullable: boolean;
 }
 
+/** The reference server's name for the format of a value that is not a string. */
+const FORMAT_OF: Partial<Record<JsonKind, string>> = { integer: 'int64', number: 'float64' };
+
 /** Returns whether the value has an allowed type; adds a finding otherwise. */
-export function checkType({ types, format, nullable }: TypeRule, kind: JsonKind, value: unknown, run: Run): boolean {
-  if (kind === 'null') return types.length === 0 || nullable || refuseType(types.join(','), kind, run);
+export function checkType(
+  { types, format, nullable }: TypeRule,
+  kind: JsonKind,
+  value: unknown,
+  run: ValidationRun,
+): boolean {
+  if (kind === 'null') return types.length === 0 || nullable || rejectType(types.join(','), kind, run);
   const fits =
     types.includes(kind) ||
     (kind === 'integer' && types.includes('number')) ||
@@ -100,17 +35,19 @@ export function checkType({ types, format, nullable }: TypeRule, kind: JsonKind,
   if (format !== '') {
     const isListOrText = kind === 'string' || kind === 'array';
     const found = FORMAT_OF[kind] ?? '';
-    if (!isListOrText && found !== format) return refuseType(format, found, run);
+    if (!isListOrText && found !== format) return rejectType(format, found, run);
     if (isListOrText && !types.includes('number') && !types.includes('integer')) return true;
   }
-  return refuseType(types.join(','), kind, run);
+  return rejectType(types.join(','), kind, run);
 }
 
-function refuseType(wanted: string, found: string, run: Run): false {
-  const text = run.worded(`must be of type ${wanted}: ${quote(found)}`);
+function rejectType(wanted: string, found: string, run: ValidationRun): false {
+  const text = run.messageFor(`must be of type ${wanted}: ${quote(found)}`);
   run.add({ rule: 'type', name: run.name, value: found, text });
   return false;
 }
+
+const EPSILON = 1e-9;
 
 /**
  * True for integers of up to 53 bits, and for floats so close above a positive integer that they are rounding errors.
@@ -122,6 +59,73 @@ function isAlmostInteger(value: number): boolean {
   return below > 0 && (value - below) / (value + below) < EPSILON;
 }
 
+export type NumberRule = (value: unknown, isInteger: boolean, run: ValidationRun) => void;
+
+/** Returns undefined if the schema has no numeric constraints. */
+export function numberRule(raw: JSONSchemaProps): NumberRule | undefined {
+  const { multipleOf, minimum, maximum } = raw;
+  if (multipleOf === undefined && minimum === undefined && maximum === undefined) return undefined;
+  const integers = boundsRule(raw, { convert: toInt64, print: String, isMultiple: isWholeMultiple });
+  const floats = boundsRule(raw, { convert: Number, print: (bound) => printFloat(Number(bound)), isMultiple });
+  return (value, isInteger, run) =>
+    isInteger ? integers(value as ExactNumber, value, run) : floats(floatOf(value), value, run);
+}
+
+/** A bigint where 53 bits are not enough. */
+type ExactNumber = number | bigint;
+
+interface Arithmetic {
+  readonly convert: (bound: number) => ExactNumber;
+  readonly print: (bound: ExactNumber) => string;
+  readonly isMultiple: (value: ExactNumber, factor: ExactNumber) => boolean;
+}
+
+type BoundsRule = (value: ExactNumber, given: unknown, run: ValidationRun) => void;
+
+/** The checks are in the order in which errors are reported. */
+function boundsRule(raw: JSONSchemaProps, { convert, print, isMultiple }: Arithmetic): BoundsRule {
+  const factor = raw.multipleOf === undefined ? undefined : convert(raw.multipleOf);
+  const minimum = raw.minimum === undefined ? undefined : convert(raw.minimum);
+  const maximum = raw.maximum === undefined ? undefined : convert(raw.maximum);
+  const { exclusiveMinimum = false, exclusiveMaximum = false } = raw;
+  return (value, given, run) => {
+    if (factor !== undefined && factor <= 0) rejectFactor(factor, print(factor), run);
+    else if (factor !== undefined && !isMultiple(value, factor)) {
+      run.reject(given, `should be a multiple of ${print(factor)}`);
+    }
+    if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
+      run.reject(given, `should be greater than ${exclusiveMinimum ? '' : 'or equal to '}${print(minimum)}`);
+    }
+    if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
+      run.reject(given, `should be less than ${exclusiveMaximum ? '' : 'or equal to '}${print(maximum)}`);
+    }
+  };
+}
+
+function rejectFactor(factor: ExactNumber, printed: string, run: ValidationRun): void {
+  const text = `factor MultipleOf declared for ${run.name} must be positive: ${printed}`;
+  run.add({ rule: 'other', name: run.name, value: factor, text });
+}
+
+const INT64_LIMIT = 2 ** 63;
+
+/** Converts a float to an int64 as the reference server does. */
+export function toInt64(value: number): ExactNumber {
+  const whole = Math.trunc(value);
+  if (Number.isSafeInteger(whole)) return whole;
+  return whole >= -INT64_LIMIT && whole < INT64_LIMIT ? BigInt(whole) : -(2n ** 63n);
+}
+
+function isWholeMultiple(value: ExactNumber, factor: ExactNumber): boolean {
+  if (typeof value === 'number' && typeof factor === 'number') return value % factor === 0;
+  return BigInt(value) % BigInt(factor) === 0n;
+}
+
+function isMultiple(value: ExactNumber, factor: ExactNumber): boolean {
+  const [number, part] = [Number(value), Number(factor)];
+  return isAlmostInteger(part < 1 ? (1 / part) * number : number / part);
+}
+
 interface Enumeration {
   readonly shown: AllowedValues;
   /** `should be one of [a b]`. */
@@ -130,12 +134,12 @@ interface Enumeration {
 }
 
 export function enumerationOf(given: readonly unknown[]): Enumeration {
-  const allowed = given.map(settled);
-  const contents = new Set(allowed.map(contentOf));
+  const allowed = given.map(normalizeIntegers);
+  const contents = new Set(allowed.map(comparisonKey));
   const integers = new Set(allowed.filter((one) => jsonKind(one) === 'integer').map(String));
   const numbers = new Set(allowed.filter((one) => jsonKind(one) === 'number').map(floatOf));
   return {
-    shown: allowed.map(shownInList),
+    shown: allowed.map(printAllowedValue),
     text: `should be one of ${printGoValue([...allowed])}`,
     has(value) {
       const kind = jsonKind(value);
@@ -144,26 +148,28 @@ export function enumerationOf(given: readonly unknown[]): Enumeration {
       // As in the reference server, the value is first converted to the type of the listed one: a float is truncated,
       // and an integer becomes the character with that code.
       if (kind === 'number') {
-        return numbers.has(floatOf(value)) || integers.has(String(truncated(floatOf(value))));
+        return numbers.has(floatOf(value)) || integers.has(String(toInt64(floatOf(value))));
       }
-      if (contents.has(contentOf(value))) return true;
-      return kind === 'integer' && (numbers.has(Number(value)) || contents.has(contentOf(characterOf(value))));
+      if (contents.has(comparisonKey(value))) return true;
+      return (
+        kind === 'integer' && (numbers.has(Number(value)) || contents.has(comparisonKey(characterWithCode(value))))
+      );
     },
   };
 }
 
 /** Converts integers outside of the int64 range to floats. */
-function settled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(settled);
-  if (isRecord(value)) return Object.fromEntries(Object.keys(value).map((key) => [key, settled(value[key])]));
+function normalizeIntegers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(normalizeIntegers);
+  if (isRecord(value)) return Object.fromEntries(Object.keys(value).map((key) => [key, normalizeIntegers(value[key])]));
   return jsonKind(value) === 'number' ? floatOf(value) : value;
 }
 
-function shownInList(value: unknown): string {
+function printAllowedValue(value: unknown): string {
   return typeof value === 'string' ? value : escapeForPages(encodeSorted(value));
 }
 
-function characterOf(value: unknown): string {
+function characterWithCode(value: unknown): string {
   const code = Number(value);
   return code >= 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
 }
@@ -172,7 +178,7 @@ function characterOf(value: unknown): string {
  * Returns equal results for equal values: scalars stay themselves, and other values become a string that no scalar
  * results in.
  */
-function contentOf(value: unknown): unknown {
+function comparisonKey(value: unknown): unknown {
   if (typeof value === 'string') return `"${value}`;
-  return typeof value === 'object' && value !== null ? encodeSorted(settled(value)) : value;
+  return typeof value === 'object' && value !== null ? encodeSorted(normalizeIntegers(value)) : value;
 }

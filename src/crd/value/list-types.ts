@@ -4,12 +4,12 @@
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath } from '../../meta/field-error.js';
 import { verbatim } from '../../text/go/go-text.js';
-import { byBytes, goSyntax } from '../../text/go/go-value.js';
+import { compareUtf8, goSyntax } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { encodeSorted, isRecord, setOwn } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
-import { jsonKind, shownValue } from './json-kind.js';
+import { jsonKind, printableValue } from './json-kind.js';
 
 /**
  * Validates the uniqueness of list items. On an update nothing is reported if the old object already had a duplicate.
@@ -20,19 +20,19 @@ export function listTypeErrors(schema: SchemaView, value: unknown, old?: unknown
   return found.length > 0 && old !== undefined && errorsOf(schema, old, '').length > 0 ? [] : found;
 }
 
-const typed = new WeakMap<SchemaView, boolean>();
+const listTypeCache = new WeakMap<SchemaView, boolean>();
 
 function hasListTypes(schema: SchemaView): boolean {
-  let has = typed.get(schema);
+  let has = listTypeCache.get(schema);
   if (has === undefined) {
     const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
-    has = isTold(schema) || inner.some((one) => one !== undefined && hasListTypes(one));
-    typed.set(schema, has);
+    has = isUniqueList(schema) || inner.some((one) => one !== undefined && hasListTypes(one));
+    listTypeCache.set(schema, has);
   }
   return has;
 }
 
-function isTold({ listType }: SchemaView): boolean {
+function isUniqueList({ listType }: SchemaView): boolean {
   return listType === 'set' || listType === 'map';
 }
 
@@ -45,7 +45,7 @@ function objectErrors(schema: SchemaView, value: Record<string, unknown>, path: 
   const additional = additionalSchema(schema);
   const found: FieldError[] = [];
   if (additional !== undefined && hasListTypes(additional)) {
-    const keys = Object.keys(value).sort(byBytes);
+    const keys = Object.keys(value).sort(compareUtf8);
     found.push(...keys.flatMap((key) => errorsOf(additional, value[key], keyPath(path, key))));
   }
   for (const [name, property] of schema.properties) {
@@ -64,17 +64,19 @@ function listErrors(schema: SchemaView, list: readonly unknown[], path: string):
 
 function setErrors(list: readonly unknown[], path: string): FieldError[] {
   if (list.length < 2) return [];
-  return repeated(list.map(identityOf)).map((index) => duplicate(keyPath(path, index), shownValue(list[index])));
+  return duplicateIndexes(list.map(itemIdentity)).map((index) =>
+    duplicate(keyPath(path, index), printableValue(list[index])),
+  );
 }
 
 function mapErrors({ listMapKeys }: SchemaView, list: readonly unknown[], path: string): FieldError[] {
   const odd = list.findIndex((item) => item !== null && !isRecord(item));
   if (odd >= 0) {
     const detail = 'must be an object for an array of list-type map';
-    return [invalid(keyPath(path, odd), shownValue(list[odd]), detail)];
+    return [invalid(keyPath(path, odd), printableValue(list[odd]), detail)];
   }
   const keys = list.map((item) => keysOf(item, listMapKeys));
-  return repeated(keys.map(identityOf)).map((index) =>
+  return duplicateIndexes(keys.map(itemIdentity)).map((index) =>
     duplicate(keyPath(path, index), verbatim(goSyntax(keys[index]))),
   );
 }
@@ -87,13 +89,13 @@ function keysOf(item: unknown, names: readonly string[]): MutableRecord {
   return keys;
 }
 
-function identityOf(value: unknown): string {
+function itemIdentity(value: unknown): string {
   if (typeof value === 'string') return `"${value}`;
   return `${jsonKind(value)} ${encodeSorted(value)}`;
 }
 
 /** The index of the second occurrence of each repeated identity; further occurrences are not reported. */
-function repeated(identities: readonly string[]): number[] {
+function duplicateIndexes(identities: readonly string[]): number[] {
   const times = new Map<string, number>();
   return identities.flatMap((identity, index) => {
     const before = times.get(identity) ?? 0;

@@ -2,7 +2,7 @@
  * Pruning: removes fields that the schema does not specify. Below `x-kubernetes-preserve-unknown-fields`, specified
  * fields are still pruned inside.
  */
-import { byBytes } from '../../text/go/go-value.js';
+import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
@@ -17,10 +17,10 @@ export interface PruneOptions {
 export function pruneUnknown(schema: SchemaView | undefined, draft: unknown, options: PruneOptions = {}): string[] {
   const pruning = new Pruning();
   pruning.prune(schema, draft, options.isResource);
-  return pruning.unknown.sort(byBytes);
+  return pruning.unknown.sort(compareUtf8);
 }
 
-const OF_EVERY_RESOURCE: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+const RESOURCE_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 class Pruning {
   readonly unknown: string[] = [];
@@ -49,7 +49,7 @@ class Pruning {
 
   #fields(schema: SchemaView | undefined, value: MutableRecord, how: { keeps: boolean; isResource: boolean }): void {
     for (const key of Object.keys(value)) {
-      if (how.isResource && OF_EVERY_RESOURCE.has(key)) continue;
+      if (how.isResource && RESOURCE_FIELDS.has(key)) continue;
       const property = schema?.properties.get(key);
       if (property !== undefined || schema?.additionalProperties !== undefined) {
         this.#path.push(key);
@@ -57,7 +57,7 @@ class Pruning {
         this.#path.pop();
       } else if (!how.keeps) {
         // At the top, the fields of every resource are removed without being reported.
-        if (schema === undefined || this.#path.length > 0 || !OF_EVERY_RESOURCE.has(key)) this.#note(key);
+        if (schema === undefined || this.#path.length > 0 || !RESOURCE_FIELDS.has(key)) this.#note(key);
         delete value[key];
       }
     }

@@ -1,26 +1,38 @@
 /**
- * The state of one validation: the current path and the findings. Paths are printed only for findings, which are rare.
+ * The state of one validation: the current path and the findings, and their conversion to field errors. Paths are
+ * printed only for findings, which are rare. Findings with the same text are reported once, however many parts of a
+ * schema produce them.
  */
 
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, notSupported, required, tooLong, tooMany } from '../../meta/field-error.js';
-import type { Twin } from './correlated-object.js';
-import { shownValue } from './json-kind.js';
+import type { CorrelatedObject } from './correlated-object.js';
+import { printableValue } from './json-kind.js';
 
-/** The path of a whole value in messages. */
-const WHOLE = '<nil>';
+export type Finding =
+  | { readonly rule: 'required'; readonly name: string; readonly text: string }
+  | { readonly rule: 'type' | 'other'; readonly name: string; readonly text: string; readonly value: unknown }
+  | {
+      readonly rule: 'enum';
+      readonly name: string;
+      readonly text: string;
+      readonly value: unknown;
+      shown: AllowedValues;
+    }
+  | { readonly rule: 'length'; readonly name: string; readonly text: string; readonly max: number }
+  | { readonly rule: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
 
-/** The list of allowed values is printed at most this often; later errors omit it to bound the size of the response. */
-const MAX_LISTS = 100;
+/** The values of an enum as listed in messages. */
+export type AllowedValues = readonly string[];
 
 /**
  * Validates a value. Findings are added to the run. The result is the number of satisfied rules, which selects the
  * alternative whose findings are reported when no alternative of a junctor is valid. `correlated` is given while
  * unchanged parts of an update are ratcheted.
  */
-export type Check = (value: unknown, run: Run, twin: Twin | undefined) => number;
+export type ValidateNode = (value: unknown, run: ValidationRun, correlated: CorrelatedObject | undefined) => number;
 
-export class Run {
+export class ValidationRun {
   readonly findings: Finding[] = [];
   readonly #path: (string | number)[] = [];
 
@@ -53,7 +65,7 @@ export class Run {
   }
 
   /** The message of a violation at the current path. */
-  worded(text: string, name = this.name): string {
+  messageFor(text: string, name = this.name): string {
     return `${name} in body ${text}`;
   }
 
@@ -62,39 +74,31 @@ export class Run {
   }
 
   /** `subject` is the path that the text names, if it is not the current path. */
-  refuse(value: unknown, text: string, about = this.name): void {
-    this.add({ rule: 'other', name: this.name, value, text: this.worded(text, about) });
+  reject(value: unknown, text: string, subject = this.name): void {
+    this.add({ rule: 'other', name: this.name, value, text: this.messageFor(text, subject) });
   }
 
   /** Removes and returns the findings after the first `count`. */
-  takeSince(count: number): Finding[] {
+  removeSince(count: number): Finding[] {
     return this.findings.splice(count);
   }
 }
 
 /** Validates a part of a value, and drops its findings if the part is unchanged (ratcheting). */
-export function checkTwin(check: Check, value: unknown, run: Run, twin: Twin | undefined): number {
+export function validateRatcheted(
+  check: ValidateNode,
+  value: unknown,
+  run: ValidationRun,
+  correlated: CorrelatedObject | undefined,
+): number {
   const before = run.findings.length;
-  const kept = check(value, run, twin);
-  if (twin !== undefined && run.findings.length > before && twin.isUnchanged) run.takeSince(before);
-  return kept;
+  const satisfied = check(value, run, correlated);
+  if (correlated !== undefined && run.findings.length > before && correlated.isUnchanged) run.removeSince(before);
+  return satisfied;
 }
 
-export type Finding =
-  | { readonly rule: 'required'; readonly name: string; readonly text: string }
-  | { readonly rule: 'type' | 'other'; readonly name: string; readonly text: string; readonly value: unknown }
-  | {
-      readonly rule: 'enum';
-      readonly name: string;
-      readonly text: string;
-      readonly value: unknown;
-      shown: AllowedValues;
-    }
-  | { readonly rule: 'length'; readonly name: string; readonly text: string; readonly max: number }
-  | { readonly rule: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
-
-/** The values of an enum as listed in messages. */
-export type AllowedValues = readonly string[];
+/** The list of allowed values is printed at most this often; later errors omit it to bound the size of the response. */
+const MAX_PRINTED_ENUMS = 100;
 
 /** Converts findings to field errors below a path (`''` for a whole object), without duplicates. */
 export function fieldErrors(findings: readonly Finding[], base: string): FieldError[] {
@@ -103,25 +107,28 @@ export function fieldErrors(findings: readonly Finding[], base: string): FieldEr
   return findings
     .filter(({ text }) => !seen.has(text) && seen.add(text))
     .map((finding) => {
-      if (finding.rule !== 'enum') return asFieldError(finding, base);
+      if (finding.rule !== 'enum') return toFieldError(finding, base);
       const times = (lists.get(finding.shown) ?? 0) + 1;
       lists.set(finding.shown, times);
-      return asFieldError(times > MAX_LISTS ? { ...finding, shown: [] } : finding, base);
+      return toFieldError(times > MAX_PRINTED_ENUMS ? { ...finding, shown: [] } : finding, base);
     });
 }
 
-function asFieldError(finding: Finding, base: string): FieldError {
+/** The path of a whole value in messages. */
+const WHOLE_VALUE = '<nil>';
+
+function toFieldError(finding: Finding, base: string): FieldError {
   const name = finding.name.startsWith('.') ? finding.name.slice(1) : finding.name;
-  const field = (name === '' ? base : childPath(base, name)) || WHOLE;
+  const field = (name === '' ? base : childPath(base, name)) || WHOLE_VALUE;
   switch (finding.rule) {
     case 'required':
       return required(field);
     case 'type':
       return fieldError('typeInvalid', field, { value: finding.value, detail: finding.text });
     case 'other':
-      return invalid(field, shownValue(finding.value), finding.text);
+      return invalid(field, printableValue(finding.value), finding.text);
     case 'enum':
-      return notSupported(field, shownValue(finding.value), finding.shown);
+      return notSupported(field, printableValue(finding.value), finding.shown);
     case 'length':
       return tooLong(field, finding.max);
     case 'count':

@@ -1,7 +1,7 @@
 /**
  * Wire order of custom resources: they are maps on the wire, which are written with sorted keys.
  */
-import { byBytes } from '../../text/go/go-value.js';
+import { compareUtf8 } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
 
@@ -31,10 +31,10 @@ export function withOrderedKeys(
 ): Record<string, unknown> {
   const keys = Object.keys(record);
   const values = keys.map((key) => inner(record[key]));
-  const isInOrder = keys.every((key, index) => index === 0 || byBytes(keys[index - 1] ?? '', key) < 0);
+  const isInOrder = keys.every((key, index) => index === 0 || compareUtf8(keys[index - 1] ?? '', key) < 0);
   if (isInOrder && values.every((value, index) => value === record[keys[index] ?? ''])) return record;
   const out: MutableRecord = {};
   const entries = keys.map((key, index): [string, unknown] => [key, values[index]]);
-  for (const [key, value] of entries.sort(([left], [right]) => byBytes(left, right))) setOwn(out, key, value);
+  for (const [key, value] of entries.sort(([left], [right]) => compareUtf8(left, right))) setOwn(out, key, value);
   return out;
 }

@@ -10,7 +10,7 @@ import type { ExtensionName, JSONSchemaProps } from '../../schema/json-schema.js
 export interface SchemaLoss {
   /** The field: `spec.parts[*].name`; empty for the kind as a whole. */
   readonly path: string;
-  /** What is lost: `a refinement`, `the pattern /(.)\1/ (refers back to a group)`. */
+  /** What is lost: `a refinement`, `the pattern /(.)\1/ (has a back reference)`. */
   readonly what: string;
   /**
    * - `weaker`: the CRD accepts values that the kind rejects
@@ -27,7 +27,7 @@ export type ZodCheck = z.core.$ZodCheck;
 export type Draft = JSONSchemaProps;
 
 /** The position and state of the conversion. */
-export interface Place {
+export interface ZodPosition {
   /** The field path in reported losses. */
   readonly path: string;
   /** The name of the kind in messages. */
@@ -46,13 +46,13 @@ export interface Place {
   readonly datesAreTexts: boolean;
 }
 
-export function below(place: Place, step: string): Place {
-  const path = step.startsWith('[') || place.path === '' ? `${place.path}${step}` : `${place.path}.${step}`;
-  return { ...place, path };
+export function below(position: ZodPosition, step: string): ZodPosition {
+  const path = step.startsWith('[') || position.path === '' ? `${position.path}${step}` : `${position.path}.${step}`;
+  return { ...position, path };
 }
 
-export function lose(place: Place, what: string, effect: SchemaLoss['effect'] = 'weaker'): void {
-  place.report({ path: place.path, what, effect });
+export function reportLoss(position: ZodPosition, what: string, effect: SchemaLoss['effect'] = 'weaker'): void {
+  position.report({ path: position.path, what, effect });
 }
 
 export function defOf(schema: ZodNode): ZodDef {
@@ -87,18 +87,22 @@ export interface CheckDef {
 }
 
 /** Checks that only carry documentation. */
-const WORDS: readonly string[] = ['describe', 'meta'];
+const DOCUMENTATION_CHECKS: readonly string[] = ['describe', 'meta'];
 
 /** Reports all checks except the supported ones. */
-export function loseOthers(checks: readonly CheckDef[], known: readonly string[], place: Place): void {
+export function reportUnsupportedChecks(
+  checks: readonly CheckDef[],
+  supported: readonly string[],
+  position: ZodPosition,
+): void {
   for (const { check } of checks) {
-    if (known.includes(check) || WORDS.includes(check)) continue;
-    lose(place, check === 'custom' ? 'a refinement' : `the check ${check}`);
+    if (supported.includes(check) || DOCUMENTATION_CHECKS.includes(check)) continue;
+    reportLoss(position, check === 'custom' ? 'a refinement' : `the check ${check}`);
   }
 }
 
 /** The schema that accepts and preserves any value. */
-export function anything({ dialect }: Place): Draft {
+export function anyValue({ dialect }: ZodPosition): Draft {
   return { [extension(dialect, 'preserve-unknown-fields')]: true };
 }
 
@@ -114,19 +118,19 @@ export function extension(dialect: Dialect, name: ExtensionName): `x-${string}` 
 export function allowNull(draft: Draft): void {
   draft.nullable = true;
   if (draft.enum === undefined || draft.enum.length === 0) return;
-  restrict(draft, [{ enum: draft.enum }]);
+  addAllOf(draft, [{ enum: draft.enum }]);
   delete draft.enum;
 }
 
 /** Adds constraints in `allOf`. */
-export function restrict(draft: Draft, more: readonly Draft[]): void {
+export function addAllOf(draft: Draft, more: readonly Draft[]): void {
   if (more.length > 0) draft.allOf = [...(draft.allOf ?? []), ...more];
 }
 
 /** Adds constraints directly where the keywords are free, otherwise in `allOf`. */
-export function demand(draft: Draft, more: readonly Draft[]): void {
+export function addConstraints(draft: Draft, more: readonly Draft[]): void {
   for (const each of more) {
-    if (Object.keys(each).some((key) => Object.hasOwn(draft, key))) restrict(draft, [each]);
+    if (Object.keys(each).some((key) => Object.hasOwn(draft, key))) addAllOf(draft, [each]);
     else Object.assign(draft, each);
   }
 }

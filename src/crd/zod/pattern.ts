@@ -17,9 +17,9 @@ export interface Patterns {
 /** Returns the equivalent RE2 patterns, or the reason why there are none. */
 export function patternsOf(expression: RegExp): Patterns | string {
   const { source, flags } = expression;
-  if (flags.includes('m') && /[$^]/.test(source)) return 'has anchors of lines';
+  if (flags.includes('m') && /[$^]/.test(source)) return 'has line anchors';
   if (flags.includes('y')) return 'is sticky';
-  if (flags.includes('v')) return 'has sets of the flag v';
+  if (flags.includes('v')) return 'uses the v flag';
   try {
     const { body, ahead } = splitLookaheads(source);
     const translate = (text: string) => (flags.includes('i') ? '(?i)' : '') + new Translator(text, flags).run();
@@ -69,7 +69,7 @@ function endOfGroup(source: string): number {
     if (token === '(') depth++;
     else if (token === ')' && --depth === 0) return index;
   }
-  throw new Untranslatable('has a group without an end');
+  throw new Untranslatable('has an unclosed group');
 }
 
 function hasAlternatives(source: string): boolean {
@@ -139,7 +139,7 @@ class Translator {
     if (rest.startsWith('(?:')) return this.#take('(?:');
     const name = /^\(\?<[^=!][^>]*>/.exec(rest)?.[0];
     if (name !== undefined) return this.#take(name, '(?:');
-    throw new Untranslatable(/^\(\?<?[=!]/.test(rest) ? 'looks ahead or behind' : 'has flags of its own inside');
+    throw new Untranslatable(/^\(\?<?[=!]/.test(rest) ? 'has lookahead or lookbehind' : 'has inline flags');
   }
 
   #class(): string {
@@ -147,7 +147,7 @@ class Translator {
     this.#at += isNegated ? 2 : 1;
     let inner = '';
     while (this.#source[this.#at] !== ']') {
-      if (this.#at >= this.#source.length) throw new Untranslatable('has a class without an end');
+      if (this.#at >= this.#source.length) throw new Untranslatable('has an unclosed class');
       if (this.#source[this.#at] === '\\') {
         inner += this.#escape(true);
         continue;
@@ -171,13 +171,13 @@ class Translator {
     const property = /^([pP])\{(?:(?:Script|sc|General_Category|gc)=)?(\w+)\}/.exec(rest);
     if (property !== null && this.#flags.includes('u'))
       return this.#take(`\\${property[0]}`, `\\${property[1]}{${property[2]}}`);
-    if (letter === 'k' || /^[1-9]/.test(letter)) throw new Untranslatable('refers back to a group');
+    if (letter === 'k' || /^[1-9]/.test(letter)) throw new Untranslatable('has a back reference');
     this.#at += 1 + letter.length;
     if (letter === 's') return inClass ? SPACES : `[${SPACES}]`;
     if (letter === 'S') return inClass ? NOT_SPACES : `[^${SPACES}]`;
     if (letter === 'b' && inClass) return '\\x08';
     if (letter === '0') return '\\x00';
-    if (letter === 'c') throw new Untranslatable('has a control letter');
+    if (letter === 'c') throw new Untranslatable('has a control escape');
     if (SAME_ESCAPES.includes(letter)) return `\\${letter}`;
     // An unnecessary escape.
     return /[\w\u{80}-\u{10ffff}]/u.test(letter) ? letter : `\\${letter}`;

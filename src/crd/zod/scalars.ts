@@ -1,50 +1,26 @@
 /**
- * Converts zod strings: lengths, patterns, formats.
+ * Converts zod strings, numbers, enums and literals to schemas.
  *
- * Most zod formats are patterns, and the pattern expresses them exactly. A CRD format is added only if it accepts
- * everything that the zod format accepts; it serves as documentation and for generators.
+ * Most zod string formats are patterns, and the pattern expresses them exactly. A CRD format is added only if it
+ * accepts everything that the zod format accepts; it serves as documentation and for generators. For integers the
+ * schema validator truncates bounds and factors, so a bound of integers is converted to the equivalent integer;
+ * constraints on other numbers that would reject too much are omitted.
  */
-import type { CheckDef, Draft, Place } from './context.js';
-import { allowNull, anything, extension, lose, loseOthers, restrict } from './context.js';
+import type { CheckDef, Draft, ZodPosition } from './context.js';
+import { addAllOf, allowNull, anyValue, extension, reportLoss, reportUnsupportedChecks } from './context.js';
 import { literalPattern, patternsOf } from './pattern.js';
-
-const NUMBER_CHECKS = ['number_format', 'greater_than', 'less_than', 'multiple_of'];
-
-const NUMBER_FORMATS: Readonly<Record<string, Format>> = {
-  safeint: { type: 'integer', format: 'int64', least: Number.MIN_SAFE_INTEGER, most: Number.MAX_SAFE_INTEGER },
-  int32: { type: 'integer', format: 'int32', least: -(2 ** 31), most: 2 ** 31 - 1 },
-  uint32: { type: 'integer', format: 'int64', least: 0, most: 2 ** 32 - 1 },
-  float32: { type: 'number', format: 'float', least: -3.4028234663852886e38, most: 3.4028234663852886e38 },
-  float64: { type: 'number', format: 'double' },
-};
-
-/** The schema that accepts no value; unions omit it. With `nullable` it accepts only null. */
-export const NOTHING: Draft = Object.freeze({ enum: [] });
-
-const NOTHINGS: ReadonlySet<string> = new Set([
-  'never',
-  'undefined',
-  'void',
-  'date',
-  'bigint',
-  'symbol',
-  'nan',
-  'map',
-  'set',
-  'function',
-  'promise',
-  'file',
-]);
 
 const STRING_CHECKS = ['string_format', 'min_length', 'max_length', 'length_equals'];
 
 /** A string schema with all constraints that can be expressed. */
-export function textSchema(checks: readonly CheckDef[], place: Place): Draft {
+export function stringSchema(checks: readonly CheckDef[], position: ZodPosition): Draft {
   const draft: Draft = { type: 'string', ...lengths(checks, 'Length') };
-  loseOthers(checks, STRING_CHECKS, place);
-  const found = checks.filter(({ check }) => check === 'string_format').map((check) => formatOf(check, place));
+  reportUnsupportedChecks(checks, STRING_CHECKS, position);
+  const found = checks
+    .filter(({ check }) => check === 'string_format')
+    .map((check) => formatConstraints(check, position));
   const formats = found.flatMap(({ format }) => (format === undefined ? [] : [format]));
-  addFormats(draft, place.datesAreTexts ? formats.filter((format) => !DATES.includes(format)) : formats);
+  addFormats(draft, position.datesAreTexts ? formats.filter((format) => !DATES.includes(format)) : formats);
   addPatterns(draft, found);
   return draft;
 }
@@ -67,20 +43,20 @@ export function lengths(checks: readonly CheckDef[], of: 'Length' | 'Items'): Dr
 }
 
 /** A string that matches one regular expression. */
-export function patternSchema(expression: RegExp, place: Place): Draft {
+export function patternSchema(expression: RegExp, position: ZodPosition): Draft {
   const draft: Draft = { type: 'string' };
-  addPatterns(draft, [said(expression, place)]);
+  addPatterns(draft, [patternConstraints(expression, position)]);
   return draft;
 }
 
 /** The constraints of a format. */
-interface Said {
+interface FormatConstraints {
   readonly format?: string;
   readonly all: readonly string[];
   readonly none: readonly string[];
 }
 
-const SILENT: Said = { all: [], none: [] };
+const NO_CONSTRAINTS: FormatConstraints = { all: [], none: [] };
 
 /** zod format → CRD format that accepts at least the same strings. */
 const STRING_FORMATS: Readonly<Record<string, string>> = {
@@ -97,59 +73,66 @@ const BASE64 = '^(?:[0-9a-zA-Z+/]{4})*(?:[0-9a-zA-Z+/]{2}==|[0-9a-zA-Z+/]{3}=)?$
 const BASE64URL = '^(?:[0-9a-zA-Z_-]{4})*(?:[0-9a-zA-Z_-]{2,3})?$';
 const JWT = '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]*$';
 
-function formatOf(check: CheckDef, place: Place): Said {
+function formatConstraints(check: CheckDef, position: ZodPosition): FormatConstraints {
   const { format = '', pattern } = check;
   switch (format) {
     case 'starts_with':
-      return { ...SILENT, all: [`^${literalPattern(check.prefix ?? '')}`] };
+      return { ...NO_CONSTRAINTS, all: [`^${literalPattern(check.prefix ?? '')}`] };
     case 'ends_with':
-      return { ...SILENT, all: [`${literalPattern(check.suffix ?? '')}$`] };
+      return { ...NO_CONSTRAINTS, all: [`${literalPattern(check.suffix ?? '')}$`] };
     case 'includes': {
       const skipped = check.position === undefined ? '' : `^(?s:.{${check.position}}.*)`;
-      return { ...SILENT, all: [`${skipped}${literalPattern(check.includes ?? '')}`] };
+      return { ...NO_CONSTRAINTS, all: [`${skipped}${literalPattern(check.includes ?? '')}`] };
     }
     case 'url':
-      return urlOf(check, place);
+      return urlConstraints(check, position);
     case 'ipv6':
-      return { ...SILENT, format: 'ipv6' };
+      return { ...NO_CONSTRAINTS, format: 'ipv6' };
     case 'cidrv6':
       // The format covers both IP families.
-      return { ...SILENT, format: 'cidr', all: [':'] };
+      return { ...NO_CONSTRAINTS, format: 'cidr', all: [':'] };
     case 'datetime':
       // Without an offset or without seconds it is not a date-time.
-      if (check.local === true || check.precision === -1) return said(pattern, place);
-      return { ...said(pattern, place), format: 'date-time' };
+      if (check.local === true || check.precision === -1) return patternConstraints(pattern, position);
+      return { ...patternConstraints(pattern, position), format: 'date-time' };
     case 'base64':
-      return { ...SILENT, all: [BASE64] };
+      return { ...NO_CONSTRAINTS, all: [BASE64] };
     case 'base64url':
-      return { ...SILENT, all: [BASE64URL] };
+      return { ...NO_CONSTRAINTS, all: [BASE64URL] };
     case 'jwt':
-      lose(place, 'what is inside a token');
-      return { ...SILENT, all: [JWT] };
+      reportLoss(position, 'the content of the token');
+      return { ...NO_CONSTRAINTS, all: [JWT] };
     case 'credit_card':
     case 'iban':
-      lose(place, 'the digits that check the others');
-      return said(pattern, place);
+      reportLoss(position, 'the check digits');
+      return patternConstraints(pattern, position);
     default: {
       if (pattern === undefined) {
-        lose(place, `the format ${format}`);
-        return SILENT;
+        reportLoss(position, `the format ${format}`);
+        return NO_CONSTRAINTS;
       }
       // A custom pattern for a known format may accept more than the CRD format.
       const isUsual = Object.hasOwn(STRING_FORMATS, format) && (format !== 'email' || isUsualEmail(pattern));
-      return { ...said(pattern, place), ...(isUsual ? { format: STRING_FORMATS[format] as string } : {}) };
+      return {
+        ...patternConstraints(pattern, position),
+        ...(isUsual ? { format: STRING_FORMATS[format] as string } : {}),
+      };
     }
   }
 }
 
 /** A URL is validated by the format uri, which differs from zod's URL parser in rare cases. */
-function urlOf({ protocol, hostname }: CheckDef, place: Place): Said {
-  lose(place, 'what makes an address, but for the format uri', 'differs');
-  if (hostname !== undefined) lose(place, `the host names of ${hostname}`);
+function urlConstraints({ protocol, hostname }: CheckDef, position: ZodPosition): FormatConstraints {
+  reportLoss(position, 'the URL syntax beyond the format uri', 'differs');
+  if (hostname !== undefined) reportLoss(position, `the host names of ${hostname}`);
   const plain = protocol === undefined ? undefined : /^\^([\w?|()]+)\$$/.exec(protocol.source)?.[1];
-  if (protocol !== undefined && plain === undefined) lose(place, `the protocols of ${protocol}`);
+  if (protocol !== undefined && plain === undefined) reportLoss(position, `the protocols of ${protocol}`);
   // The format also accepts paths.
-  return { ...SILENT, format: 'uri', all: [`^${plain === undefined ? '[a-zA-Z][a-zA-Z0-9+.-]*' : `(?i:${plain})`}:`] };
+  return {
+    ...NO_CONSTRAINTS,
+    format: 'uri',
+    all: [`^${plain === undefined ? '[a-zA-Z][a-zA-Z0-9+.-]*' : `(?i:${plain})`}:`],
+  };
 }
 
 /** True if the pattern rejects typical addresses that the CRD format rejects. */
@@ -159,35 +142,53 @@ function isUsualEmail(pattern: RegExp): boolean {
   );
 }
 
-function said(expression: RegExp | undefined, place: Place): Said {
-  if (expression === undefined) return SILENT;
+function patternConstraints(expression: RegExp | undefined, position: ZodPosition): FormatConstraints {
+  if (expression === undefined) return NO_CONSTRAINTS;
   const patterns = patternsOf(expression);
   if (typeof patterns !== 'string') return patterns;
-  lose(place, `the pattern ${expression} (${patterns})`);
-  return SILENT;
+  reportLoss(position, `the pattern ${expression} (${patterns})`);
+  return NO_CONSTRAINTS;
 }
 
 /** The first format is set directly, others in `allOf`. */
 function addFormats(draft: Draft, formats: readonly string[]): void {
   const [first, ...others] = new Set(formats);
   if (first !== undefined) draft.format = first;
-  restrict(
+  addAllOf(
     draft,
     others.map((format) => ({ format })),
   );
 }
 
-function addPatterns(draft: Draft, found: readonly Said[]): void {
+function addPatterns(draft: Draft, found: readonly FormatConstraints[]): void {
   const [first, ...others] = new Set(found.flatMap(({ all }) => all));
   const none = [...new Set(found.flatMap((each) => each.none))];
   if (first !== undefined) draft.pattern = first;
-  restrict(draft, [...others.map((pattern) => ({ pattern })), ...none.map((pattern) => ({ not: { pattern } }))]);
+  addAllOf(draft, [...others.map((pattern) => ({ pattern })), ...none.map((pattern) => ({ not: { pattern } }))]);
 }
 
+/** The schema that accepts no value; unions omit it. With `nullable` it accepts only null. */
+export const NO_VALUE: Draft = Object.freeze({ enum: [] });
+
 /** True for types whose values cannot occur in a document. */
-export function isNothing(type: string): boolean {
-  return NOTHINGS.has(type);
+export function hasNoJsonValue(type: string): boolean {
+  return TYPES_WITHOUT_JSON.has(type);
 }
+
+const TYPES_WITHOUT_JSON: ReadonlySet<string> = new Set([
+  'never',
+  'undefined',
+  'void',
+  'date',
+  'bigint',
+  'symbol',
+  'nan',
+  'map',
+  'set',
+  'function',
+  'promise',
+  'file',
+]);
 
 /**
  * The schema of a set of allowed values. Null makes it nullable, undefined makes it optional.
@@ -195,30 +196,30 @@ export function isNothing(type: string): boolean {
  * An `enum` is only exact together with a type: without one the validator converts values (1.5 matches 1, and 97
  * matches `a`). Values of several types are therefore expressed by other constraints.
  */
-export function enumSchema(values: readonly unknown[], place: Place): Draft {
+export function enumSchema(values: readonly unknown[], position: ZodPosition): Draft {
   const allowed = [...new Set(values)].filter((value) => ['string', 'number', 'boolean'].includes(typeof value));
   const hasNull = values.includes(null);
-  if (allowed.length === 0) return hasNull ? { ...NOTHING, nullable: true } : { ...NOTHING };
-  const draft = oneOfValues(allowed, place);
+  if (allowed.length === 0) return hasNull ? { ...NO_VALUE, nullable: true } : { ...NO_VALUE };
+  const draft = oneOfValues(allowed, position);
   if (hasNull) allowNull(draft);
   return draft;
 }
 
-function oneOfValues(values: readonly unknown[], place: Place): Draft {
+function oneOfValues(values: readonly unknown[], position: ZodPosition): Draft {
   const types = new Set(values.map(typeOf));
   const [type] = types;
   if (types.size === 1 && type !== 'number') return { type: type as string, enum: [...values] };
   const [texts, numbers] = [values.filter((value) => typeof value === 'string'), values.filter(isNumber)];
-  if (texts.length === 0 && numbers.length === values.length) return { type: 'number', ...listed(numbers) };
+  if (texts.length === 0 && numbers.length === values.length) return { type: 'number', ...allowedValues(numbers) };
   if (!types.has('number') && !types.has('boolean')) {
-    return { [extension(place.dialect, 'int-or-string')]: true, ...listed(texts), ...listed(numbers) };
+    return { [extension(position.dialect, 'int-or-string')]: true, ...allowedValues(texts), ...allowedValues(numbers) };
   }
-  lose(place, 'of which type each value is');
-  return { ...anything(place), enum: [...values] };
+  reportLoss(position, 'the type of each value');
+  return { ...anyValue(position), enum: [...values] };
 }
 
 /** A constraint on strings that does not affect numbers, or vice versa. */
-export function listed(values: readonly unknown[]): Draft {
+export function allowedValues(values: readonly unknown[]): Draft {
   if (!values.every(isNumber))
     return { pattern: `^(?:${values.map((value) => literalPattern(String(value))).join('|')})$` };
   return {
@@ -234,6 +235,8 @@ function typeOf(value: unknown): string {
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
 }
 
+const NUMBER_CHECKS = ['number_format', 'greater_than', 'less_than', 'multiple_of'];
+
 interface Format {
   readonly type: 'integer' | 'number';
   readonly format?: string;
@@ -241,13 +244,21 @@ interface Format {
   readonly most?: number;
 }
 
+const NUMBER_FORMATS: Readonly<Record<string, Format>> = {
+  safeint: { type: 'integer', format: 'int64', least: Number.MIN_SAFE_INTEGER, most: Number.MAX_SAFE_INTEGER },
+  int32: { type: 'integer', format: 'int32', least: -(2 ** 31), most: 2 ** 31 - 1 },
+  uint32: { type: 'integer', format: 'int64', least: 0, most: 2 ** 32 - 1 },
+  float32: { type: 'number', format: 'float', least: -3.4028234663852886e38, most: 3.4028234663852886e38 },
+  float64: { type: 'number', format: 'double' },
+};
+
 interface Bound {
   readonly value: number;
   readonly inclusive: boolean;
 }
 
-export function numberSchema(checks: readonly CheckDef[], place: Place): Draft {
-  loseOthers(checks, NUMBER_CHECKS, place);
+export function numberSchema(checks: readonly CheckDef[], position: ZodPosition): Draft {
+  reportUnsupportedChecks(checks, NUMBER_CHECKS, position);
   const formats = checks
     .flatMap(({ check, format = '' }) => (check === 'number_format' ? [NUMBER_FORMATS[format] ?? []] : []))
     .flat();
@@ -256,11 +267,11 @@ export function numberSchema(checks: readonly CheckDef[], place: Place): Draft {
   const low = [
     ...boundsOf(checks, 'greater_than'),
     ...formats.flatMap(({ least }) => (least === undefined ? [] : [{ value: least, inclusive: true }])),
-  ].map((bound) => settled(bound, { isInteger, isLow: true }, place));
+  ].map((bound) => effectiveBound(bound, { isInteger, isLow: true }, position));
   const high = [
     ...boundsOf(checks, 'less_than'),
     ...formats.flatMap(({ most }) => (most === undefined ? [] : [{ value: most, inclusive: true }])),
-  ].map((bound) => settled(bound, { isInteger, isLow: false }, place));
+  ].map((bound) => effectiveBound(bound, { isInteger, isLow: false }, position));
   const lowest = low.reduce<Bound | undefined>((a, b) => (a === undefined || isNarrower(b, a, 1) ? b : a), undefined);
   const highest = high.reduce<Bound | undefined>(
     (a, b) => (a === undefined || isNarrower(b, a, -1) ? b : a),
@@ -273,7 +284,7 @@ export function numberSchema(checks: readonly CheckDef[], place: Place): Draft {
     ...(highest === undefined
       ? {}
       : { maximum: highest.value, ...(highest.inclusive ? {} : { exclusiveMaximum: true }) }),
-    ...factor(checks, place),
+    ...factorConstraints(checks, position),
   };
 }
 
@@ -289,8 +300,12 @@ function isNarrower(one: Bound, other: Bound, direction: 1 | -1): boolean {
 }
 
 /** Returns the bound in a form that has the same effect in the validator. */
-function settled({ value, inclusive }: Bound, about: { isInteger: boolean; isLow: boolean }, place: Place): Bound {
-  const { isInteger, isLow } = about;
+function effectiveBound(
+  { value, inclusive }: Bound,
+  options: { isInteger: boolean; isLow: boolean },
+  position: ZodPosition,
+): Bound {
+  const { isInteger, isLow } = options;
   if (Number.isInteger(value)) {
     if (!isInteger || inclusive) return { value, inclusive };
     return { value: isLow ? value + 1 : value - 1, inclusive: true };
@@ -298,16 +313,16 @@ function settled({ value, inclusive }: Bound, about: { isInteger: boolean; isLow
   if (isInteger) return { value: isLow ? Math.ceil(value) : Math.floor(value), inclusive: true };
   // Integers are compared with the truncated bound, which is looser towards zero; away from zero an exclusive bound
   // would be too strict.
-  if (!inclusive || isLow === value > 0) lose(place, `the bound ${value}, to the digit`);
+  if (!inclusive || isLow === value > 0) reportLoss(position, `the exact bound ${value}`);
   return { value, inclusive: true };
 }
 
 /** Several factors need `allOf`. A fractional factor would reject every integer. */
-function factor(checks: readonly CheckDef[], place: Place): Draft {
+function factorConstraints(checks: readonly CheckDef[], position: ZodPosition): Draft {
   const factors = checks.flatMap(({ check, value }) => (check === 'multiple_of' ? [Number(value)] : []));
   const [first, ...others] = factors.filter((value) => Number.isInteger(value) && value > 0);
-  const unsaid = factors.filter((value) => !Number.isInteger(value) || value <= 0);
-  for (const value of unsaid) lose(place, `multiples of ${value}`);
+  const unsupported = factors.filter((value) => !Number.isInteger(value) || value <= 0);
+  for (const value of unsupported) reportLoss(position, `multiples of ${value}`);
   if (first === undefined) return {};
   return { multipleOf: first, ...(others.length === 0 ? {} : { allOf: others.map((multipleOf) => ({ multipleOf })) }) };
 }

@@ -7,17 +7,33 @@ import { MAX_SCHEMA_NODES } from '../../schema/from-zod.js';
 import { type Hint, hintOf } from '../../schema/hints.js';
 import type { MutableRecord } from '../../util/json.js';
 import { setOwn } from '../../util/json.js';
-import type { Draft, Place, ZodDef, ZodNode } from './context.js';
-import { allowNull, anything, below, checksOf, defOf, extension, lose, loseOthers } from './context.js';
-import { enumSchema, isNothing, lengths, NOTHING, numberSchema, patternSchema, textSchema } from './scalars.js';
+import type { Draft, ZodDef, ZodNode, ZodPosition } from './context.js';
+import {
+  allowNull,
+  anyValue,
+  below,
+  checksOf,
+  defOf,
+  extension,
+  reportLoss,
+  reportUnsupportedChecks,
+} from './context.js';
+import { enumSchema, hasNoJsonValue, lengths, NO_VALUE, numberSchema, patternSchema, stringSchema } from './scalars.js';
 import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 
 /** Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. */
 export function schemaFromZod(
   body: ZodNode,
-  about: Pick<Place, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>,
+  options: Pick<ZodPosition, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>,
 ): Draft {
-  return walk(body, { path: '', noDefaults: false, around: [], closed: new WeakSet(), count: { nodes: 0 }, ...about });
+  return convert(body, {
+    path: '',
+    noDefaults: false,
+    around: [],
+    closed: new WeakSet(),
+    count: { nodes: 0 },
+    ...options,
+  });
 }
 
 /** A schema without its wrappers, and what the wrappers declare. */
@@ -27,53 +43,55 @@ interface Unwrapped {
   readonly isNullable: boolean;
   /** The default in a list, because undefined and null are different defaults. */
   readonly fallback: readonly unknown[];
-  readonly words: Draft;
+  readonly documentation: Draft;
 }
 
-function walk(schema: ZodNode, place: Place): Draft {
-  if (++place.count.nodes > MAX_SCHEMA_NODES) {
-    throw new TypeError(`orchplane: ${place.owner}: its definition would have more than ${MAX_SCHEMA_NODES} fields`);
+function convert(schema: ZodNode, position: ZodPosition): Draft {
+  if (++position.count.nodes > MAX_SCHEMA_NODES) {
+    throw new TypeError(
+      `orchplane: ${position.owner}: its CustomResourceDefinition would have more than ${MAX_SCHEMA_NODES} fields`,
+    );
   }
-  const { inner, hint, isNullable, fallback, words } = unwrap(schema, place);
-  if (place.around.includes(inner)) {
-    lose(place, 'what a schema says that refers to itself');
-    return anything(place);
+  const { inner, hint, isNullable, fallback, documentation } = unwrap(schema, position);
+  if (position.around.includes(inner)) {
+    reportLoss(position, 'the content of a recursive schema');
+    return anyValue(position);
   }
-  const made = bare(inner, hint, { ...place, around: [...place.around, inner] });
-  const draft: Draft = { ...words, ...made };
-  if (place.closed.has(made)) place.closed.add(draft);
+  const made = convertInner(inner, hint, { ...position, around: [...position.around, inner] });
+  const draft: Draft = { ...documentation, ...made };
+  if (position.closed.has(made)) position.closed.add(draft);
   if (isNullable) allowNull(draft);
-  if (place.noDefaults || fallback.length === 0) return draft;
+  if (position.noDefaults || fallback.length === 0) return draft;
   // A null default counts as no default in a CRD.
-  if (fallback[0] === null) lose(place, 'a default of null', 'differs');
+  if (fallback[0] === null) reportLoss(position, 'a default of null', 'differs');
   else draft.default = fallback[0];
   return draft;
 }
 
-function unwrap(schema: ZodNode, place: Place): Unwrapped {
+function unwrap(schema: ZodNode, position: ZodPosition): Unwrapped {
   let current = schema;
   let hint: Hint = {};
   let isNullable = false;
   let fallback: readonly unknown[] = [];
-  let words: Draft = {};
+  let documentation: Draft = {};
   for (;;) {
     // Outer hints take precedence, as in schema/from-zod.ts.
     hint = { ...hintOf(current), ...hint };
-    words = { ...wordsOf(current), ...words };
+    documentation = { ...documentationOf(current), ...documentation };
     const def = defOf(current);
     if (def.type === 'nullable') isNullable = true;
     else if (def.type === 'default' || def.type === 'prefault') {
       if (fallback.length === 0) fallback = [structuredClone(def.defaultValue)];
     } else if (def.type !== 'optional' && def.type !== 'readonly' && def.type !== 'nonoptional') {
-      return { inner: current, hint, isNullable, fallback, words };
+      return { inner: current, hint, isNullable, fallback, documentation };
     }
-    loseOthers(checksOf(current), [], place);
+    reportUnsupportedChecks(checksOf(current), [], position);
     current = def.innerType;
   }
 }
 
 /** The documentation of a schema. */
-function wordsOf(schema: ZodNode): Draft {
+function documentationOf(schema: ZodNode): Draft {
   const { title, description, examples } = z.globalRegistry.get(schema) ?? {};
   return {
     ...(typeof title === 'string' ? { title } : {}),
@@ -82,127 +100,127 @@ function wordsOf(schema: ZodNode): Draft {
   };
 }
 
-function bare(schema: ZodNode, hint: Hint, place: Place): Draft {
+function convertInner(schema: ZodNode, hint: Hint, position: ZodPosition): Draft {
   const def = defOf(schema);
   const checks = checksOf(schema);
-  if ('coerce' in def && def.coerce === true) return unsaid('what zod changes', place);
+  if ('coerce' in def && def.coerce === true) return unsupported('a coercion', position);
   switch (def.type) {
     case 'string':
-      return textSchema(checks, place);
+      return stringSchema(checks, position);
     case 'template_literal':
-      loseOthers(checks, [], place);
-      return patternSchema((schema as z.core.$ZodTemplateLiteral)._zod.pattern, place);
+      reportUnsupportedChecks(checks, [], position);
+      return patternSchema((schema as z.core.$ZodTemplateLiteral)._zod.pattern, position);
     case 'number':
-      return numberSchema(checks, place);
+      return numberSchema(checks, position);
     case 'boolean':
-      loseOthers(checks, [], place);
+      reportUnsupportedChecks(checks, [], position);
       return { type: 'boolean' };
     case 'enum':
     case 'literal': {
-      loseOthers(checks, [], place);
+      reportUnsupportedChecks(checks, [], position);
       const values = def.type === 'literal' ? def.values : [...((schema as z.core.$ZodEnum)._zod.values ?? [])];
-      return enumSchema(values, place);
+      return enumSchema(values, position);
     }
     case 'object':
-      loseOthers(checks, [], place);
-      return objectSchema(def, hint, place);
+      reportUnsupportedChecks(checks, [], position);
+      return objectSchema(def, hint, position);
     case 'record':
-      loseOthers(checks, [], place);
-      return recordSchema(def, hint, place);
+      reportUnsupportedChecks(checks, [], position);
+      return recordSchema(def, hint, position);
     case 'array':
-      loseOthers(checks, LIST_CHECKS, place);
-      return { ...listSchema(def, hint, place), ...lengths(checks, 'Items') };
+      reportUnsupportedChecks(checks, LIST_CHECKS, position);
+      return { ...listSchema(def, hint, position), ...lengths(checks, 'Items') };
     case 'unknown':
     case 'any':
-      loseOthers(checks, [], place);
-      return { ...anything(place), nullable: true };
+      reportUnsupportedChecks(checks, [], position);
+      return { ...anyValue(position), nullable: true };
     case 'union':
     case 'intersection': {
-      loseOthers(checks, [], place);
-      const inside = { ...place, noDefaults: true };
+      reportUnsupportedChecks(checks, [], position);
+      const inside = { ...position, noDefaults: true };
       if (def.type === 'intersection')
-        return intersectionSchema([walk(def.left, inside), walk(def.right, inside)], inside);
+        return intersectionSchema([convert(def.left, inside), convert(def.right, inside)], inside);
       const isExclusive = 'inclusive' in def && def.inclusive === false && !('discriminator' in def);
       return unionSchema(
-        def.options.map((option) => walk(option, inside)),
+        def.options.map((option) => convert(option, inside)),
         { isExclusive },
         inside,
       );
     }
     default:
-      return insideUnions(schema, def, place);
+      return convertUnionMember(schema, def, position);
   }
 }
 
 const LIST_CHECKS = ['min_length', 'max_length', 'length_equals'];
 
 /** Converts types that `defineKind` accepts only inside unions and intersections, which zod validates as a whole. */
-function insideUnions(schema: ZodNode, def: ZodDef, place: Place): Draft {
-  if (isNothing(def.type)) return { ...NOTHING };
+function convertUnionMember(schema: ZodNode, def: ZodDef, position: ZodPosition): Draft {
+  if (hasNoJsonValue(def.type)) return { ...NO_VALUE };
   switch (def.type) {
     case 'null':
-      return { ...NOTHING, nullable: true };
+      return { ...NO_VALUE, nullable: true };
     case 'catch':
-      return { ...anything(place), nullable: true };
+      return { ...anyValue(position), nullable: true };
     case 'lazy':
-      return walk((schema as z.core.$ZodLazy)._zod.innerType, place);
+      return convert((schema as z.core.$ZodLazy)._zod.innerType, position);
     case 'tuple': {
       const items = [...def.items, ...(def.rest === null ? [] : [def.rest])].map((item) =>
-        walk(item, below(place, '[*]')),
+        convert(item, below(position, '[*]')),
       );
       return {
         type: 'array',
-        items: tupleItems(items, below(place, '[*]')),
+        items: tupleItems(items, below(position, '[*]')),
         minItems: def.items.filter((item) => item._zod.optin === undefined).length,
         ...(def.rest === null ? { maxItems: def.items.length } : {}),
       };
     }
     default:
-      return unsaid(`what z.${def.type} says`, place);
+      return unsupported(`the type z.${def.type}`, position);
   }
 }
 
-function unsaid(what: string, place: Place): Draft {
-  lose(place, what);
-  return { ...anything(place), nullable: true };
+function unsupported(what: string, position: ZodPosition): Draft {
+  reportLoss(position, what);
+  return { ...anyValue(position), nullable: true };
 }
 
-function objectSchema(def: z.core.$ZodObjectDef, hint: Hint, place: Place): Draft {
+function objectSchema(def: z.core.$ZodObjectDef, hint: Hint, position: ZodPosition): Draft {
   const names = Object.keys(def.shape);
   const properties: MutableRecord = {};
-  for (const name of names) setOwn(properties, name, walk(def.shape[name] as ZodNode, below(place, name)));
+  for (const name of names) setOwn(properties, name, convert(def.shape[name] as ZodNode, below(position, name)));
   const required = names.filter((name) => def.shape[name]?._zod.optin === undefined);
   const others = def.catchall === undefined ? 'never' : defOf(def.catchall).type;
   const isOpen = hint.preserveUnknown ?? others !== 'never';
-  if (isOpen && !['unknown', 'any', 'never'].includes(others)) lose(place, 'what unknown fields hold');
+  if (isOpen && !['unknown', 'any', 'never'].includes(others)) reportLoss(position, 'the schema of unknown fields');
   const draft: Draft = {
     type: 'object',
     ...(names.length === 0 ? {} : { properties: properties as Record<string, Draft> }),
     ...(required.length === 0 ? {} : { required }),
-    ...(isOpen ? anything(place) : {}),
-    ...atomicMap(hint, place),
+    ...(isOpen ? anyValue(position) : {}),
+    ...atomicMap(hint, position),
   };
   // Outside of unions, unknown fields are pruned before zod validates the object.
-  if (def.catchall !== undefined && others === 'never' && place.noDefaults) {
-    lose(place, 'that unknown fields are refused: they are dropped');
-    place.closed.add(draft);
+  if (def.catchall !== undefined && others === 'never' && position.noDefaults) {
+    reportLoss(position, 'the rejection of unknown fields, which are pruned');
+    position.closed.add(draft);
   }
   return draft;
 }
 
-function atomicMap(hint: Hint, { dialect }: Place): Draft {
+function atomicMap(hint: Hint, { dialect }: ZodPosition): Draft {
   return hint.atomic === true ? { [extension(dialect, 'map-type')]: 'atomic' } : {};
 }
 
-function recordSchema(def: z.core.$ZodRecordDef, hint: Hint, place: Place): Draft {
-  const values = walk(def.valueType, below(place, '[*]'));
+function recordSchema(def: z.core.$ZodRecordDef, hint: Hint, position: ZodPosition): Draft {
+  const values = convert(def.valueType, below(position, '[*]'));
   const keys = [...(def.keyType._zod.values ?? [])].map(String);
   const isLoose = 'mode' in def && def.mode === 'loose';
-  if (keys.length > 0) return namedFields(keys, values, { def, hint, isLoose }, place);
+  if (keys.length > 0) return namedFields(keys, values, { def, hint, isLoose }, position);
   const isFree = defOf(def.keyType).type === 'string' && checksOf(def.keyType).length === 0;
-  if (!isFree && isLoose) return { type: 'object', ...unsaid('which keys have which values', place) };
-  if (!isFree) lose(place, 'the rules for keys');
-  return { type: 'object', additionalProperties: values, ...atomicMap(hint, place) };
+  if (!isFree && isLoose) return { type: 'object', ...unsupported('the value schema of each key', position) };
+  if (!isFree) reportLoss(position, 'the schema of keys');
+  return { type: 'object', additionalProperties: values, ...atomicMap(hint, position) };
 }
 
 /** A record with a fixed set of keys is an object. */
@@ -210,26 +228,26 @@ function namedFields(
   keys: readonly string[],
   values: Draft,
   { def, hint, isLoose }: { readonly def: z.core.$ZodRecordDef; readonly hint: Hint; readonly isLoose: boolean },
-  place: Place,
+  position: ZodPosition,
 ): Draft {
   const isPartial = 'partial' in def && def.partial === true;
-  if (!isLoose) lose(place, 'that other keys are refused: they are dropped');
+  if (!isLoose) reportLoss(position, 'the rejection of other keys, which are pruned');
   const required = isPartial || def.valueType._zod.optin !== undefined ? [] : [...keys];
   return {
     type: 'object',
     properties: Object.fromEntries(keys.map((key) => [key, structuredClone(values)])),
     ...(required.length === 0 ? {} : { required }),
-    ...(isLoose ? anything(place) : {}),
-    ...atomicMap(hint, place),
+    ...(isLoose ? anyValue(position) : {}),
+    ...atomicMap(hint, position),
   };
 }
 
-function listSchema(def: z.core.$ZodArrayDef, hint: Hint, place: Place): Draft {
+function listSchema(def: z.core.$ZodArrayDef, hint: Hint, position: ZodPosition): Draft {
   const { listType, mapKeys = [] } = hint;
-  const { dialect } = place;
+  const { dialect } = position;
   return {
     type: 'array',
-    items: walk(def.element, below(place, '[*]')),
+    items: convert(def.element, below(position, '[*]')),
     ...(listType === undefined ? {} : { [extension(dialect, 'list-type')]: listType }),
     ...(listType === 'map' ? { [extension(dialect, 'list-map-keys')]: [...mapKeys] } : {}),
   };

@@ -64,7 +64,7 @@ export type DefinitionManifest = CustomResourceDefinitionInput & {
 export function toCRD(kind: Kind, options: ToCRDOptions = {}): DefinitionManifest {
   refuseUnknownOptions('toCRD', options, OPTIONS);
   if (kind.representation !== 'document' || kind.custom !== undefined) {
-    throw new TypeError(`orchplane: toCRD takes a kind of defineKind, and ${kind.kind} is none`);
+    throw new TypeError(`orchplane: toCRD accepts kinds created by defineKind; ${kind.kind} is not one`);
   }
   const dialect = options.dialect === undefined ? kubernetesDialect : dialectNamed(options.dialect);
   const { plural, singular, listKind, shortNames, categories } = kind.names;
@@ -87,17 +87,17 @@ export function toCRD(kind: Kind, options: ToCRDOptions = {}): DefinitionManifes
       versions: [versionOf(kind, dialect, lossReporter(options.onLoss))],
     },
   };
-  refuseWrong(kind, definition, dialect);
+  validateManifest(kind, definition, dialect);
   return definition;
 }
 
 /** Reports each loss once: alternatives of a union may lose the same constraint. */
 function lossReporter(onLoss: ToCRDOptions['onLoss']): (loss: SchemaLoss) => void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (loss) => {
     const key = JSON.stringify([loss.path, loss.what]);
-    if (told.has(key)) return;
-    told.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     onLoss?.(loss);
   };
 }
@@ -106,7 +106,7 @@ type Report = (loss: SchemaLoss) => void;
 
 function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResourceDefinitionVersionInput {
   const { version, deprecation, strategy } = kind;
-  if (strategy.create.validate !== undefined) report({ path: '', what: 'the rules of validate', effect: 'weaker' });
+  if (strategy.create.validate !== undefined) report({ path: '', what: 'the validate function', effect: 'weaker' });
   // In the rules of the kind a date is a string. A `format` in the schema would make it a timestamp in the rules of the
   // CRD.
   const hasRules = kind.rules !== undefined && kind.rules.length > 0;
@@ -144,7 +144,7 @@ function subresourcesOf({ subresources }: Kind, report: Report): CustomResourceS
 
 function scaleOf(view: AnySubresource): CustomResourceSubresourceScaleInput {
   const paths = view.type === 'view' ? view.paths : undefined;
-  if (paths === undefined) throw new TypeError('orchplane: toCRD: this scale does not tell where it looks');
+  if (paths === undefined) throw new TypeError('orchplane: toCRD: the scale subresource has no paths');
   return { ...paths };
 }
 
@@ -170,7 +170,7 @@ function columnsOf({ columns = [] }: Kind, report: Report): CustomResourceColumn
 }
 
 /** Validates the CRD as a server does, so that errors are reported here and not when it is applied. */
-function refuseWrong(kind: Kind, definition: CustomResourceDefinitionInput, dialect: Dialect): void {
+function validateManifest(kind: Kind, definition: CustomResourceDefinitionInput, dialect: Dialect): void {
   const { spec } = definition;
   const { kind: name, plural } = spec.names;
   const stored = {
@@ -182,5 +182,7 @@ function refuseWrong(kind: Kind, definition: CustomResourceDefinitionInput, dial
   const problems = CustomResourceDefinition.strategy.create.validate?.(stored as unknown as ApiObject, context) ?? [];
   if (problems.length === 0) return;
   const lines = problems.map((problem) => `\n  ${printFieldError(problem)}`);
-  throw new TypeError(`orchplane: toCRD: a server would refuse the definition of ${kind.kind}:${lines.join('')}`);
+  throw new TypeError(
+    `orchplane: toCRD: a server would reject the CustomResourceDefinition of ${kind.kind}:${lines.join('')}`,
+  );
 }

@@ -8,15 +8,19 @@
  *        anyOf: [ { kind in [disk], size ≥ 1, required: kind, size }, { kind in [url], required: kind, href } ]
  */
 import { deepEqual, own } from '../../util/json.js';
-import type { Draft, Place } from './context.js';
-import { allowNull, anything, below, demand, extension, lose, restrict } from './context.js';
-import { enumSchema, listed } from './scalars.js';
+import type { Draft, ZodPosition } from './context.js';
+import { addAllOf, addConstraints, allowNull, anyValue, below, extension, reportLoss } from './context.js';
+import { allowedValues, enumSchema } from './scalars.js';
 
 /** The schema of a union; `oneOf` if the alternatives are exclusive. */
-export function unionSchema(options: readonly Draft[], { isExclusive }: { isExclusive: boolean }, place: Place): Draft {
+export function unionSchema(
+  options: readonly Draft[],
+  { isExclusive }: { isExclusive: boolean },
+  position: ZodPosition,
+): Draft {
   const isNullable = options.some(({ nullable }) => nullable === true);
-  const drafts = options.filter((draft) => !isEmptyEnum(draft)).map((draft) => withoutNull(draft, place));
-  const draft = oneOf(drafts, isExclusive ? 'oneOf' : 'anyOf', place);
+  const drafts = options.filter((draft) => !isEmptyEnum(draft)).map((draft) => withoutNull(draft, position));
+  const draft = oneOf(drafts, isExclusive ? 'oneOf' : 'anyOf', position);
   if (isNullable) allowNull(draft);
   return draft;
 }
@@ -26,31 +30,31 @@ function isEmptyEnum({ enum: values }: Draft): boolean {
 }
 
 /** Returns the draft itself if possible, because `closed` refers to drafts by identity. */
-function withoutNull(draft: Draft, { closed }: Place): Draft {
+function withoutNull(draft: Draft, { closed }: ZodPosition): Draft {
   if (draft.nullable !== true) return draft;
   const { nullable: _, ...rest } = draft;
   if (closed.has(draft)) closed.add(rest);
   return rest;
 }
 
-function oneOf(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', place: Place): Draft {
+function oneOf(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', position: ZodPosition): Draft {
   const [first, ...others] = drafts;
   if (first === undefined) {
-    lose(place, 'that there is no value');
-    return anything(place);
+    reportLoss(position, 'a schema that accepts no value');
+    return anyValue(position);
   }
   if (others.length === 0) return first;
   if (drafts.every(isPlainEnum))
     return enumSchema(
       drafts.flatMap((draft) => draft.enum ?? []),
-      place,
+      position,
     );
-  const types = new Set(drafts.map((draft) => typeOf(draft, place)));
-  if (types.size === 1 || isNumeric(types)) return sameType(drafts, junctor, place);
-  if (isIntOrString(types)) return intOrString(drafts, place);
+  const types = new Set(drafts.map((draft) => typeOf(draft, position)));
+  if (types.size === 1 || isNumeric(types)) return sameType(drafts, junctor, position);
+  if (isIntOrString(types)) return intOrString(drafts, position);
   // An alternative that accepts everything makes the union accept everything.
-  if (!types.has(ANY)) lose(place, `which of ${[...types].join(', ')} it is`);
-  return anything(place);
+  if (!types.has(ANY)) reportLoss(position, `the choice between ${[...types].join(', ')}`);
+  return anyValue(position);
 }
 
 function isPlainEnum(draft: Draft): boolean {
@@ -60,7 +64,7 @@ function isPlainEnum(draft: Draft): boolean {
 const ANY = 'anything';
 const INT_OR_STRING = 'int-or-string';
 
-function typeOf(draft: Draft, { dialect }: Place): string {
+function typeOf(draft: Draft, { dialect }: ZodPosition): string {
   return draft.type ?? (draft[extension(dialect, INT_OR_STRING)] === true ? INT_OR_STRING : ANY);
 }
 
@@ -72,9 +76,9 @@ function isIntOrString(types: ReadonlySet<string>): boolean {
   return [...types].every((type) => ['integer', 'string', INT_OR_STRING].includes(type));
 }
 
-function sameType(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', place: Place): Draft {
-  const outer = join(drafts, place);
-  const branches = drafts.map((draft) => demandsOf(draft, outer, place));
+function sameType(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', position: ZodPosition): Draft {
+  const outer = join(drafts, position);
+  const branches = drafts.map((draft) => constraintsOf(draft, outer, position));
   const [first = {}] = branches;
   if (branches.every((branch) => deepEqual(branch, first)) && junctor === 'anyOf') return { ...outer, ...first };
   // An alternative without constraints accepts everything.
@@ -83,81 +87,83 @@ function sameType(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', place: P
 }
 
 /** The schema of an intersection. */
-export function intersectionSchema(drafts: readonly Draft[], place: Place): Draft {
+export function intersectionSchema(drafts: readonly Draft[], position: ZodPosition): Draft {
   const isNullable = drafts.every(({ nullable }) => nullable === true);
-  const some = drafts.filter((draft) => typeOf(draft, place) !== ANY).map((draft) => withoutNull(draft, place));
-  const types = new Set(some.map((draft) => typeOf(draft, place)));
-  if (some.length === 0) return { ...anything(place), nullable: true };
+  const some = drafts.filter((draft) => typeOf(draft, position) !== ANY).map((draft) => withoutNull(draft, position));
+  const types = new Set(some.map((draft) => typeOf(draft, position)));
+  if (some.length === 0) return { ...anyValue(position), nullable: true };
   if (types.size > 1 && !isNumeric(types)) {
-    lose(place, `that it is ${[...types].join(' and ')}`);
-    return anything(place);
+    reportLoss(position, `the intersection of ${[...types].join(' and ')}`);
+    return anyValue(position);
   }
-  const joined = join(some, place, 'all');
+  const joined = join(some, position, 'all');
   const outer = types.size > 1 ? { ...joined, type: 'integer' } : joined;
   const required = new Set(some.flatMap((draft) => draft.required ?? []));
   const demands = some
-    .map((draft) => demandsOf(draft, outer, place))
+    .map((draft) => constraintsOf(draft, outer, position))
     .map(({ required: _, ...rest }) => rest)
     .filter((rest) => Object.keys(rest).length > 0);
   const draft: Draft = { ...outer, ...(required.size === 0 ? {} : { required: [...required] }) };
-  demand(draft, demands);
+  addConstraints(draft, demands);
   if (isNullable) allowNull(draft);
   return draft;
 }
 
 /** The item schema of a tuple: each item is one of them. */
-export function tupleItems(items: readonly Draft[], place: Place): Draft {
-  if (items.length === 0) return anything(place);
-  if (!items.every((item) => deepEqual(item, items[0]))) lose(place, 'which item is which');
-  return join(items, place);
+export function tupleItems(items: readonly Draft[], position: ZodPosition): Draft {
+  if (items.length === 0) return anyValue(position);
+  if (!items.every((item) => deepEqual(item, items[0]))) reportLoss(position, 'the position of each item');
+  return join(items, position);
 }
 
 /**
  * Joins the structures of several schemas, with all fields of all of them. The value matches `any` of them (union) or
  * `all` (intersection).
  */
-function join(drafts: readonly Draft[], place: Place, which: 'any' | 'all' = 'any'): Draft {
+function join(drafts: readonly Draft[], position: ZodPosition, which: 'any' | 'all' = 'any'): Draft {
   const [first = {}] = drafts;
   if (drafts.every((draft) => deepEqual(draft, first))) return { ...first };
   const nullable = drafts.some((draft) => draft.nullable === true) ? { nullable: true } : {};
-  if (nullable.nullable && !drafts.every((draft) => draft.nullable === true)) lose(place, 'where it may be null');
-  const types = new Set(drafts.map((draft) => typeOf(draft, place)));
+  if (nullable.nullable && !drafts.every((draft) => draft.nullable === true))
+    reportLoss(position, 'which alternatives allow null');
+  const types = new Set(drafts.map((draft) => typeOf(draft, position)));
   const [type = ANY] = types;
-  if (types.size > 1) return { ...mixed(types, place), ...nullable };
-  if (type === 'object') return { ...joinObjects(drafts, place, which), ...nullable };
-  if (type === 'array') return { ...joinLists(drafts, place, which), ...nullable };
-  if (type === INT_OR_STRING) return { [extension(place.dialect, INT_OR_STRING)]: true, ...nullable };
-  return type === ANY ? { ...anything(place), ...nullable } : { type, ...nullable };
+  if (types.size > 1) return { ...mixed(types, position), ...nullable };
+  if (type === 'object') return { ...joinObjects(drafts, position, which), ...nullable };
+  if (type === 'array') return { ...joinLists(drafts, position, which), ...nullable };
+  if (type === INT_OR_STRING) return { [extension(position.dialect, INT_OR_STRING)]: true, ...nullable };
+  return type === ANY ? { ...anyValue(position), ...nullable } : { type, ...nullable };
 }
 
-function mixed(types: ReadonlySet<string>, place: Place): Draft {
+function mixed(types: ReadonlySet<string>, position: ZodPosition): Draft {
   if (isNumeric(types)) return { type: 'number' };
-  lose(place, `which of ${[...types].join(', ')} it is in each alternative`);
-  return isIntOrString(types) ? { [extension(place.dialect, INT_OR_STRING)]: true } : anything(place);
+  reportLoss(position, `the choice between ${[...types].join(', ')} in each alternative`);
+  return isIntOrString(types) ? { [extension(position.dialect, INT_OR_STRING)]: true } : anyValue(position);
 }
 
-function joinObjects(drafts: readonly Draft[], place: Place, which: 'any' | 'all'): Draft {
+function joinObjects(drafts: readonly Draft[], position: ZodPosition, which: 'any' | 'all'): Draft {
   const values = drafts.flatMap(({ additionalProperties: each }) => (typeof each === 'object' ? [each] : []));
-  const key = extension(place.dialect, 'preserve-unknown-fields');
+  const key = extension(position.dialect, 'preserve-unknown-fields');
   if (values.length === drafts.length) {
-    const joined = join(values, below(place, '[*]'), which);
-    if (values.some((each) => !deepEqual(each, joined))) lose(below(place, '[*]'), 'what each alternative demands');
+    const joined = join(values, below(position, '[*]'), which);
+    if (values.some((each) => !deepEqual(each, joined)))
+      reportLoss(below(position, '[*]'), 'the constraints of each alternative');
     return { type: 'object', additionalProperties: joined };
   }
   if (values.length > 0) {
-    lose(place, 'which fields it has');
+    reportLoss(position, 'the set of fields');
     return { type: 'object', [key]: true };
   }
   const names = new Set(drafts.flatMap(({ properties = {} }) => Object.keys(properties)));
   const fields = [...names].map((name): [string, Draft] => {
     const found = drafts.flatMap(({ properties = {} }) => own(properties, name) ?? []);
-    const isStranger = ({ properties = {} }: Draft) => which === 'any' && !Object.hasOwn(properties, name);
-    const strangers = drafts.filter(isStranger);
-    if (strangers.some((draft) => !place.closed.has(draft))) {
-      lose(below(place, name), 'that it may be of any type in other alternatives', 'differs');
+    const lacksField = ({ properties = {} }: Draft) => which === 'any' && !Object.hasOwn(properties, name);
+    const others = drafts.filter(lacksField);
+    if (others.some((draft) => !position.closed.has(draft))) {
+      reportLoss(below(position, name), 'any type in other alternatives', 'differs');
     }
     // Only the alternatives that have the field constrain it.
-    return [name, join(strangers.length === 0 ? found : found.map(structureOf), below(place, name), which)];
+    return [name, join(others.length === 0 ? found : found.map(structureOf), below(position, name), which)];
   });
   return {
     type: 'object',
@@ -166,23 +172,23 @@ function joinObjects(drafts: readonly Draft[], place: Place, which: 'any' | 'all
   };
 }
 
-function joinLists(drafts: readonly Draft[], place: Place, which: 'any' | 'all'): Draft {
+function joinLists(drafts: readonly Draft[], position: ZodPosition, which: 'any' | 'all'): Draft {
   const items = drafts.flatMap(({ items: each }) => (each === undefined || Array.isArray(each) ? [] : [each]));
-  const [listType, mapKeys] = [extension(place.dialect, 'list-type'), extension(place.dialect, 'list-map-keys')];
+  const [listType, mapKeys] = [extension(position.dialect, 'list-type'), extension(position.dialect, 'list-map-keys')];
   const [first = {}] = drafts;
   const isSame = drafts.every((each) => each[listType] === first[listType] && deepEqual(each[mapKeys], first[mapKeys]));
   const isSaid = isSame && first[listType] !== undefined;
-  if (!isSame) lose(place, 'how its items are told apart');
+  if (!isSame) reportLoss(position, 'the list type');
   return {
     type: 'array',
-    items: join(items, below(place, '[*]'), which),
+    items: join(items, below(position, '[*]'), which),
     ...(isSaid ? { [listType]: first[listType] } : {}),
     ...(isSaid && first[mapKeys] !== undefined ? { [mapKeys]: first[mapKeys] } : {}),
   };
 }
 
 /** The keywords that are allowed in a branch. */
-const DEMANDS = [
+const CONSTRAINT_KEYWORDS = [
   'format',
   'maximum',
   'exclusiveMaximum',
@@ -204,8 +210,8 @@ const DEMANDS = [
 
 /** A schema without the constraints that move to branches. */
 function structureOf(draft: Draft): Draft {
-  const kept = Object.entries(draft).filter(([key]) => !(DEMANDS as readonly string[]).includes(key));
-  const structure: Draft = Object.fromEntries(kept);
+  const structural = Object.entries(draft).filter(([key]) => !(CONSTRAINT_KEYWORDS as readonly string[]).includes(key));
+  const structure: Draft = Object.fromEntries(structural);
   const { properties, items } = structure;
   if (properties !== undefined) {
     structure.properties = Object.fromEntries(
@@ -217,41 +223,41 @@ function structureOf(draft: Draft): Draft {
 }
 
 /** The constraints of a schema that its joined structure does not contain. */
-function demandsOf(draft: Draft, outer: Draft, place: Place): Draft {
+function constraintsOf(draft: Draft, outer: Draft, position: ZodPosition): Draft {
   if (deepEqual(draft, outer)) return {};
   const demands: Draft = {};
-  for (const key of DEMANDS) if (draft[key] !== undefined) Object.assign(demands, { [key]: draft[key] });
+  for (const key of CONSTRAINT_KEYWORDS) if (draft[key] !== undefined) Object.assign(demands, { [key]: draft[key] });
   // An integer where other numbers are allowed too.
-  if (draft.type === 'integer' && outer.type === 'number') restrict(demands, [{ multipleOf: 1 }]);
+  if (draft.type === 'integer' && outer.type === 'number') addAllOf(demands, [{ multipleOf: 1 }]);
   const fields = Object.entries(draft.properties ?? {})
     .map(([name, field]): [string, Draft] => [
       name,
-      demandsOf(field, own(outer.properties ?? {}, name) ?? {}, below(place, name)),
+      constraintsOf(field, own(outer.properties ?? {}, name) ?? {}, below(position, name)),
     ])
     .filter(([, inner]) => Object.keys(inner).length > 0)
-    .filter(([name]) => mayBeNamed(name, place));
+    .filter(([name]) => mayConstrain(name, position));
   if (fields.length > 0) demands.properties = Object.fromEntries(fields);
   const { items } = draft;
   if (items !== undefined && !Array.isArray(items)) {
-    const inner = demandsOf(items, (outer.items as Draft | undefined) ?? {}, below(place, '[*]'));
+    const inner = constraintsOf(items, (outer.items as Draft | undefined) ?? {}, below(position, '[*]'));
     if (Object.keys(inner).length > 0) demands.items = inner;
   }
-  if (place.closed.has(draft)) refuseOthers(demands, draft, outer);
+  if (position.closed.has(draft)) rejectOtherFields(demands, draft, outer);
   return demands;
 }
 
 /** Branches must not constrain `metadata`. */
-function mayBeNamed(name: string, place: Place): boolean {
+function mayConstrain(name: string, position: ZodPosition): boolean {
   if (name !== 'metadata') return true;
-  lose(below(place, name), 'what each alternative demands');
+  reportLoss(below(position, name), 'the constraints of each alternative');
   return false;
 }
 
 /** Rejects fields that only other alternatives have. */
-function refuseOthers(demands: Draft, draft: Draft, outer: Draft): void {
+function rejectOtherFields(demands: Draft, draft: Draft, outer: Draft): void {
   const known = draft.properties ?? {};
   const others = Object.keys(outer.properties ?? {}).filter((name) => !Object.hasOwn(known, name));
-  restrict(
+  addAllOf(
     demands,
     others.map((name) => ({ not: { required: [name] } })),
   );
@@ -260,35 +266,35 @@ function refuseOthers(demands: Draft, draft: Draft, outer: Draft): void {
 /**
  * An integer or a string. Constraints on one type do not affect the other, so no branches are needed, except for enums.
  */
-function intOrString(drafts: readonly Draft[], place: Place): Draft {
-  const draft: Draft = { [extension(place.dialect, INT_OR_STRING)]: true };
+function intOrString(drafts: readonly Draft[], position: ZodPosition): Draft {
+  const draft: Draft = { [extension(position.dialect, INT_OR_STRING)]: true };
   for (const type of ['string', 'integer'] as const) {
     const demands = drafts
       .filter((each) => each.type === type)
-      .map((each) => scoped(demandsOf(each, { type }, place), place));
+      .map((each) => scopedToType(constraintsOf(each, { type }, position), position));
     if (demands.length === 0 || demands.some((each) => Object.keys(each).length === 0)) continue;
-    demand(draft, demands.length === 1 ? demands : [{ anyOf: demands }]);
+    addConstraints(draft, demands.length === 1 ? demands : [{ anyOf: demands }]);
   }
-  if (drafts.some((each) => each.type === undefined)) lose(place, 'what each alternative demands');
+  if (drafts.some((each) => each.type === undefined)) reportLoss(position, 'the constraints of each alternative');
   return draft;
 }
 
 /** Formats without an equivalent pattern. */
-const UNSAID_FORMATS = ['ipv6', 'cidr', 'uri'];
+const FORMATS_WITHOUT_PATTERN = ['ipv6', 'cidr', 'uri'];
 
 /** Rewrites constraints so that they do not affect values of the other type. An enum, a format and `not` would. */
-function scoped(demands: Draft, place: Place): Draft {
+function scopedToType(demands: Draft, position: ZodPosition): Draft {
   const { enum: values, format = '', allOf, anyOf, oneOf: exclusive, not, ...rest } = demands;
-  if (UNSAID_FORMATS.includes(format)) lose(place, `the format ${format}`);
-  if (not !== undefined || exclusive !== undefined) lose(place, 'what it must not be');
-  const each = (inner: readonly Draft[]) => inner.map((one) => scoped(one, place));
+  if (FORMATS_WITHOUT_PATTERN.includes(format)) reportLoss(position, `the format ${format}`);
+  if (not !== undefined || exclusive !== undefined) reportLoss(position, 'a negated constraint');
+  const each = (inner: readonly Draft[]) => inner.map((one) => scopedToType(one, position));
   const parts = [
     ...each(allOf ?? []),
     ...(anyOf === undefined ? [] : [{ anyOf: each(anyOf) }]),
-    ...(values === undefined ? [] : [listed(values)]),
+    ...(values === undefined ? [] : [allowedValues(values)]),
   ];
   const draft: Draft = rest;
-  demand(
+  addConstraints(
     draft,
     parts.filter((part) => Object.keys(part).length > 0),
   );

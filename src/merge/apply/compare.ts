@@ -4,12 +4,12 @@
  */
 import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
-import { type FieldSet, LEAF, NOTHING, Siblings, union } from './field-set.js';
+import { EMPTY_SET, type FieldSet, FieldSetBuilder, LEAF, union } from './field-set.js';
 import { compareElements, fieldElement, type PathElement } from './path-element.js';
 import {
   type DeclaredField,
+  declaredByName,
   declaredFields,
-  declaredNamed,
   hasItems,
   hasMembers,
   indexItems,
@@ -28,12 +28,12 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
-export const NO_CHANGE: Comparison = Object.freeze({ added: NOTHING, modified: NOTHING, removed: NOTHING });
+export const NO_CHANGE: Comparison = Object.freeze({ added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET });
 
 export function compare(node: Structural, before: unknown, after: unknown): Comparison {
   const change = compareValues(node, before, after);
   if (change === undefined) return NO_CHANGE;
-  const { added = NOTHING, modified = NOTHING, removed = NOTHING } = change;
+  const { added = EMPTY_SET, modified = EMPTY_SET, removed = EMPTY_SET } = change;
   return { added, modified, removed };
 }
 
@@ -66,8 +66,8 @@ function compareValues(node: Structural, before: unknown, after: unknown): Chang
     if (before === undefined) return ADDED_VALUE;
     if (after !== undefined) return deepEqual(before, after) ? undefined : MODIFIED;
   }
-  if (before === undefined) return { added: everything(node, after), modified: undefined, removed: undefined };
-  if (after === undefined) return { added: undefined, modified: undefined, removed: everything(node, before) };
+  if (before === undefined) return { added: ownableFields(node, after), modified: undefined, removed: undefined };
+  if (after === undefined) return { added: undefined, modified: undefined, removed: ownableFields(node, before) };
   switch (node.type) {
     case 'object':
     case 'map':
@@ -104,9 +104,9 @@ function compareMembers(node: MemberNode, before: unknown, after: unknown): Chan
   const right = recordOf(after);
   // Without members only null and empty can differ.
   if (isEmptyRecord(right) && isEmptyRecord(left)) return deepEqual(before, after) ? undefined : MODIFIED;
-  const changes: FoundChange[] = [];
+  const changes: MemberChange[] = [];
   const isOpen = node.type !== 'object' || node.preserveUnknown;
-  const fields = node.type === 'object' ? declaredNamed(node) : undefined;
+  const fields = node.type === 'object' ? declaredByName(node) : undefined;
   let inBoth = 0;
   for (const name of Object.keys(left)) {
     const was = left[name];
@@ -116,7 +116,7 @@ function compareMembers(node: MemberNode, before: unknown, after: unknown): Chan
     if (was === is) continue;
     const field = fields?.get(name);
     if (field !== undefined) note(changes, field, compareValues(field.node, was, is));
-    else if (isOpen) note(changes, unnamed(name), compareMember(node, name, was, is));
+    else if (isOpen) note(changes, undeclared(name), compareMember(node, name, was, is));
   }
   const names = Object.keys(right);
   // Usually both have the same members.
@@ -125,9 +125,9 @@ function compareMembers(node: MemberNode, before: unknown, after: unknown): Chan
     if (Object.hasOwn(left, name) || right[name] === undefined) continue;
     const field = fields?.get(name);
     if (field !== undefined) note(changes, field, compareValues(field.node, undefined, right[name]));
-    else if (isOpen) note(changes, unnamed(name), compareMember(node, name, undefined, right[name]));
+    else if (isOpen) note(changes, undeclared(name), compareMember(node, name, undefined, right[name]));
   }
-  return sortedOut(changes);
+  return combineChanges(changes);
 }
 
 function compareMember(node: MemberNode, name: string, before: unknown, after: unknown): Change | undefined {
@@ -140,14 +140,14 @@ function compareItems(list: ListNode, before: unknown, after: unknown): Change |
   if (left.length === 0 && right.length === 0) return deepEqual(before, after) ? undefined : MODIFIED;
   const was = indexItems(list, left).byElement;
   const is = indexItems(list, right).byElement;
-  const changes: FoundChange[] = [];
+  const changes: MemberChange[] = [];
   for (const [element, items] of was) {
     note(changes, { element, order: NO_ORDER }, compareSameItems(list, items, is.get(element) ?? []));
   }
   for (const [element, items] of is) {
     if (!was.has(element)) note(changes, { element, order: NO_ORDER }, compareSameItems(list, [], items));
   }
-  return sortedOut(changes);
+  return combineChanges(changes);
 }
 
 /** Compares the items of one path element; several items with the same element are owned as a whole. */
@@ -158,23 +158,23 @@ function compareSameItems(list: ListNode, before: readonly unknown[], after: rea
     return was === undefined && is === undefined ? undefined : compareValues(list.items, was, is);
   }
   if (before.length > 1 && after.length > 1) return deepEqual(before, after) ? undefined : MODIFIED;
-  if (before.length > 1) return { removed: LEAF, added: is === undefined ? undefined : everything(list.items, is) };
-  return { added: LEAF, removed: was === undefined ? undefined : everything(list.items, was) };
+  if (before.length > 1) return { removed: LEAF, added: is === undefined ? undefined : ownableFields(list.items, is) };
+  return { added: LEAF, removed: was === undefined ? undefined : ownableFields(list.items, was) };
 }
 
 /** The field sets inside reusable parts. A part always has the same type. */
-const inside = new WeakMap<object, FieldSet>();
+const fieldsByPart = new WeakMap<object, FieldSet>();
 
 /** The field set of a value that is added or removed as a whole: the node itself and everything ownable below it. */
-export function everything(node: Structural, value: unknown): FieldSet {
+export function ownableFields(node: Structural, value: unknown): FieldSet {
   if (hasMembers(node, value)) {
     const record = recordOf(value);
     if (node.type !== 'object' || node.reusable !== true || !Object.isFrozen(record)) return everyMember(node, record);
     // The same part is used in many objects.
-    let fields = inside.get(record);
+    let fields = fieldsByPart.get(record);
     if (fields === undefined) {
       fields = everyMember(node, record);
-      inside.set(record, fields);
+      fieldsByPart.set(record, fields);
     }
     return fields;
   }
@@ -184,16 +184,16 @@ export function everything(node: Structural, value: unknown): FieldSet {
 
 function everyMember(node: MemberNode, record: Readonly<Record<string, unknown>>): FieldSet {
   if (node.type === 'object' && !node.preserveUnknown) return everyField(node, record);
-  const siblings = new Siblings(true);
+  const siblings = new FieldSetBuilder(true);
   if (node.type === 'object') {
     for (const field of declaredFields(node)) {
       const value = Object.hasOwn(record, field.name) ? record[field.name] : undefined;
-      if (value !== undefined) siblings.addNext(field.element, everything(field.node, value));
+      if (value !== undefined) siblings.addNext(field.element, ownableFields(field.node, value));
     }
   }
   for (const name of Object.keys(record)) {
     if (record[name] === undefined || (node.type === 'object' && node.fields.has(name))) continue;
-    siblings.add(fieldElement(name), everything(memberNode(node, name) ?? UNTYPED, record[name]));
+    siblings.add(fieldElement(name), ownableFields(memberNode(node, name) ?? UNTYPED, record[name]));
   }
   return siblings.finish() ?? LEAF;
 }
@@ -207,21 +207,21 @@ function everyField(node: ObjectNode, record: Readonly<Record<string, unknown>>)
     const value = record[name];
     if (value === undefined || !Object.hasOwn(record, name)) continue;
     set ??= { '.': LEAF };
-    set[element] = inner.type === 'scalar' ? LEAF : everything(inner, value);
+    set[element] = inner.type === 'scalar' ? LEAF : ownableFields(inner, value);
   }
   return set ?? LEAF;
 }
 
 function everyItem(list: ListNode, items: readonly unknown[]): FieldSet {
-  const siblings = new Siblings(true);
+  const siblings = new FieldSetBuilder(true);
   for (const [element, same] of indexItems(list, items).byElement) {
-    siblings.add(element, same.length > 1 ? LEAF : everything(list.items, same[0]));
+    siblings.add(element, same.length > 1 ? LEAF : ownableFields(list.items, same[0]));
   }
   return siblings.finish() ?? LEAF;
 }
 
 /** A changed member. */
-interface FoundChange {
+interface MemberChange {
   readonly element: PathElement;
   /** The index among the declared fields, which are in canonical order. */
   readonly order: number;
@@ -231,12 +231,12 @@ interface FoundChange {
 /** For map keys and list items. */
 const NO_ORDER = -1;
 
-function unnamed(name: string): Pick<FoundChange, 'element' | 'order'> {
+function undeclared(name: string): Pick<MemberChange, 'element' | 'order'> {
   return { element: fieldElement(name), order: NO_ORDER };
 }
 
 function note(
-  changes: FoundChange[],
+  changes: MemberChange[],
   { element, order }: Pick<DeclaredField, 'element' | 'order'>,
   change: Change | undefined,
 ): void {
@@ -244,14 +244,14 @@ function note(
 }
 
 /** Combines the changes of members into the three sets of their parent. */
-function sortedOut(changes: FoundChange[]): Change | undefined {
+function combineChanges(changes: MemberChange[]): Change | undefined {
   if (changes.length === 0) return undefined;
   if (changes.length > 1) changes.sort(byElement);
   let added: Building | undefined;
   let modified: Building | undefined;
   let removed: Building | undefined;
   for (let index = 0; index < changes.length; index++) {
-    const { element, change } = changes[index] as FoundChange;
+    const { element, change } = changes[index] as MemberChange;
     if (change.added !== undefined) {
       added ??= {};
       added[element] = change.added;
@@ -270,7 +270,7 @@ function sortedOut(changes: FoundChange[]): Change | undefined {
 
 type Building = Record<PathElement, FieldSet>;
 
-function byElement(left: FoundChange, right: FoundChange): number {
+function byElement(left: MemberChange, right: MemberChange): number {
   if (left.order !== NO_ORDER && right.order !== NO_ORDER) return left.order - right.order;
   return compareElements(left.element, right.element);
 }

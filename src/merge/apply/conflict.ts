@@ -2,7 +2,7 @@
  * Conflicts of an apply: the managers that own fields which the apply would change.
  */
 
-import { byBytes } from '../../text/go/go-value.js';
+import { compareUtf8 } from '../../text/go/go-value.js';
 import { countPaths, type FieldSet, printPaths } from './field-set.js';
 import { type Manager, managerText } from './managers.js';
 
@@ -33,7 +33,9 @@ export class ConflictError extends Error {
   readonly causes: readonly ConflictCause[];
 
   constructor(conflicts: readonly Conflict[]) {
-    const sorted = [...conflicts].sort((left, right) => byBytes(managerText(left.manager), managerText(right.manager)));
+    const sorted = [...conflicts].sort((left, right) =>
+      compareUtf8(managerText(left.manager), managerText(right.manager)),
+    );
     const budget = { left: MAX_PRINTED };
     const printed = sorted.map(({ manager, fields }) => ({
       who: describe(manager),

@@ -6,8 +6,8 @@
  * Operations share structure with their operands and return the operand itself if nothing changes: most writes touch
  * few fields of an object.
  */
-import { append } from '../../util/append.js';
-import { pinHiddenClass } from '../../util/pin-hidden-class.js';
+import { append } from '../../util/arrays.js';
+import { pinHiddenClass } from '../../util/hidden-class.js';
 import type { PathElement } from './path-element.js';
 import { compareElements, fieldElement, printElement, sortElements } from './path-element.js';
 
@@ -19,8 +19,8 @@ export interface FieldSet {
 type Building = { [element: PathElement]: FieldSet };
 
 /** As a whole set: the empty set. As a node: the path ends here. */
-export const NOTHING: FieldSet = Object.freeze({});
-export const LEAF: FieldSet = NOTHING;
+export const EMPTY_SET: FieldSet = Object.freeze({});
+export const LEAF: FieldSet = EMPTY_SET;
 
 /** The key that marks the node itself as a member of the set. */
 export const SELF = '.';
@@ -36,18 +36,18 @@ export function isMember(node: FieldSet | undefined): boolean {
 }
 
 /** Reports whether the set has members below a node. */
-export function hasBelow(node: FieldSet | undefined): boolean {
+export function hasChildren(node: FieldSet | undefined): boolean {
   if (node === undefined) return false;
   for (const element in node) if (element !== SELF) return true;
   return false;
 }
 
-export function below(set: FieldSet, element: PathElement): FieldSet | undefined {
+export function childOf(set: FieldSet, element: PathElement): FieldSet | undefined {
   return Object.hasOwn(set, element) ? set[element] : undefined;
 }
 
 /** Collects sibling path elements in any order. `self` is true if the parent node is a member of the set. */
-export class Siblings {
+export class FieldSetBuilder {
   #set: Building | undefined;
   #last = '';
   #isSorted = true;
@@ -73,7 +73,7 @@ export class Siblings {
 
   /** The node that was added for an element. */
   get(element: PathElement): FieldSet | undefined {
-    return this.#set === undefined ? undefined : below(this.#set, element);
+    return this.#set === undefined ? undefined : childOf(this.#set, element);
   }
 
   /** Returns undefined if nothing was added and the parent is not a member. */
@@ -108,7 +108,7 @@ function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
   let isSorted = true;
   for (const element in right) {
     const other = right[element] as FieldSet;
-    const mine = below(left, element);
+    const mine = childOf(left, element);
     const both = mine === undefined ? other : unionNodes(mine, other);
     if (both === mine) continue;
     out ??= { ...left };
@@ -122,9 +122,9 @@ function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
 /** The union of any number of sets. Joining them one after the other would copy the growing union each time. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const parts = sets.filter((set) => !isEmptySet(set));
-  const [first = NOTHING, second] = parts;
+  const [first = EMPTY_SET, second] = parts;
   if (second === undefined) return first;
-  return parts.length === 2 ? union(first, second) : (unionOfNodes(parts, false) ?? NOTHING);
+  return parts.length === 2 ? union(first, second) : (unionOfNodes(parts, false) ?? EMPTY_SET);
 }
 
 function unionOfNodes(nodes: readonly FieldSet[], self: boolean): FieldSet | undefined {
@@ -137,7 +137,7 @@ function unionOfNodes(nodes: readonly FieldSet[], self: boolean): FieldSet | und
       else same.push(node[element] as FieldSet);
     }
   }
-  const siblings = new Siblings(self);
+  const siblings = new FieldSetBuilder(self);
   for (const element of sortElements([...steps.keys()])) {
     const inner = steps.get(element) ?? [];
     siblings.addNext(element, (inner.length === 1 ? inner[0] : unionOfNodes(inner, inner.some(isMember))) ?? LEAF);
@@ -152,21 +152,21 @@ export function withSelf(node: FieldSet): FieldSet {
 
 /** The paths of `set` that are not in `taken`. Paths below a path of `taken` are kept. */
 export function difference(set: FieldSet, taken: FieldSet): FieldSet {
-  return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, differenceOfNodes) ?? NOTHING);
+  return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, differenceOfNodes) ?? EMPTY_SET);
 }
 
 function differenceOfNodes(node: FieldSet, taken: FieldSet | undefined): FieldSet | undefined {
   if (taken === undefined) return node;
   const self = isMember(node) && !isMember(taken);
-  if (!hasBelow(node)) return self ? node : undefined;
+  if (!hasChildren(node)) return self ? node : undefined;
   return withMembership(filterBelow(node, taken, differenceOfNodes), self);
 }
 
 /** The paths that are in both sets. */
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || isEmptySet(left)) return left;
-  if (isEmptySet(right)) return NOTHING;
-  return filterBelow(left, right, intersectionOfNodes) ?? NOTHING;
+  if (isEmptySet(right)) return EMPTY_SET;
+  return filterBelow(left, right, intersectionOfNodes) ?? EMPTY_SET;
 }
 
 function intersectionOfNodes(left: FieldSet, right: FieldSet | undefined): FieldSet | undefined {
@@ -177,8 +177,8 @@ function intersectionOfNodes(left: FieldSet, right: FieldSet | undefined): Field
 }
 
 /** The paths of `set` that are neither in `taken` nor below a path of `taken`. */
-export function differenceWithBelow(set: FieldSet, taken: FieldSet): FieldSet {
-  return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, notCovered) ?? NOTHING);
+export function recursiveDifference(set: FieldSet, taken: FieldSet): FieldSet {
+  return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, notCovered) ?? EMPTY_SET);
 }
 
 function notCovered(node: FieldSet, taken: FieldSet | undefined): FieldSet | undefined {
@@ -199,7 +199,7 @@ function filterBelow(
   for (const element in node) {
     if (element === SELF) continue;
     const child = node[element] as FieldSet;
-    const left = keep(child, below(other, element));
+    const left = keep(child, childOf(other, element));
     if (left !== child) out ??= stepsBefore(node, element);
     if (left === undefined) continue;
     isEmpty = false;
@@ -233,7 +233,7 @@ export function isSubset(set: FieldSet, other: FieldSet): boolean {
   for (const element in set) {
     if (element === SELF) continue;
     const node = set[element] as FieldSet;
-    const counterpart = below(other, element);
+    const counterpart = childOf(other, element);
     if (counterpart === undefined) return false;
     if (isMember(node) && !isMember(counterpart)) return false;
     if (!isSubset(node, counterpart)) return false;
@@ -245,7 +245,7 @@ export function sameSet(left: FieldSet, right: FieldSet): boolean {
   if (left === right) return true;
   let steps = 0;
   for (const element in left) {
-    const counterpart = below(right, element);
+    const counterpart = childOf(right, element);
     if (counterpart === undefined) return false;
     if (counterpart !== left[element] && !sameSet(left[element] as FieldSet, counterpart)) return false;
     steps++;
@@ -273,12 +273,12 @@ export function printPaths(set: FieldSet, budget: { left: number }, prefix = '')
     if (element === SELF) continue;
     if (budget.left < 0) return printed;
     const node = set[element] as FieldSet;
-    const path = prefix + printElement(element, 'kept');
+    const path = prefix + printElement(element, 'stored');
     if (isMember(node)) {
       printed.push(path);
       budget.left -= path.length;
     }
-    if (hasBelow(node)) further.push([path, node]);
+    if (hasChildren(node)) further.push([path, node]);
   }
   for (const [path, node] of further) append(printed, printPaths(node, budget, path));
   return printed;
@@ -286,7 +286,7 @@ export function printPaths(set: FieldSet, budget: { left: number }, prefix = '')
 
 /** Prints a path of a stored set for messages: `.spec.containers[name="web"].image`. */
 export function printPath(path: readonly PathElement[]): string {
-  return path.map((element) => printElement(element, 'kept')).join('');
+  return path.map((element) => printElement(element, 'stored')).join('');
 }
 
 /** The set of one path, given by field names. */
@@ -299,4 +299,4 @@ export function setOfFields(paths: readonly string[]): FieldSet {
   return unionOf(paths.map((path) => setOfPath(path.split('.'))));
 }
 
-pinHiddenClass(new Siblings(false));
+pinHiddenClass(new FieldSetBuilder(false));

@@ -6,7 +6,7 @@
 import type { ListNode, ScalarNode, Structural } from '../../schema/structural.js';
 import { goSyntax, goType, printGoValue } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
-import { type FieldSet, LEAF, NOTHING, Siblings, withSelf } from './field-set.js';
+import { EMPTY_SET, type FieldSet, FieldSetBuilder, LEAF, withSelf } from './field-set.js';
 import { fieldElement, type PathElement, printElement, UNKNOWN_ITEM } from './path-element.js';
 import {
   hasItems,
@@ -35,57 +35,57 @@ export function fieldsOfIntent(node: Structural, value: unknown): FieldSet {
   const problems: string[] = [];
   const set = fieldsOf(node, value, { above: undefined, step: '', problems });
   if (problems.length > 0) throw new IntentError(problems);
-  return set ?? NOTHING;
+  return set ?? EMPTY_SET;
 }
 
 /** The field set of an existing object, without validation. All items without a path element count as one. */
 export function fieldsOfObject(node: Structural, value: unknown): FieldSet {
-  return fieldsOf(node, value, undefined) ?? NOTHING;
+  return fieldsOf(node, value, undefined) ?? EMPTY_SET;
 }
 
 /** The position of the validating walk; undefined without validation. Paths are only printed for errors. */
-interface Judge {
-  readonly above: Judge | undefined;
+interface Validation {
+  readonly above: Validation | undefined;
   /** The path element from the parent. */
   readonly step: PathElement;
   readonly problems: string[];
 }
 
-function judgeAt(step: PathElement, above: Judge): Judge {
+function validationAt(step: PathElement, above: Validation): Validation {
   return { above, step, problems: above.problems };
 }
 
-function report(judge: Judge, problem: string): void {
+function report(validation: Validation, problem: string): void {
   let path = '';
-  for (let at: Judge | undefined = judge; at !== undefined; at = at.above) {
+  for (let at: Validation | undefined = validation; at !== undefined; at = at.above) {
     if (at.step !== '') path = printElement(at.step) + path;
   }
-  judge.problems.push(path === '' ? problem : `${path}: ${problem}`);
+  validation.problems.push(path === '' ? problem : `${path}: ${problem}`);
 }
 
 /**
  * The fields owned at and below a node, without the membership of the node itself, which the caller adds. Undefined:
  * none.
  */
-function fieldsOf(node: Structural, value: unknown, judge: Judge | undefined): FieldSet | undefined {
-  if (judge !== undefined && !isOfType(node, value, judge)) return undefined;
-  if (hasMembers(node, value)) return isRecord(value) ? fieldsOfMembers(node, value, judge) : undefined;
-  if (hasItems(node)) return fieldsOfItems(node, listOf(value), judge);
-  if (judge !== undefined) judgeInside(node, value, judge);
+function fieldsOf(node: Structural, value: unknown, validation: Validation | undefined): FieldSet | undefined {
+  if (validation !== undefined && !isOfType(node, value, validation)) return undefined;
+  if (hasMembers(node, value)) return isRecord(value) ? fieldsOfMembers(node, value, validation) : undefined;
+  if (hasItems(node)) return fieldsOfItems(node, listOf(value), validation);
+  if (validation !== undefined) validateInside(node, value, validation);
   return LEAF;
 }
 
 function fieldsOfMembers(
   node: MemberNode,
   record: Readonly<Record<string, unknown>>,
-  judge: Judge | undefined,
+  validation: Validation | undefined,
 ): FieldSet | undefined {
-  const siblings = new Siblings(false);
+  const siblings = new FieldSetBuilder(false);
   for (const name of Object.keys(record)) {
     const value = record[name];
     if (value === undefined) continue;
     const element = fieldElement(name);
-    const inner = judge === undefined ? undefined : judgeAt(element, judge);
+    const inner = validation === undefined ? undefined : validationAt(element, validation);
     const child = memberNode(node, name);
     if (child === undefined) {
       if (inner === undefined) continue;
@@ -102,9 +102,13 @@ function fieldsOfMembers(
   return siblings.finish();
 }
 
-function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge | undefined): FieldSet | undefined {
-  if (judge !== undefined) return judgedItems(list, items, judge);
-  const siblings = new Siblings(false);
+function fieldsOfItems(
+  list: ListNode,
+  items: readonly unknown[],
+  validation: Validation | undefined,
+): FieldSet | undefined {
+  if (validation !== undefined) return validateItems(list, items, validation);
+  const siblings = new FieldSetBuilder(false);
   const { elements, byElement } = indexItems(list, items);
   // Pruning can remove the keys of an item. The item still exists, so the list is not empty.
   if (elements.includes(undefined)) siblings.add(UNKNOWN_ITEM, LEAF);
@@ -115,34 +119,39 @@ function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge |
 }
 
 /** A duplicate item is still validated inside; an item without a path element ends the walk. */
-function judgedItems(list: ListNode, items: readonly unknown[], judge: Judge): FieldSet | undefined {
-  const siblings = new Siblings(false);
+function validateItems(list: ListNode, items: readonly unknown[], validation: Validation): FieldSet | undefined {
+  const siblings = new FieldSetBuilder(false);
   const seen = new Set<PathElement>();
   for (const [index, item] of items.entries()) {
-    const element = judgedElement(list, item, index, judge);
+    const element = validateElement(list, item, index, validation);
     if (element === undefined) break;
-    if (seen.has(element)) report(judge, `duplicate entries for key ${printElement(element)}`);
+    if (seen.has(element)) report(validation, `duplicate entries for key ${printElement(element)}`);
     seen.add(element);
-    siblings.add(element, withSelf(fieldsOf(list.items, item, judgeAt(element, judge)) ?? LEAF));
+    siblings.add(element, withSelf(fieldsOf(list.items, item, validationAt(element, validation)) ?? LEAF));
   }
   return siblings.finish();
 }
 
-function judgedElement(list: ListNode, item: unknown, index: number, judge: Judge): PathElement | undefined {
+function validateElement(
+  list: ListNode,
+  item: unknown,
+  index: number,
+  validation: Validation,
+): PathElement | undefined {
   try {
     return itemElement(list, item);
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    report(judge, `element ${index}: ${error.message}`);
+    report(validation, `element ${index}: ${error.message}`);
     return undefined;
   }
 }
 
 /** Null matches every type. */
-function isOfType(node: Structural, value: unknown, judge: Judge): boolean {
+function isOfType(node: Structural, value: unknown, validation: Validation): boolean {
   const problem = value === null ? undefined : typeProblem(node, value);
   if (problem === undefined) return true;
-  report(judge, problem);
+  report(validation, problem);
   return false;
 }
 
@@ -185,15 +194,15 @@ function scalarProblem({ scalar }: ScalarNode, value: unknown): string | undefin
 }
 
 /** Atomic values are validated inside too. */
-function judgeInside(node: Structural, value: unknown, judge: Judge): void {
+function validateInside(node: Structural, value: unknown, validation: Validation): void {
   if (value === null) return;
   if (node.type === 'list') {
     listOf(value).forEach((item, index) => {
-      fieldsOf(node.items, item, judgeAt(`i:${index}`, judge));
+      fieldsOf(node.items, item, validationAt(`i:${index}`, validation));
     });
   } else if (node.type === 'map') {
-    fieldsOfMembers({ ...node, atomic: false }, value as Record<string, unknown>, judge);
+    fieldsOfMembers({ ...node, atomic: false }, value as Record<string, unknown>, validation);
   } else if (node.type === 'object') {
-    fieldsOfMembers(node, value as Record<string, unknown>, judge);
+    fieldsOfMembers(node, value as Record<string, unknown>, validation);
   }
 }

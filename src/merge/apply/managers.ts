@@ -6,17 +6,17 @@
  */
 
 import type { DeepReadonly, ManagedFieldsEntry } from '../../meta/object.js';
-import { byBytes } from '../../text/go/go-value.js';
+import { compareUtf8 } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import {
+  EMPTY_SET,
   type FieldSet,
-  hasBelow,
+  FieldSetBuilder,
+  hasChildren,
   isEmptySet,
   isMember,
   LEAF,
-  NOTHING,
   SELF,
-  Siblings,
   unionOf,
   withSelf,
 } from './field-set.js';
@@ -51,7 +51,7 @@ export interface Manager extends ManagerIdentity {
 /** By {@link managerKey}. Immutable after creation. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-export const NOBODY: Managers = new Map();
+export const NO_MANAGERS: Managers = new Map();
 
 /** The identity of a manager as a map key. */
 export function managerKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
@@ -75,7 +75,7 @@ export type Entries = DeepReadonly<readonly ManagedFieldsEntry[]>;
 
 /** Parses `managedFields` from a client. Throws {@link ManagedFieldsError}. */
 export function readManagers(entries: Entries | null | undefined): Managers {
-  if (entries === undefined || entries === null) return NOBODY;
+  if (entries === undefined || entries === null) return NO_MANAGERS;
   const managers = new Map<string, Manager>();
   entries.forEach((entry, index) => {
     const manager = readEntry(entry, index);
@@ -86,12 +86,12 @@ export function readManagers(entries: Entries | null | undefined): Managers {
 
 /** Parses the output of {@link writeManagers}, which needs no validation. */
 export function storedManagers(entries: Entries | undefined): Managers {
-  if (entries === undefined) return NOBODY;
+  if (entries === undefined) return NO_MANAGERS;
   const managers = new Map<string, Manager>();
   for (const { manager = '', operation = 'Update', apiVersion = '', subresource = '', time, fieldsV1 } of entries) {
     const stored = managerWith(
       { manager, operation, apiVersion, subresource },
-      (fieldsV1 ?? NOTHING) as FieldSet,
+      (fieldsV1 ?? EMPTY_SET) as FieldSet,
       time,
     );
     managers.set(managerKey(stored), stored);
@@ -139,7 +139,7 @@ function readFields(entry: Entries[number], manager: string): FieldSet {
  */
 export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
   const shown = [...managers.values()].filter(({ fields }) => !isEmptySet(fields));
-  const entries = (shown.length > 1 ? shown.sort(byPlace) : shown).map(writeEntry);
+  const entries = (shown.length > 1 ? shown.sort(compareEntries) : shown).map(writeEntry);
   written.add(entries);
   return entries;
 }
@@ -150,7 +150,7 @@ const written = new WeakSet<object>();
  * Reports whether {@link writeManagers} created these entries and they were not changed since; they then need no
  * parsing.
  */
-export function isWritten(entries: object): boolean {
+export function isWrittenByServer(entries: object): boolean {
   return Object.isFrozen(entries) && written.has(entries);
 }
 
@@ -175,32 +175,32 @@ function writeEntry({ manager, operation, apiVersion, time, fields, subresource 
 }
 
 /** Entries created by {@link writeManagers} with another time for one of them. */
-export function writtenAnew(entries: Entries, index: number, time: string): Entries {
+export function withEntryTime(entries: Entries, index: number, time: string): Entries {
   const anew = [...entries];
   const { manager = '', operation = 'Update', apiVersion = '', fieldsV1, subresource = '' } = anew[index] ?? {};
-  const fields = (fieldsV1 ?? NOTHING) as FieldSet;
+  const fields = (fieldsV1 ?? EMPTY_SET) as FieldSet;
   anew[index] = writeEntry({ manager, operation, apiVersion, time, fields, subresource });
-  if (!isInPlace(anew, index)) anew.sort(byPlace);
+  if (!isSortedAt(anew, index)) anew.sort(compareEntries);
   written.add(anew);
   return anew;
 }
 
 /** Reports whether one entry is at its sorted position; all others are. */
-function isInPlace(entries: Entries, index: number): boolean {
+function isSortedAt(entries: Entries, index: number): boolean {
   const entry = entries[index] as Entries[number];
   const before = entries[index - 1];
   const after = entries[index + 1];
-  if (before !== undefined && byPlace(before, entry) > 0) return false;
-  return after === undefined || byPlace(entry, after) <= 0;
+  if (before !== undefined && compareEntries(before, entry) > 0) return false;
+  return after === undefined || compareEntries(entry, after) <= 0;
 }
 
-function byPlace(left: Entries[number], right: Entries[number]): number {
+function compareEntries(left: Entries[number], right: Entries[number]): number {
   return (
-    byBytes(left.operation ?? '', right.operation ?? '') ||
+    compareUtf8(left.operation ?? '', right.operation ?? '') ||
     byTime(left, right) ||
-    byBytes(left.manager ?? '', right.manager ?? '') ||
-    byBytes(left.apiVersion ?? '', right.apiVersion ?? '') ||
-    byBytes(left.subresource ?? '', right.subresource ?? '')
+    compareUtf8(left.manager ?? '', right.manager ?? '') ||
+    compareUtf8(left.apiVersion ?? '', right.apiVersion ?? '') ||
+    compareUtf8(left.subresource ?? '', right.subresource ?? '')
   );
 }
 
@@ -221,7 +221,7 @@ export function capUpdaters(managers: Managers): Managers {
   if (managers.size <= MAX_UPDATERS) return managers;
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return managers;
-  updaters.sort(([, left], [, right]) => byTime(left, right) || byBytes(managerText(left), managerText(right)));
+  updaters.sort(([, left], [, right]) => byTime(left, right) || compareUtf8(managerText(left), managerText(right)));
   return new Collapse(managers).run(updaters);
 }
 
@@ -265,7 +265,7 @@ class Collapse {
   #merge(apiVersion: string, { keys, sets, time }: Bucket): void {
     const identity: ManagerIdentity = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '' };
     const bucketKey = managerKey(identity);
-    const present = this.#managers.get(bucketKey)?.fields ?? NOTHING;
+    const present = this.#managers.get(bucketKey)?.fields ?? EMPTY_SET;
     for (const key of keys) this.#managers.delete(key);
     this.#managers.set(bucketKey, managerWith(identity, unionOf([present, ...sets]), time));
   }
@@ -278,9 +278,9 @@ class Collapse {
  * readFieldsV1({ 'f:data': { 'f:b': {}, 'f:a': {} } }) // { 'f:data': { 'f:a': {}, 'f:b': {} } }
  */
 export function readFieldsV1(value: unknown): FieldSet {
-  if (value === undefined || value === null) return NOTHING;
+  if (value === undefined || value === null) return EMPTY_SET;
   try {
-    return readNode(value, false, 0) ?? NOTHING;
+    return readNode(value, false, 0) ?? EMPTY_SET;
   } catch (error) {
     if (error instanceof PathElementError) throw new FieldsError(error.message, { cause: error });
     throw error;
@@ -292,21 +292,21 @@ function readNode(value: unknown, isStep: boolean, depth: number): FieldSet | un
   if (value === null) return LEAF;
   if (!isRecord(value)) throw new FieldsError('ReadObjectCB: expect { or n');
   if (depth > MAX_DEPTH) throw new FieldsError('exceeded max depth');
-  const siblings = new Siblings(isStep && Object.hasOwn(value, SELF));
+  const siblings = new FieldSetBuilder(isStep && Object.hasOwn(value, SELF));
   for (const [text, inner] of Object.entries(value)) {
     if (text === SELF) continue;
     const element = parseElement(text);
     if (element === undefined) continue;
     const node = readNode(inner, true, depth + 1) ?? LEAF;
-    const twin = siblings.get(element);
-    siblings.add(element, twin === undefined ? node : united(twin, node));
+    const previous = siblings.get(element);
+    siblings.add(element, previous === undefined ? node : mergeDuplicateElements(previous, node));
   }
   const node = siblings.finish();
   return node ?? (isStep ? LEAF : undefined);
 }
 
 /** Combines two spellings of the same element: the members below it are those of the last one. */
-function united(first: FieldSet, last: FieldSet): FieldSet {
-  if (!hasBelow(last)) return withSelf(first);
+function mergeDuplicateElements(first: FieldSet, last: FieldSet): FieldSet {
+  if (!hasChildren(last)) return withSelf(first);
   return isMember(first) ? withSelf(last) : last;
 }

@@ -5,8 +5,8 @@
  * or a list whose members have their own owners.
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
+import { sameItems } from '../../util/arrays.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
-import { sameItems } from '../../util/same-items.js';
 import type { PathElement } from './path-element.js';
 import {
   hasItems,

@@ -6,19 +6,19 @@
  * in each of these versions; {@link Versions} converts them.
  */
 import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
+import { sameItems } from '../../util/arrays.js';
 import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
-import { sameItems } from '../../util/same-items.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
 import {
-  below,
+  childOf,
   difference,
+  EMPTY_SET,
   type FieldSet,
   intersection,
   isEmptySet,
   isMember,
   isSubset,
-  NOTHING,
   sameSet,
   union,
   unionOf,
@@ -26,18 +26,18 @@ import {
 import { fieldsOfIntent, fieldsOfObject } from './intent-fields.js';
 import {
   type Entries,
-  isWritten,
+  isWrittenByServer,
   type Manager,
   type ManagerIdentity,
   type Managers,
   managerKey,
   managerWith,
-  writtenAnew,
+  withEntryTime,
 } from './managers.js';
 import { merge } from './merge.js';
 import { fieldElement } from './path-element.js';
-import { reachOfChange } from './same-owners.js';
-import { atomicOnly, namedFieldsToo, trackedSchema, UNTRACKED } from './schema-sets.js';
+import { classifyChange } from './same-owners.js';
+import { ensureNamedFieldsAreMembers, trackedSchema, truncateAtAtomics, UNTRACKED } from './schema-sets.js';
 import { elementOrNone, hasItems, hasMembers, isEmptyRecord, memberNode, recordOf, UNTYPED } from './typed.js';
 
 /** An object in one version of its kind. */
@@ -50,7 +50,7 @@ export interface Versioned {
 /** Conversion to other versions of the kind. */
 export interface Versions {
   /**
-   * Converts an object to another version; undefined if that version is not served. Throws {@link UnfitVersionError} if
+   * Converts an object to another version; undefined if that version is not served. Throws {@link IncompatibleVersionError} if
    * the object cannot be converted.
    */
   convert(object: Versioned, apiVersion: string): Versioned | undefined;
@@ -59,7 +59,7 @@ export interface Versions {
 }
 
 /** An object has fields that another version of its kind does not have, so that their owners are unknown there. */
-export class UnfitVersionError extends Error {
+export class IncompatibleVersionError extends Error {
   override readonly name = 'UnfitVersionError';
 }
 
@@ -73,15 +73,15 @@ export interface Update {
 }
 
 /** The managers of the object after an update. */
-export function afterUpdate(update: Update, versions: Versions): Managers {
-  return afterChangeOfOwn(update) ?? afterAnyUpdate(update, versions);
+export function managersAfterUpdate(update: Update, versions: Versions): Managers {
+  return managersAfterOwnChange(update) ?? managersAfterAnyUpdate(update, versions);
 }
 
 /**
  * Fast path: most updates only change fields that the writer already owns, so that only the time changes. Undefined if
  * this update is different.
  */
-function afterChangeOfOwn({ before, after, managers, by, now }: Update): Managers | undefined {
+function managersAfterOwnChange({ before, after, managers, by, now }: Update): Managers | undefined {
   const key = managerKey(by);
   const mine = managers.get(key);
   if (mine === undefined) return undefined;
@@ -91,21 +91,21 @@ function afterChangeOfOwn({ before, after, managers, by, now }: Update): Manager
     if (manager.apiVersion !== before.apiVersion || isEmptySet(manager.fields)) return undefined;
     if (manager !== mine) theirs.push(manager.fields);
   }
-  const reach = reachOfChange(trackedSchema(before.schema), before.value, after.value, { mine: mine.fields, theirs });
-  if (reach === 'further') return undefined;
-  if (reach === 'nowhere' || mine.time === now) return managers;
+  const extent = classifyChange(trackedSchema(before.schema), before.value, after.value, { mine: mine.fields, theirs });
+  if (extent === 'other') return undefined;
+  if (extent === 'none' || mine.time === now) return managers;
   return new Map(managers).set(key, managerWith(by, mine.fields, now));
 }
 
 /**
- * The same fast path on stored entries, without parsing them. `further`: the update is different. Undefined: the
+ * The same fast path on stored entries, without parsing them. `other`: the update is different. Undefined: the
  * entries are not suitable.
  */
-export function entriesAfterChangeOfOwn(
+export function entriesAfterOwnChange(
   { before, after, by, now }: Omit<Update, 'managers'>,
   entries: Entries,
-): Entries | 'further' | undefined {
-  if (!isWritten(entries)) return undefined;
+): Entries | 'other' | undefined {
+  if (!isWrittenByServer(entries)) return undefined;
   let mine = -1;
   const theirs: FieldSet[] = [];
   for (let index = 0; index < entries.length; index++) {
@@ -118,9 +118,9 @@ export function entriesAfterChangeOfOwn(
   const own = entries[mine];
   if (own === undefined) return undefined;
   const owners = { mine: own.fieldsV1 as FieldSet, theirs };
-  const reach = reachOfChange(trackedSchema(before.schema), before.value, after.value, owners);
-  if (reach === 'further') return reach;
-  return reach === 'nowhere' || own.time === now ? entries : writtenAnew(entries, mine, now);
+  const extent = classifyChange(trackedSchema(before.schema), before.value, after.value, owners);
+  if (extent === 'other') return extent;
+  return extent === 'none' || own.time === now ? entries : withEntryTime(entries, mine, now);
 }
 
 function isEntryOf(entry: Entries[number], { manager, operation, subresource }: ManagerIdentity): boolean {
@@ -129,13 +129,13 @@ function isEntryOf(entry: Entries[number], { manager, operation, subresource }: 
 }
 
 /** The general algorithm for updates. */
-export function afterAnyUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
+export function managersAfterAnyUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
   const key = managerKey(by);
-  const settled = settle(managers, { before, after, versions, self: key, mode: 'update' });
+  const settled = transferOwnership(managers, { before, after, versions, self: key, mode: 'update' });
   const taken = difference(changedFields(settled.comparison), UNTRACKED);
   if (isEmptySet(taken)) return settled.managers;
   const mine = settled.managers.get(key);
-  const fields = union(mine?.fields ?? NOTHING, taken);
+  const fields = union(mine?.fields ?? EMPTY_SET, taken);
   if (mine !== undefined && fields === mine.fields && mine.time === now) return settled.managers;
   return new Map(settled.managers).set(key, managerWith(by, fields, now));
 }
@@ -176,7 +176,7 @@ export function applyIntent({ live, intent, managers, by, force, now }: Apply, v
   const merged: Versioned = { ...live, value: merge(schema, live.value, intent) };
   const pruned = last === undefined ? merged : prune(merged, { last, fields, managers: claimed, versions });
   const mode = force ? 'force' : 'apply';
-  const settled = settle(claimed, { before: live, after: pruned, versions, self: key, mode });
+  const settled = transferOwnership(claimed, { before: live, after: pruned, versions, self: key, mode });
   const next = new Map(settled.managers);
   // The comparison ignores the order of items, so the values are compared.
   const isUnchanged = deepEqual(live.value, pruned.value);
@@ -185,7 +185,7 @@ export function applyIntent({ live, intent, managers, by, force, now }: Apply, v
   return { object: isUnchanged ? undefined : pruned.value, managers: next };
 }
 
-interface Settlement {
+interface OwnershipTransfer {
   readonly before: Versioned;
   readonly after: Versioned;
   readonly versions: Versions;
@@ -199,9 +199,9 @@ interface Settlement {
  * Removes changed and removed fields from the sets of the other managers. Throws ConflictError if that is not allowed.
  * An updater keeps what it changed; the set of an applier is determined by the caller.
  */
-function settle(
+function transferOwnership(
   managers: Managers,
-  { before, after, versions, self, mode }: Settlement,
+  { before, after, versions, self, mode }: OwnershipTransfer,
 ): { readonly managers: Managers; readonly comparison: Comparison } {
   const comparison = filtered(compare(trackedSchema(before.schema), before.value, after.value), versions);
   const comparisons = new Map([[before.apiVersion, comparison]]);
@@ -210,10 +210,10 @@ function settle(
   for (const [key, manager] of managers) {
     if (key === self && mode !== 'update') continue;
     const change = comparisonIn(manager.apiVersion, comparisons, { before, after, versions });
-    const changed = change === undefined || key === self ? NOTHING : changedFields(change);
+    const changed = change === undefined || key === self ? EMPTY_SET : changedFields(change);
     const lost = intersection(manager.fields, changed);
     if (mode === 'apply' && !isEmptySet(lost)) conflicts.push({ manager, fields: lost });
-    const fields = change === undefined ? NOTHING : difference(difference(manager.fields, lost), change.removed);
+    const fields = change === undefined ? EMPTY_SET : difference(difference(manager.fields, lost), change.removed);
     if (fields === manager.fields && !isEmptySet(fields)) continue;
     next ??= new Map(managers);
     if (isEmptySet(fields)) next.delete(key);
@@ -236,7 +236,7 @@ function filtered(comparison: Comparison, versions: Versions): Comparison {
 function comparisonIn(
   apiVersion: string,
   comparisons: Map<string, Comparison>,
-  { before, after, versions }: Pick<Settlement, 'before' | 'after' | 'versions'>,
+  { before, after, versions }: Pick<OwnershipTransfer, 'before' | 'after' | 'versions'>,
 ): Comparison | undefined {
   const present = comparisons.get(apiVersion);
   if (present !== undefined) return present;
@@ -256,8 +256,8 @@ function convertedTo(
   try {
     return versions.convert(object, apiVersion);
   } catch (error) {
-    if (!(error instanceof UnfitVersionError)) throw error;
-    throw new UnfitVersionError(`failed to convert ${name} object: ${error.message}`);
+    if (!(error instanceof IncompatibleVersionError)) throw error;
+    throw new IncompatibleVersionError(`failed to convert ${name} object: ${error.message}`);
   }
 }
 
@@ -265,11 +265,11 @@ function convertedTo(
  * Truncates field sets at atomic nodes of the schema. Needed for sets that were not created with the current schema: a
  * client wrote them, or the schema has changed since.
  */
-export function reconciled(managers: Managers, live: Versioned, versions: Versions): Managers {
+export function reconcileFieldSets(managers: Managers, live: Versioned, versions: Versions): Managers {
   let next: Map<string, Manager> | undefined;
   for (const [key, manager] of managers) {
     const version = manager.apiVersion === live.apiVersion ? live : versions.convert(live, manager.apiVersion);
-    const fields = version === undefined ? manager.fields : atomicOnly(version.schema, manager.fields);
+    const fields = version === undefined ? manager.fields : truncateAtAtomics(version.schema, manager.fields);
     if (fields === manager.fields) continue;
     next ??= new Map(managers);
     next.set(key, managerWith(manager, fields, manager.time));
@@ -296,9 +296,9 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   const whole = versions.convert(merged, last.apiVersion);
   // The version of the old claims is not served any more.
   if (whole === undefined) return merged;
-  const lastFields = namedFieldsToo(whole.schema, last.fields);
+  const lastFields = ensureNamedFieldsAreMembers(whole.schema, last.fields);
   const cut = { ...whole, value: removeFields(whole.schema, whole.value, lastFields) };
-  const kept = keepOwned(whole, cut, { managers, versions });
+  const kept = addBackOwned(whole, cut, { managers, versions });
   const lost = difference(allFields(whole), allFields(versions.convert(kept, last.apiVersion) ?? kept));
   const value = removeFields(whole.schema, whole.value, intersection(lost, lastFields));
   return versions.convert({ ...whole, value }, merged.apiVersion) ?? merged;
@@ -310,9 +310,9 @@ function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
 }
 
 /** Adds back what some manager owns, version by version, starting with the version of the object. */
-function keepOwned(whole: Versioned, cut: Versioned, about: Pick<Pruning, 'managers' | 'versions'>): Versioned {
+function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, 'managers' | 'versions'>): Versioned {
   const owned = new Map<string, FieldSet[]>([[whole.apiVersion, []]]);
-  for (const { apiVersion, fields } of about.managers.values()) {
+  for (const { apiVersion, fields } of context.managers.values()) {
     const sets = owned.get(apiVersion);
     if (sets === undefined) owned.set(apiVersion, [fields]);
     else sets.push(fields);
@@ -320,17 +320,17 @@ function keepOwned(whole: Versioned, cut: Versioned, about: Pick<Pruning, 'manag
   let kept = cut;
   for (const [apiVersion, sets] of owned) {
     const fields = unionOf(sets);
-    const all = about.versions.convert(whole, apiVersion);
-    const some = about.versions.convert(kept, apiVersion);
+    const all = context.versions.convert(whole, apiVersion);
+    const some = context.versions.convert(kept, apiVersion);
     if (all === undefined || some === undefined) continue;
-    const keep = union(allFields(some), namedFieldsToo(all.schema, fields));
+    const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, fields));
     kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };
   }
   return kept;
 }
 
 function allFields({ schema, value }: Versioned): FieldSet {
-  return namedFieldsToo(schema, fieldsOfObject(schema, value));
+  return ensureNamedFieldsAreMembers(schema, fieldsOfObject(schema, value));
 }
 
 /**
@@ -352,7 +352,7 @@ function removeItems(list: ListNode, items: readonly unknown[], fields: FieldSet
   const kept: unknown[] = [];
   for (const item of items) {
     const element = elementOrNone(list, item);
-    const inner = element === undefined ? undefined : below(fields, element);
+    const inner = element === undefined ? undefined : childOf(fields, element);
     if (isMember(inner)) continue;
     kept.push(inner === undefined ? item : removeFields(list.items, item, inner));
   }
@@ -361,7 +361,7 @@ function removeItems(list: ListNode, items: readonly unknown[], fields: FieldSet
 }
 
 function removeMembers(
-  childOf: (name: string) => Structural,
+  nodeOf: (name: string) => Structural,
   record: Readonly<Record<string, unknown>>,
   fields: FieldSet,
 ): unknown {
@@ -370,12 +370,12 @@ function removeMembers(
   for (const name of Object.keys(record)) {
     const value = record[name];
     if (value === undefined) continue;
-    const inner = below(fields, fieldElement(name));
+    const inner = childOf(fields, fieldElement(name));
     if (isMember(inner)) {
       isChanged = true;
       continue;
     }
-    const kept = inner === undefined ? value : removeFields(childOf(name), value, inner);
+    const kept = inner === undefined ? value : removeFields(nodeOf(name), value, inner);
     if (kept !== value) isChanged = true;
     setOwn(out, name, kept);
   }

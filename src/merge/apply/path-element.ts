@@ -8,7 +8,7 @@
  * - `i:3`: the item at an index; parsed, but never created
  */
 import { quote } from '../../text/go/go-text.js';
-import { byBytes, printGoValue } from '../../text/go/go-value.js';
+import { compareUtf8, printGoValue } from '../../text/go/go-value.js';
 import { escapeForPages, isRecord, requireJson } from '../../util/json.js';
 
 export type PathElement = string;
@@ -58,7 +58,7 @@ function valueText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`;
   if (!isRecord(value)) return String(value ?? null);
   const members = Object.keys(value)
-    .sort(byBytes)
+    .sort(compareUtf8)
     .map((key) => `${valueText(key)}:${valueText(value[key])}`);
   return `{${members.join(',')}}`;
 }
@@ -94,7 +94,7 @@ export function parseElement(text: string): PathElement | undefined {
     case 'k': {
       const keys = parseJson(rest);
       if (!isRecord(keys)) throw new PathElementError(`expected map: ${text}`);
-      return keyElement(Object.entries(keys).sort(([left], [right]) => byBytes(left, right)));
+      return keyElement(Object.entries(keys).sort(([left], [right]) => compareUtf8(left, right)));
     }
     case 'v':
       return valueElement(parseJson(rest));
@@ -122,7 +122,7 @@ function parseJson(text: string): unknown {
  * Prints a path element for messages: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. Numbers of a stored set are floats:
  * `[port=1e+06]`.
  */
-export function printElement(element: PathElement, from: 'object' | 'kept' = 'object'): string {
+export function printElement(element: PathElement, from: 'object' | 'stored' = 'object'): string {
   const rest = element.slice(2);
   switch (element[0]) {
     case 'k':
@@ -138,7 +138,7 @@ export function printElement(element: PathElement, from: 'object' | 'kept' = 'ob
   }
 }
 
-function printValue(value: unknown, from: 'object' | 'kept'): string {
+function printValue(value: unknown, from: 'object' | 'stored'): string {
   if (typeof value === 'string') return quote(value);
   if (value === null) return 'null';
   if (Array.isArray(value)) return `[${value.map((item) => printValue(item, from)).join(',')}]`;
@@ -148,20 +148,20 @@ function printValue(value: unknown, from: 'object' | 'kept'): string {
       .join('');
   }
   const isLong = typeof value === 'number' && Math.abs(value) >= 1e6;
-  return isLong && from === 'kept' ? value.toExponential().replace(/\+(\d)$/, '+0$1') : printGoValue(value);
+  return isLong && from === 'stored' ? value.toExponential().replace(/\+(\d)$/, '+0$1') : printGoValue(value);
 }
 
 /** The canonical order of sibling elements: the node itself, fields, items by key, by value, by index. */
 export function compareElements(left: PathElement, right: PathElement): number {
   if (left === right) return 0;
-  if (left[0] === 'f' && right[0] === 'f') return byBytes(left, right);
+  if (left[0] === 'f' && right[0] === 'f') return compareUtf8(left, right);
   if (left[0] === 'k' && right[0] === 'k') return compareKeys(keysOf(left), keysOf(right));
   return compareParsed(parsed(left), parsed(right));
 }
 
 /** Sorts elements in canonical order, in place. Each element is parsed at most once. */
 export function sortElements(elements: PathElement[]): PathElement[] {
-  if (elements.every((element) => element[0] === 'f' || element === '.')) return elements.sort(byBytes);
+  if (elements.every((element) => element[0] === 'f' || element === '.')) return elements.sort(compareUtf8);
   // The parsed keys are cached.
   if (elements.length <= FEW && elements.every((element) => element[0] === 'k' || element === '.')) {
     return elements.sort(compareElements);
@@ -226,9 +226,9 @@ function compareKeys(left: Keys, right: Keys): number {
     const [leftName, leftValue] = left[at] as Keys[number];
     const [rightName, rightValue] = right[at] as Keys[number];
     const order =
-      (leftName === rightName ? 0 : byBytes(leftName, rightName)) ||
+      (leftName === rightName ? 0 : compareUtf8(leftName, rightName)) ||
       (typeof leftValue === 'string' && typeof rightValue === 'string'
-        ? byBytes(leftValue, rightValue)
+        ? compareUtf8(leftValue, rightValue)
         : compareValues(leftValue, rightValue));
     if (order !== 0) return order;
   }
@@ -239,9 +239,9 @@ function compareKeys(left: Keys, right: Keys): number {
 function compareValues(left: unknown, right: unknown): number {
   const kind = valueRank(left) - valueRank(right);
   if (kind !== 0) return kind;
-  if (typeof left === 'string') return byBytes(left, right as string);
+  if (typeof left === 'string') return compareUtf8(left, right as string);
   if (typeof left === 'number' || typeof left === 'boolean') return Number(left) - Number(right);
-  return byBytes(JSON.stringify(left), JSON.stringify(right));
+  return compareUtf8(JSON.stringify(left), JSON.stringify(right));
 }
 
 function valueRank(value: unknown): number {

@@ -6,12 +6,12 @@
  */
 import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual, isRecord } from '../../util/json.js';
-import { everything } from './compare.js';
-import { below, type FieldSet, isEmptySet, isMember, NOTHING, SELF, sameSet } from './field-set.js';
+import { ownableFields } from './compare.js';
+import { childOf, EMPTY_SET, type FieldSet, isEmptySet, isMember, SELF, sameSet } from './field-set.js';
 import { fieldElement } from './path-element.js';
 import {
   type DeclaredField,
-  declaredNamed,
+  declaredByName,
   elementOrNone,
   hasItems,
   hasMembers,
@@ -29,17 +29,17 @@ interface Owners {
   readonly theirs: readonly FieldSet[];
 }
 
-/** The extent of a change: `own`: only values that the writer alone owns; `further`: possibly others. */
-export type Reach = 'nowhere' | 'own' | 'further';
+/** The extent of a change: `own`: only values that the writer alone owns; `other`: possibly others. */
+export type ChangeExtent = 'none' | 'own' | 'other';
 
 /** Both values match the schema of the node. */
-export function reachOfChange(node: ObjectNode, before: unknown, after: unknown, owners: Owners): Reach {
-  return isRecord(before) && isRecord(after) ? reach(node, before, after, owners) : 'further';
+export function classifyChange(node: ObjectNode, before: unknown, after: unknown, owners: Owners): ChangeExtent {
+  return isRecord(before) && isRecord(after) ? classifyMembers(node, before, after, owners) : 'other';
 }
 
-function reach(node: ObjectNode, before: Members, after: Members, owners: Owners): Reach {
-  const fields = declaredNamed(node);
-  let found: Reach = 'nowhere';
+function classifyMembers(node: ObjectNode, before: Members, after: Members, owners: Owners): ChangeExtent {
+  const fields = declaredByName(node);
+  let found: ChangeExtent = 'none';
   let inBoth = 0;
   const names = Object.keys(before);
   for (let index = 0; index < names.length; index++) {
@@ -55,40 +55,45 @@ function reach(node: ObjectNode, before: Members, after: Members, owners: Owners
     if (was === is) continue;
     const field = fields.get(name);
     if (field === undefined && !node.preserveUnknown) continue;
-    if (field === undefined || was === undefined || is === undefined) return 'further';
-    const inside = reachOfValue(field, was, is, owners);
-    if (inside === 'further') return inside;
+    if (field === undefined || was === undefined || is === undefined) return 'other';
+    const inside = classifyValueChange(field, was, is, owners);
+    if (inside === 'other') return inside;
     if (inside === 'own') found = inside;
   }
   if (Object.keys(after).length > inBoth) {
     for (const name of Object.keys(after)) {
       if (Object.hasOwn(before, name) || after[name] === undefined) continue;
-      if (node.preserveUnknown || fields.has(name)) return 'further';
+      if (node.preserveUnknown || fields.has(name)) return 'other';
     }
   }
   return found;
 }
 
-function reachOfValue({ node, element }: DeclaredField, was: unknown, is: unknown, owners: Owners): Reach {
+function classifyValueChange(
+  { node, element }: DeclaredField,
+  was: unknown,
+  is: unknown,
+  owners: Owners,
+): ChangeExtent {
   if (node.type === 'object' && !node.atomic && isRecord(was) && isRecord(is)) {
-    return reach(node, was, is, ownersBelow(owners, element));
+    return classifyMembers(node, was, is, ownersBelow(owners, element));
   }
-  if (deepEqual(was, is)) return 'nowhere';
-  if (!isOneValue(node)) return 'further';
+  if (deepEqual(was, is)) return 'none';
+  if (!isOwnedAsWhole(node)) return 'other';
   const { mine, theirs } = ownersBelow(owners, element);
-  return isMember(mine) && mine !== NO_STEP && theirs.length === 0 ? 'own' : 'further';
+  return isMember(mine) && mine !== NO_ELEMENT && theirs.length === 0 ? 'own' : 'other';
 }
 
 /** Stands for an element that is not in the set. */
-const NO_STEP: FieldSet = Object.freeze({});
+const NO_ELEMENT: FieldSet = Object.freeze({});
 
 function ownersBelow({ mine, theirs }: Owners, element: string): Owners {
-  const inner = theirs.length === 0 ? theirs : theirs.flatMap((set) => below(set, element) ?? []);
-  return { mine: below(mine, element) ?? NO_STEP, theirs: inner };
+  const inner = theirs.length === 0 ? theirs : theirs.flatMap((set) => childOf(set, element) ?? []);
+  return { mine: childOf(mine, element) ?? NO_ELEMENT, theirs: inner };
 }
 
 /** Reports whether a node is owned as a whole. */
-function isOneValue(node: Structural): boolean {
+function isOwnedAsWhole(node: Structural): boolean {
   switch (node.type) {
     case 'scalar':
       return true;
@@ -100,12 +105,12 @@ function isOneValue(node: Structural): boolean {
 }
 
 /** Reports whether a set contains exactly the fields that `after` has in addition to `before`. */
-export function isAllThatIsNew(node: ObjectNode, before: unknown, after: unknown, set: FieldSet): boolean {
+export function isExactAddition(node: ObjectNode, before: unknown, after: unknown, set: FieldSet): boolean {
   return isRecord(before) && isRecord(after) && isNew(node, before, after, set);
 }
 
 function isNew(node: ObjectNode, before: Members, after: Members, set: FieldSet): boolean {
-  const fields = declaredNamed(node);
+  const fields = declaredByName(node);
   let steps = 0;
   const names = Object.keys(after);
   for (let index = 0; index < names.length; index++) {
@@ -118,20 +123,20 @@ function isNew(node: ObjectNode, before: Members, after: Members, set: FieldSet)
       if (node.preserveUnknown) return false;
       continue;
     }
-    const inner = below(set, field.element);
+    const inner = childOf(set, field.element);
     if (was === undefined) {
-      if (inner === undefined || !isEverything(field.node, is, inner)) return false;
+      if (inner === undefined || !isAllOwnable(field.node, is, inner)) return false;
     } else if (field.node.type === 'object' && !field.node.atomic && isRecord(was) && isRecord(is)) {
-      if (!isNewInside(field.node, was, is, inner ?? NOTHING)) return false;
+      if (!isNewInside(field.node, was, is, inner ?? EMPTY_SET)) return false;
       if (inner === undefined) continue;
       // An empty set would mean that the node itself is new.
       if (isEmptySet(inner)) return false;
     } else if (was === null && hasItems(field.node) && Array.isArray(is) && is.length > 0) {
       // The list existed before, but was empty (null).
-      if (inner === undefined || !sameBelow(everything(field.node, is), inner)) return false;
+      if (inner === undefined || !sameBelow(ownableFields(field.node, is), inner)) return false;
     } else {
       if (deepEqual(was, is)) continue;
-      if (inner === undefined || !isOneValue(field.node) || !isEmptySet(inner)) return false;
+      if (inner === undefined || !isOwnedAsWhole(field.node) || !isEmptySet(inner)) return false;
     }
     steps++;
   }
@@ -158,23 +163,23 @@ function sameBelow(left: FieldSet, right: FieldSet): boolean {
   let steps = 0;
   for (const step in left) {
     if (step === SELF) continue;
-    const counterpart = below(right, step);
+    const counterpart = childOf(right, step);
     if (counterpart === undefined || !sameSet(left[step] as FieldSet, counterpart)) return false;
     steps++;
   }
   return steps === countSteps(right);
 }
 
-/** Reports whether a set contains exactly what is ownable of a new value, itself included; see {@link everything}. */
-function isEverything(node: Structural, value: unknown, set: FieldSet): boolean {
+/** Reports whether a set contains exactly what is ownable of a new value, itself included; see {@link ownableFields}. */
+function isAllOwnable(node: Structural, value: unknown, set: FieldSet): boolean {
   if (node.type === 'scalar') return isEmptySet(set);
   if (hasMembers(node, value)) {
     if (!isRecord(value)) return isEmptySet(set);
     if (node.type !== 'object' || node.reusable !== true) return isEveryMember(node, value, set);
-    return sameSet(everything(node, value), set);
+    return sameSet(ownableFields(node, value), set);
   }
   if (!hasItems(node)) return isEmptySet(set);
-  return isOnlyItem(node, value, set) || sameSet(everything(node, value), set);
+  return isOnlyItem(node, value, set) || sameSet(ownableFields(node, value), set);
 }
 
 /** Fast path: most `map` and `set` lists have a single item (an owner reference, a port). */
@@ -189,7 +194,7 @@ function isOnlyItem(node: ListNode, value: unknown, set: FieldSet): boolean {
     if (step !== element || only !== undefined) return false;
     only = set[step];
   }
-  return only !== undefined && isEverything(node.items, value[0], only);
+  return only !== undefined && isAllOwnable(node.items, value[0], only);
 }
 
 function isEveryMember(node: MemberNode, record: Members, set: FieldSet): boolean {
@@ -198,8 +203,8 @@ function isEveryMember(node: MemberNode, record: Members, set: FieldSet): boolea
     const value = record[name];
     if (value === undefined) continue;
     if (node.type === 'object' && !node.preserveUnknown && !node.fields.has(name)) continue;
-    const inner = below(set, fieldElement(name));
-    if (inner === undefined || !isEverything(memberNode(node, name) ?? UNTYPED, value, inner)) return false;
+    const inner = childOf(set, fieldElement(name));
+    if (inner === undefined || !isAllOwnable(memberNode(node, name) ?? UNTYPED, value, inner)) return false;
     steps++;
   }
   if (steps === 0) return isEmptySet(set);

@@ -1,5 +1,6 @@
 /**
- * Operations on field sets that use the schema: fields that the schema declares, and atomic nodes.
+ * Operations on field sets that use the schema: fields that the schema declares, atomic nodes, and fields that no
+ * manager can own.
  */
 import type { Structural } from '../../schema/structural.js';
 import { type Field, type ObjectNode, uniform } from '../../schema/structural.js';
@@ -7,48 +8,30 @@ import { type FieldSet, isEmptySet, isMember, LEAF, SELF, setOfFields } from './
 import { fieldName, isKeyed, type PathElement } from './path-element.js';
 import { type MemberNode, memberNode, UNTYPED } from './typed.js';
 
-const IDENTITY = ['apiVersion', 'kind'];
-
-const SERVERS_METADATA = [
-  'name',
-  'namespace',
-  'creationTimestamp',
-  'selfLink',
-  'uid',
-  'clusterName',
-  'generation',
-  'managedFields',
-  'resourceVersion',
-];
-
-export const UNTRACKED = setOfFields([...IDENTITY, 'metadata', ...SERVERS_METADATA.map((name) => `metadata.${name}`)]);
-
-const schemas = new WeakMap<ObjectNode, ObjectNode>();
-
 /**
  * Adds every declared field on the way to a path: a struct is removed when its last member is removed. Map keys and
  * list items are not added, because they exist independently of their content. (upstream: EnsureNamedFieldsAreMembers)
  */
-export function namedFieldsToo(node: Structural, fields: FieldSet): FieldSet {
+export function ensureNamedFieldsAreMembers(node: Structural, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
     const name = fieldName(element);
     const isNamed = name !== undefined && node.type === 'object' && node.fields.has(name);
-    const deeper = isEmptySet(inner) ? inner : namedFieldsToo(childOf(node, element), inner);
+    const deeper = isEmptySet(inner) ? inner : ensureNamedFieldsAreMembers(childOf(node, element), inner);
     return isNamed && !isMember(deeper) ? { [SELF]: LEAF, ...deeper } : deeper;
   });
 }
 
 /** Replaces all paths below an atomic node by the node. */
-export function atomicOnly(node: Structural, fields: FieldSet): FieldSet {
+export function truncateAtAtomics(node: Structural, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
     if (isEmptySet(inner)) return inner;
     const child = anyChildOf(node, element);
-    return isAtom(child) ? LEAF : atomicOnly(child, inner);
+    return isAtomic(child) ? LEAF : truncateAtAtomics(child, inner);
   });
 }
 
 /** Atomic although it has members. */
-function isAtom(node: Structural): boolean {
+function isAtomic(node: Structural): boolean {
   if (node.type === 'list') return node.listType === 'atomic';
   return node.type !== 'scalar' && node.atomic && !isOfUntyped(node);
 }
@@ -90,6 +73,24 @@ function isMemberNode(node: Structural): node is MemberNode {
   return node.type === 'object' || node.type === 'map' || node.type === 'any';
 }
 
+const IDENTITY = ['apiVersion', 'kind'];
+
+const SERVER_METADATA = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+];
+
+export const UNTRACKED = setOfFields([...IDENTITY, 'metadata', ...SERVER_METADATA.map((name) => `metadata.${name}`)]);
+
+const schemas = new WeakMap<ObjectNode, ObjectNode>();
+
 /** The schema of an object without these fields, for walks that skip them. */
 export function trackedSchema(schema: ObjectNode): ObjectNode {
   let tracked = schemas.get(schema);
@@ -104,7 +105,7 @@ function withoutUntracked(schema: ObjectNode): ObjectNode {
   const metadata = schema.fields.get('metadata');
   // With preserved unknown fields, removed fields would be visited as unknown ones.
   if (schema.preserveUnknown || metadata?.node.type !== 'object') return schema;
-  const node = without(metadata.node, SERVERS_METADATA);
+  const node = without(metadata.node, SERVER_METADATA);
   const fields = new Map<string, Field>(without(schema, IDENTITY).fields).set('metadata', { ...metadata, node });
   return uniform({ ...schema, fields });
 }

@@ -1,26 +1,15 @@
 /**
- * How the walks of this folder treat a schema node: as an atomic value, as members by name, or as a list of items.
- * Where there is no schema (below a field that preserves unknown fields), the value decides: maps are merged,
- * everything else is atomic.
+ * How the walks of this folder treat a schema node: as an atomic value, as members by name, or as a list of items, and
+ * the path elements of items. Where there is no schema (below a field that preserves unknown fields), the value
+ * decides: maps are merged, everything else is atomic.
  */
 
 import { zeroValue } from '../../schema/decode.js';
 import type { AnyNode, Field, ListNode, MapNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { quote } from '../../text/go/go-text.js';
-import { byBytes } from '../../text/go/go-value.js';
+import { compareUtf8 } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { fieldElement, keyElement, type PathElement, valueElement } from './path-element.js';
-
-/** An item that has no path element, because it lacks a key or has the wrong type. */
-export class ItemError extends Error {
-  override readonly name = 'ItemError';
-}
-
-const MOST_KNOWN = 256;
-
-const LONGEST_KNOWN = 64;
-
-const keysByList = new WeakMap<ListNode, readonly Key[]>();
 
 /** A node whose members have their own owners. */
 export type MemberNode = ObjectNode | MapNode | AnyNode;
@@ -85,7 +74,7 @@ export function declaredFields(node: ObjectNode): readonly DeclaredField[] {
 }
 
 /** The declared fields by name. */
-export function declaredNamed(node: ObjectNode): ReadonlyMap<string, DeclaredField> {
+export function declaredByName(node: ObjectNode): ReadonlyMap<string, DeclaredField> {
   return (declared.get(node) ?? declaredIn(node)).byName;
 }
 
@@ -93,7 +82,7 @@ function declaredIn(node: ObjectNode): Declared {
   let known = declared.get(node);
   if (known === undefined) {
     const inOrder = [...node.fields.values()]
-      .sort((left, right) => byBytes(left.name, right.name))
+      .sort((left, right) => compareUtf8(left.name, right.name))
       .map(({ name, node: child }, order) => ({ name, element: fieldElement(name), node: child, order }));
     known = { inOrder, byName: new Map(inOrder.map((field) => [field.name, field])) };
     declared.set(node, known);
@@ -119,10 +108,15 @@ export function isEmptyRecord(record: Readonly<Record<string, unknown>>): boolea
   return true;
 }
 
+/** An item that has no path element, because it lacks a key or has the wrong type. */
+export class ItemError extends Error {
+  override readonly name = 'ItemError';
+}
+
 /** The path element of an item. Throws {@link ItemError}. */
 export function itemElement(list: ListNode, item: unknown): PathElement {
   const element = elementOrNone(list, item);
-  if (element === undefined) throw new ItemError(whyNot(list, item));
+  if (element === undefined) throw new ItemError(itemProblem(list, item));
   return element;
 }
 
@@ -141,7 +135,7 @@ function mapElement(list: ListNode, item: Readonly<Record<string, unknown>>): Pa
   const only = wanted.length === 1 ? wanted[0] : undefined;
   if (only !== undefined) {
     const value = keyValue(item, only);
-    return value === undefined ? undefined : elementOfKey(only, value);
+    return value === undefined ? undefined : cachedKeyElement(only, value);
   }
   const keys: [name: string, value: unknown][] = [];
   for (const key of wanted) {
@@ -153,18 +147,22 @@ function mapElement(list: ListNode, item: Readonly<Record<string, unknown>>): Pa
 }
 
 /** Most items have a single key with one of few values (`Ready`, `web`), so the elements are cached. */
-function elementOfKey({ name, elements }: Key, value: unknown): PathElement {
-  if (typeof value !== 'string' || value.length > LONGEST_KNOWN) return keyElement([[name, value]]);
+function cachedKeyElement({ name, elements }: Key, value: unknown): PathElement {
+  if (typeof value !== 'string' || value.length > MAX_CACHED_LENGTH) return keyElement([[name, value]]);
   let element = elements.get(value);
   if (element === undefined) {
     element = keyElement([[name, value]]);
-    if (elements.size >= MOST_KNOWN) elements.clear();
+    if (elements.size >= MAX_CACHED) elements.clear();
     elements.set(value, element);
   }
   return element;
 }
 
-function whyNot(list: ListNode, item: unknown): string {
+const MAX_CACHED = 256;
+
+const MAX_CACHED_LENGTH = 64;
+
+function itemProblem(list: ListNode, item: unknown): string {
   if (list.listType === 'set') {
     if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
     return `associative list without keys has an element that's ${isRecord(item) ? 'a map type' : 'an explicit null'}`;
@@ -184,6 +182,8 @@ function keyValue(item: Readonly<Record<string, unknown>>, { name, fallback }: K
   return value === undefined ? fallback : value;
 }
 
+const keysByList = new WeakMap<ListNode, readonly Key[]>();
+
 interface Key {
   readonly name: string;
   /** The value used if an item omits the key. */
@@ -198,7 +198,7 @@ function keysOf(list: ListNode): readonly Key[] {
   if (keys === undefined) {
     const fields = list.items.type === 'object' ? list.items.fields : undefined;
     keys = [...list.mapKeys]
-      .sort(byBytes)
+      .sort(compareUtf8)
       .map((name) => ({ name, fallback: fallbackOf(list, fields?.get(name)), elements: new Map() }));
     keysByList.set(list, keys);
   }

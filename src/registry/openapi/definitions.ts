@@ -15,20 +15,24 @@ import {
 } from '../../schema/to-openapi.js';
 import { sortedRecord } from '../../util/order.js';
 import { type CommonField, customSchema } from './custom.js';
-import { describeField, describeType } from './describe.js';
 import { type MetaType, metaTypeNode } from './meta-types.js';
 import {
   definitionName,
-  formlessType,
+  unionTypeOf,
   kindName,
   metaPackage,
   type Package,
   packageOf,
   packageOfKind,
-  plainField,
+  fieldWithoutDialect,
   versionPackage,
 } from './names.js';
-import { ownSchema } from './own-kind.js';
+import { userDefinedKindSchema } from './custom.js';
+import { descriptions } from './descriptions/index.js';
+
+const COMMON_FIELDS: readonly string[] = ['apiVersion', 'kind', 'metadata'];
+
+const known = new Map<string, Notes>();
 
 /** Meta types that are spoken in every group, and say so. */
 const IN_EVERY_GROUP: readonly string[] = ['DeleteOptions', 'WatchEvent'];
@@ -51,7 +55,7 @@ export class Definitions {
   kind(served: ServedKind): string {
     const name = kindName(served, this.#dialect);
     return this.#define(name, () => ({
-      ...(served.kind.manner === 'struct'
+      ...(served.kind.representation === 'struct'
         ? this.#object(served.schema, packageOfKind(served), served.kind.kind)
         : this.#usersObject(served)),
       ...this.#groupVersionKinds([served.gvk]),
@@ -66,7 +70,7 @@ export class Definitions {
     const name = kindName(served, this.#dialect, listKind);
     return this.#define(name, () => {
       const item = { $ref: this.kind(served) };
-      const hasDefaults = this.#version === 3 && kind.manner === 'struct';
+      const hasDefaults = this.#version === 3 && kind.representation === 'struct';
       const metadata = { $ref: this.meta('ListMeta') };
       const describe = (field: string) => ({ description: describeField('meta', 'List', field) });
       return {
@@ -126,7 +130,7 @@ export class Definitions {
   /** Kinds that users have made, whichever way. */
   #usersObject(served: ServedKind): OpenApiSchema {
     const home: Package = { path: '', group: '' };
-    const schema = served.kind.custom?.published ?? ownSchema(served, (type) => this.#struct(type, home));
+    const schema = served.kind.custom?.publishedSchema ?? userDefinedKindSchema(served, (type) => this.#struct(type, home));
     return customSchema(schema, {
       version: this.#version,
       dialect: this.#dialect,
@@ -147,8 +151,8 @@ export class Definitions {
       version: this.#version,
       dialect: this.#dialect,
       reference: (held) => (typeof held === 'string' ? this.#named(held) : this.#struct(held, home)),
-      formless: (field) => formlessType(type, field),
-      describe: (field) => describeField(home.group, type, plainField(field, this.#dialect)),
+      unionType: (field) => unionTypeOf(type, field),
+      describe: (field) => describeField(home.group, type, fieldWithoutDialect(field, this.#dialect)),
     };
   }
 
@@ -162,7 +166,7 @@ export class Definitions {
 
   #struct(node: ObjectNode, holder: Package): string | undefined {
     // What users' kinds hold has no name.
-    if (node.manner === 'document' || node.goName === '') return undefined;
+    if (node.representation === 'document' || node.goName === '') return undefined;
     const home = packageOf(node.goName, holder);
     const name = definitionName(node.goName, home, this.#dialect);
     // A type that is owned as a whole is published so, also where a field that holds it is owned in parts.
@@ -189,7 +193,7 @@ export class Definitions {
 
   /** Of users' kinds; what those of the service can be selected by is known. */
   #selectableFields({ kind }: ServedKind): OpenApiSchema {
-    const fields = kind.manner === 'struct' ? [] : Object.keys(kind.strategy.selectableFields);
+    const fields = kind.representation === 'struct' ? [] : Object.keys(kind.strategy.read.selectableFields);
     if (fields.length === 0) return {};
     return { [this.#dialect.extension('selectable-fields')]: fields.map((fieldPath) => ({ fieldPath })) };
   }
@@ -203,4 +207,65 @@ export class Definitions {
 
 function isWhole({ fields }: ObjectNode): boolean {
   return ['apiVersion', 'kind', 'metadata'].every((name) => fields.has(name));
+}
+
+/** What a type is for. */
+export function describeType(group: string, type: string): string | undefined {
+  return notesOf(group).types.get(type);
+}
+
+/**
+ * What a field is for: said of its type, or else of types like it, of all types of its package, or of all types at all.
+ * Of users' kinds, whose package has no name, only what every kind has is known.
+ */
+export function describeField(group: string, type: string, field: string): string | undefined {
+  if (group === '') return COMMON_FIELDS.includes(field) ? notesOf('meta').fields.get(`* ${field}`) : undefined;
+  for (const where of [group, 'meta']) {
+    const { fields } = notesOf(where);
+    const kinds = where === group ? [type] : [];
+    if (type.endsWith('Condition')) kinds.push('*Condition');
+    for (const kind of [...kinds, '*']) {
+      const text = fields.get(`${kind} ${field}`);
+      if (text !== undefined) return text;
+    }
+  }
+  return undefined;
+}
+
+interface Notes {
+  readonly types: ReadonlyMap<string, string>;
+  /** By type and field, with a space between. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+function notesOf(group: string): Notes {
+  let notes = known.get(group);
+  if (notes === undefined) {
+    notes = parseDescriptions(descriptions[group] ?? []);
+    known.set(group, notes);
+  }
+  return notes;
+}
+
+/** Reads the notation above. */
+export function parseDescriptions(texts: readonly string[]): Notes {
+  const types = new Map<string, string>();
+  const fields = new Map<string, string>();
+  let current: readonly string[] = [];
+  for (const line of texts.flatMap((text) => text.split('\n'))) {
+    if (line === '') continue;
+    const isField = line.startsWith(' ');
+    const [names = '', ...words] = line.trim().split(' ');
+    const text = words.join(' ');
+    if (!isField) current = names.split(',');
+    for (const type of current) {
+      if (isField) for (const field of names.split(',')) noteFirst(fields, `${type} ${field}`, text);
+      else if (text !== '') noteFirst(types, type, text);
+    }
+  }
+  return { types, fields };
+}
+
+function noteFirst(notes: Map<string, string>, key: string, text: string): void {
+  if (!notes.has(key)) notes.set(key, text);
 }

@@ -71,7 +71,7 @@ export function definitionName(name: string, home: Package, dialect: Dialect): s
 
 /** The name of a served kind or, with `name`, of its list. */
 export function kindName(served: ServedKind, dialect: Dialect, name = served.kind.kind): string {
-  if (served.kind.manner === 'struct') return definitionName(name, packageOfKind(served), dialect);
+  if (served.kind.representation === 'struct') return definitionName(name, packageOfKind(served), dialect);
   const { group, version } = served.gvk;
   return [...group.split('.').reverse(), version, name].filter((part) => part !== '').join('.');
 }
@@ -105,12 +105,12 @@ const FORMLESS: Readonly<Record<string, NamedType>> = {
   dependencies: 'JSONSchemaPropsOrStringArray',
 };
 
-export function formlessType(type: string, field: string): NamedType | undefined {
+export function unionTypeOf(type: string, field: string): NamedType | undefined {
   return type === 'JSONSchemaProps' ? FORMLESS[field] : undefined;
 }
 
 /** Fields that are named after an extension are described without the token of the dialect: `x-list-type`. */
-export function plainField(field: string, dialect: Dialect): string {
+export function fieldWithoutDialect(field: string, dialect: Dialect): string {
   const prefix = dialect.extension('');
   return field.startsWith(prefix) ? `x-${field.slice(prefix.length)}` : field;
 }

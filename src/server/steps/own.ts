@@ -91,12 +91,12 @@ function writerOf({ served, request }: WriteOperation): ManagerIdentity {
 /** What an update changes belongs to who updates. */
 export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
   const again = ownedAgain(draft, live, write);
-  if (again !== undefined && again !== 'further') {
+  if (again !== undefined && again !== 'other') {
     draft.metadata.managedFields = again as ManagedFieldsEntry[];
     return;
   }
   const managers = startingManagers(draft, live, write);
-  const after = again === 'further' ? managersAfterAnyUpdate : managersAfterUpdate;
+  const after = again === 'other' ? managersAfterAnyUpdate : managersAfterUpdate;
   // Nobody tracks this object: it was written before anybody did, or a client has put an end to it.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
   else {
@@ -106,7 +106,7 @@ export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOper
 }
 
 /** `further`: somebody else is concerned. Undefined: that is to be found out, or the client has something to say about it. */
-function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation): Entries | 'further' | undefined {
+function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation): Entries | 'other' | undefined {
   const { served, request, context } = write;
   const entries = live.metadata.managedFields;
   const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;

@@ -62,8 +62,8 @@ describe('compileKindRules', () => {
     [{ rule: 'self.spec.nope == 1' }, 'orchplane: Widget: rules[0].rule: compilation failed'],
     [{ rule: 'self.spec.min' }, 'cel expression must evaluate to a bool'],
     [{ rule: 'true', messageExpression: '1' }, 'messageExpression must evaluate to a string'],
-    [{ rule: 'true', fieldPath: '.nope' }, 'fieldPath .nope of rule true leads nowhere'],
-    [{ rule: ' ' }, 'a rule without text'],
+    [{ rule: 'true', fieldPath: '.nope' }, 'fieldPath .nope of rule true is not a field of the schema'],
+    [{ rule: ' ' }, 'a rule is empty'],
     [{ rule: 'self.spec.free == 1' }, "undefined field 'free'"],
   ])('%j is refused where the kind is defined', (rule, message) => {
     expect(() => compileKindRules('Widget', Widget.body, [rule])).toThrow(message);

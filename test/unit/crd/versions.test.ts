@@ -119,9 +119,9 @@ describe('a function', () => {
       'failed: no way',
     ],
     ['that rejects', () => Promise.reject(new Error('no way')), 'failed: no way'],
-    ['that returns nothing', () => undefined, 'failed: the function returned undefined, no object'],
-    ['that returns a list', () => [], 'failed: the function returned a list, no object'],
-    ['that promises a number', async () => 5, 'failed: the function returned a number, no object'],
+    ['that returns nothing', () => undefined, 'failed: the function returned undefined, not an object'],
+    ['that returns a list', () => [], 'failed: the function returned a list, not an object'],
+    ['that promises a number', async () => 5, 'failed: the function returned a number, not an object'],
     [
       'that forgets the version',
       (draft: Spec) => draft,

@@ -15,15 +15,15 @@ describe('a definition is refused', () => {
     [
       'for a key that items do not have',
       () => mapList(item, 'nmae' as 'name'),
-      /mapList by "nmae", which its items do not have/,
+      /mapList key "nmae" is not a field of the items/,
     ],
-    ['for a key that items may leave out', () => mapList(item, 'port'), /mapList by "port", which items may leave out/],
-    ['for no key', () => mapList(item, []), /mapList needs the key/],
+    ['for a key that items may leave out', () => mapList(item, 'port'), /mapList key "port" is optional/],
+    ['for no key', () => mapList(item, []), /mapList needs at least one key/],
     ['for items that are no objects', () => mapList(z.string(), 'length' as never), /mapList is for objects/],
     [
       'for a key that is no plain value',
       () => mapList(z.object({ at: z.object({}) }), 'at'),
-      /"at", which is no plain value/,
+      /mapList key "at" is not a scalar/,
     ],
     ['for a set of objects', () => setList(item), /setList is for strings, numbers and booleans/],
   ])('%s', (_why, list, message) => {

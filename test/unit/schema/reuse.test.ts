@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { CronJob } from '../../../src/kinds/batch/v1/cron-job.js';
 import { decode } from '../../../src/schema/decode.js';
-import { KnownParts } from '../../../src/schema/reuse.js';
+import { ReusableParts } from '../../../src/schema/reuse.js';
 import type { ObjectNode } from '../../../src/schema/structural.js';
 
 const schema = CronJob.schema as ObjectNode;
@@ -16,7 +16,7 @@ const objectWith = (active: readonly object[]) =>
   Object.freeze({ status: Object.freeze({ active: Object.freeze([...active]) }) });
 
 test('items of a list are known one by one, in any order', () => {
-  const known = new KnownParts();
+  const known = new ReusableParts();
   const items = ['a', 'b', 'c', 'd'].map(referenceTo);
   known.note(schema, objectWith(items));
   const asked = [0, 1, 1, 3, 2, 0, 1, 2, 3, 3, 0];
@@ -28,7 +28,7 @@ test('items of a list are known one by one, in any order', () => {
 });
 
 test('a list that loses and gains items', () => {
-  const known = new KnownParts();
+  const known = new ReusableParts();
   const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map(referenceTo) as [object, object, object, object, object];
   const first = objectWith([a, b, c]);
   const second = objectWith([a, c, d]);
@@ -41,7 +41,7 @@ test('a list that loses and gains items', () => {
 });
 
 test('a decoded list keeps the items that are known, and finishes the others', () => {
-  const known = new KnownParts();
+  const known = new ReusableParts();
   const [a, b] = [referenceTo('a'), referenceTo('b')];
   known.note(schema, objectWith([a, b]));
   const fresh = { name: 'c', kind: 'Job' };
@@ -55,7 +55,7 @@ test('a decoded list keeps the items that are known, and finishes the others', (
 });
 
 test('a list of which nothing is known may still be changed', () => {
-  const known = new KnownParts();
+  const known = new ReusableParts();
   const value = { status: { active: [{ name: 'c', kind: 'Job' }] } };
   const decoded = decode(schema, { value }, (part, node) => known.has(part, node));
   const { active } = decoded.value['status'] as { active: readonly object[] };

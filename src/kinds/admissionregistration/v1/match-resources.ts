@@ -7,7 +7,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import { defaultedPointer, namedString, optional, words } from '../../../schema/hints.js';
+import { defaultedPointer, namedString, optional, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { labelSelector } from '../../shared/types.js';
@@ -16,11 +16,11 @@ import { type Accepted, conditionErrors } from '../expressions/definition.js';
 export type AdmissionOperation = '*' | 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 const ruleFields = () => ({
-  operations: optional(z.array(words<AdmissionOperation>('v1.OperationType'))),
+  operations: optional(z.array(enumString<AdmissionOperation>('v1.OperationType'))),
   apiGroups: optional(z.array(z.string())),
   apiVersions: optional(z.array(z.string())),
   resources: optional(z.array(z.string())),
-  scope: defaultedPointer(words<'*' | 'Cluster' | 'Namespaced'>('v1.ScopeType'), '*'),
+  scope: defaultedPointer(enumString<'*' | 'Cluster' | 'Namespaced'>('v1.ScopeType'), '*'),
 });
 
 const ruleWithOperationsShape = () => ruleFields();
@@ -45,7 +45,7 @@ const matchResourcesShape = () => ({
   objectSelector: defaultedPointer(labelSelector(), {}),
   resourceRules: optional(z.array(namedRuleWithOperations())),
   excludeResourceRules: optional(z.array(namedRuleWithOperations())),
-  matchPolicy: defaultedPointer(words<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent'),
+  matchPolicy: defaultedPointer(enumString<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent'),
 });
 export interface MatchResources extends Output<typeof matchResourcesShape> {}
 export interface MatchResourcesInput extends Input<typeof matchResourcesShape> {}
@@ -66,9 +66,9 @@ const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 export type FailurePolicy = 'Fail' | 'Ignore';
-export const failurePolicy = () => defaultedPointer(words<FailurePolicy>('v1.FailurePolicyType'), 'Fail');
-export const matchPolicy = () => defaultedPointer(words<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent');
-export const reinvocationPolicyWord = () => words<'IfNeeded' | 'Never'>('v1.ReinvocationPolicyType');
+export const failurePolicy = () => defaultedPointer(enumString<FailurePolicy>('v1.FailurePolicyType'), 'Fail');
+export const matchPolicy = () => defaultedPointer(enumString<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent');
+export const reinvocationPolicyWord = () => enumString<'IfNeeded' | 'Never'>('v1.ReinvocationPolicyType');
 export const statusReason = () => namedString('v1.StatusReason');
 
 /** A word that must be one of those; an empty one counts. */

@@ -8,7 +8,7 @@ import { forbidden, invalid, keyPath, notSupported, required } from '../../../me
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { optional, pointer, words } from '../../../schema/hints.js';
+import { optional, pointer, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
@@ -30,7 +30,7 @@ export interface VariableInput extends Input<typeof variableShape> {}
 export const variable: Type<Variable, VariableInput> = type('Variable', variableShape, { atomic: true });
 
 export type ParameterNotFoundAction = 'Allow' | 'Deny';
-export const parameterNotFoundAction = () => words<ParameterNotFoundAction>('v1.ParameterNotFoundActionType');
+export const parameterNotFoundAction = () => enumString<ParameterNotFoundAction>('v1.ParameterNotFoundActionType');
 
 const paramRefShape = () => ({
   name: optional(z.string()),

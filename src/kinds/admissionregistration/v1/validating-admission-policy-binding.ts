@@ -8,7 +8,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, optional, pointer, setList, words } from '../../../schema/hints.js';
+import { always, optional, pointer, setList, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -24,7 +24,7 @@ const specShape = () => ({
   policyName: optional(z.string()),
   paramRef: pointer(paramRef()),
   matchResources: pointer(matchResources()),
-  validationActions: optional(setList(words<ValidationAction>('v1.ValidationAction'))),
+  validationActions: optional(setList(enumString<ValidationAction>('v1.ValidationAction'))),
 });
 export interface ValidatingAdmissionPolicyBindingSpec extends Output<typeof specShape> {}
 export interface ValidatingAdmissionPolicyBindingSpecInput extends Input<typeof specShape> {}

@@ -8,7 +8,7 @@ import { duplicate, invalid, keyPath, notSupported, required } from '../../../me
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaultedPointer, int32, mapList, optional, words } from '../../../schema/hints.js';
+import { defaultedPointer, int32, mapList, optional, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
@@ -60,7 +60,7 @@ const firstFields = () => ({
   matchPolicy: matchPolicy(),
   namespaceSelector: defaultedPointer(labelSelector(), {}),
   objectSelector: defaultedPointer(labelSelector(), {}),
-  sideEffects: requiredPointer(words<SideEffectClass>('v1.SideEffectClass')),
+  sideEffects: requiredPointer(enumString<SideEffectClass>('v1.SideEffectClass')),
   timeoutSeconds: defaultedPointer(int32(), 10),
   admissionReviewVersions: z.array(z.string()),
 });

@@ -7,7 +7,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, mapList, optional, pointer, words } from '../../../schema/hints.js';
+import { always, mapList, optional, pointer, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -45,7 +45,7 @@ const applyConfiguration: Type<PatchExpression, PatchExpressionInput> = type(
 const jsonPatch: Type<PatchExpression, PatchExpressionInput> = type('v1alpha1.JSONPatch', expressionShape);
 
 const mutationShape = () => ({
-  patchType: words<'ApplyConfiguration' | 'JSONPatch'>('v1alpha1.PatchType'),
+  patchType: enumString<'ApplyConfiguration' | 'JSONPatch'>('v1alpha1.PatchType'),
   applyConfiguration: pointer(applyConfiguration()),
   jsonPatch: pointer(jsonPatch()),
 });

@@ -13,7 +13,7 @@ import {
   namedString,
   optional,
   pointer,
-  words,
+  enumString,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
@@ -69,7 +69,7 @@ const rollingUpdateDaemonSet: Type<RollingUpdateDaemonSet, RollingUpdateDaemonSe
 );
 
 const daemonSetUpdateStrategyShape = () => ({
-  type: defaulted(words<'OnDelete' | 'RollingUpdate'>('v1.DaemonSetUpdateStrategyType'), 'RollingUpdate'),
+  type: defaulted(enumString<'OnDelete' | 'RollingUpdate'>('v1.DaemonSetUpdateStrategyType'), 'RollingUpdate'),
   rollingUpdate: pointer(rollingUpdateDaemonSet()),
 });
 export interface DaemonSetUpdateStrategy extends Output<typeof daemonSetUpdateStrategyShape> {}

@@ -17,7 +17,7 @@ import {
   optional,
   pointer,
   timeOrNull,
-  words,
+  enumString,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
@@ -58,7 +58,7 @@ const rollingUpdateDeployment: Type<RollingUpdateDeployment, RollingUpdateDeploy
 );
 
 const deploymentStrategyShape = () => ({
-  type: defaulted(words<'Recreate' | 'RollingUpdate'>('v1.DeploymentStrategyType'), 'RollingUpdate'),
+  type: defaulted(enumString<'Recreate' | 'RollingUpdate'>('v1.DeploymentStrategyType'), 'RollingUpdate'),
   rollingUpdate: pointer(rollingUpdateDeployment()),
 });
 export interface DeploymentStrategy extends Output<typeof deploymentStrategyShape> {}
@@ -87,7 +87,7 @@ const deploymentSpec: Type<DeploymentSpec, DeploymentSpecInput> = type('Deployme
 
 const deploymentConditionShape = () => ({
   type: namedString('v1.DeploymentConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   lastUpdateTime: timeOrNull(),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),

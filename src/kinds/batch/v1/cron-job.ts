@@ -14,7 +14,7 @@ import {
   optional,
   pointer,
   time,
-  words,
+  enumString,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
@@ -52,7 +52,7 @@ const cronJobSpecShape = () => ({
   schedule: z.string(),
   timeZone: pointer(z.string()),
   startingDeadlineSeconds: pointer(int64()),
-  concurrencyPolicy: defaulted(words<'Allow' | 'Forbid' | 'Replace'>('v1.ConcurrencyPolicy'), 'Allow'),
+  concurrencyPolicy: defaulted(enumString<'Allow' | 'Forbid' | 'Replace'>('v1.ConcurrencyPolicy'), 'Allow'),
   suspend: defaultedPointer(z.boolean(), false),
   jobTemplate: jobTemplateSpec(),
   successfulJobsHistoryLimit: defaultedPointer(int32(), 3),

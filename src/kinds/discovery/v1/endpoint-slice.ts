@@ -14,7 +14,7 @@ import {
   qualifiedNameProblems,
 } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, defaultedPointer, hint, int32, optional, pointer, setList, words } from '../../../schema/hints.js';
+import { always, defaultedPointer, hint, int32, optional, pointer, setList, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
@@ -69,7 +69,7 @@ const endpoint: Type<Endpoint, EndpointInput> = type('Endpoint', endpointShape);
 
 const slicePortShape = () => ({
   name: defaultedPointer(z.string(), ''),
-  protocol: defaultedPointer(words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
+  protocol: defaultedPointer(enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
   port: pointer(int32()),
   appProtocol: pointer(z.string()),
 });
@@ -83,7 +83,7 @@ const slicePort: Type<EndpointSlicePort, EndpointSlicePortInput> = type('Endpoin
 export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
 
 export const endpointSliceShape = () => ({
-  addressType: words<AddressType>('v1.AddressType'),
+  addressType: enumString<AddressType>('v1.AddressType'),
   endpoints: z.array(endpoint()),
   // Absent ports are null on the wire.
   ports: hint(z.exactOptional(z.array(slicePort())), { presence: 'always' }),

@@ -17,7 +17,7 @@ import {
   optional,
   pointer,
   timeOrNull,
-  words,
+  enumString,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
@@ -46,7 +46,7 @@ const queuingConfiguration: Type<QueuingConfiguration, QueuingConfigurationInput
 );
 
 const limitResponseShape = () => ({
-  type: words<'Queue' | 'Reject'>('v1.LimitResponseType'),
+  type: enumString<'Queue' | 'Reject'>('v1.LimitResponseType'),
   queuing: pointer(queuingConfiguration()),
 });
 export interface LimitResponse extends Output<typeof limitResponseShape> {}
@@ -72,7 +72,7 @@ interface ExemptInput extends Input<typeof exemptShape> {}
 const exempt: Type<Exempt, ExemptInput> = type('ExemptPriorityLevelConfiguration', exemptShape);
 
 export const priorityLevelConfigurationSpecShape = () => ({
-  type: words<'Exempt' | 'Limited'>('v1.PriorityLevelEnablement'),
+  type: enumString<'Exempt' | 'Limited'>('v1.PriorityLevelEnablement'),
   limited: pointer(limited()),
   exempt: pointer(exempt()),
 });
@@ -85,7 +85,7 @@ const priorityLevelConfigurationSpec: Type<PriorityLevelConfigurationSpec, Prior
 
 const conditionShape = () => ({
   type: optional(namedString('v1.PriorityLevelConfigurationConditionType')),
-  status: optional(words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus')),
+  status: optional(enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus')),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
   message: optional(z.string()),

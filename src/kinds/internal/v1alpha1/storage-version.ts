@@ -20,7 +20,7 @@ import {
   pointer,
   setList,
   timeOrNull,
-  words,
+  enumString,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { stringSlice } from '../../../text/go/go-text.js';
@@ -44,7 +44,7 @@ const serverStorageVersion: Type<ServerStorageVersion, ServerStorageVersionInput
 
 const storageVersionConditionShape = () => ({
   type: namedString('v1alpha1.StorageVersionConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1alpha1.ConditionStatus'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1alpha1.ConditionStatus'),
   observedGeneration: optional(int64()),
   lastTransitionTime: timeOrNull(),
   reason: z.string(),

@@ -7,7 +7,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, defaultedPointer, optional, pointer, words } from '../../../schema/hints.js';
+import { always, defaultedPointer, optional, pointer, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
@@ -23,7 +23,7 @@ const parametersReferenceShape = () => ({
   apiGroup: pointer(z.string()),
   kind: z.string(),
   name: z.string(),
-  scope: defaultedPointer(words<'Cluster' | 'Namespace'>('string'), 'Cluster'),
+  scope: defaultedPointer(enumString<'Cluster' | 'Namespace'>('string'), 'Cluster'),
   namespace: pointer(z.string()),
 });
 export interface IngressClassParametersReference extends Output<typeof parametersReferenceShape> {}

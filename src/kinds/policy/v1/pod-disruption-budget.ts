@@ -18,7 +18,7 @@ import {
   optional,
   pointer,
   time,
-  words,
+  enumString,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { verbatim } from '../../../text/go/go-text.js';
@@ -35,7 +35,7 @@ export const podDisruptionBudgetSpecShape = () => ({
   minAvailable: pointer(intOrString()),
   selector: hint(pointer(labelSelector()), { patchStrategy: 'replace' }),
   maxUnavailable: pointer(intOrString()),
-  unhealthyPodEvictionPolicy: pointer(words<'IfHealthyBudget' | 'AlwaysAllow'>('v1.UnhealthyPodEvictionPolicyType')),
+  unhealthyPodEvictionPolicy: pointer(enumString<'IfHealthyBudget' | 'AlwaysAllow'>('v1.UnhealthyPodEvictionPolicyType')),
 });
 export interface PodDisruptionBudgetSpec extends Output<typeof podDisruptionBudgetSpecShape> {}
 export interface PodDisruptionBudgetSpecInput extends Input<typeof podDisruptionBudgetSpecShape> {}

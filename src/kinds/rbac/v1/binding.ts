@@ -8,7 +8,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { optional, words } from '../../../schema/hints.js';
+import { optional, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { StrategyDefinition, WriteContext } from '../../kind.js';
@@ -16,7 +16,7 @@ import { permitBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
 const subjectShape = () => ({
-  kind: words<'User' | 'Group' | 'ServiceAccount'>('string'),
+  kind: enumString<'User' | 'Group' | 'ServiceAccount'>('string'),
   apiGroup: optional(z.string()),
   name: z.string(),
   namespace: optional(z.string()),
@@ -28,7 +28,7 @@ const subject: Type<Subject, SubjectInput> = type('Subject', subjectShape, { ato
 const roleRefShape = () => ({
   // Filled in with the one group there is when it is missing; published schemas demand it all the same.
   apiGroup: z.string(),
-  kind: words<'Role' | 'ClusterRole'>('string'),
+  kind: enumString<'Role' | 'ClusterRole'>('string'),
   name: z.string(),
 });
 export interface RoleRef extends Output<typeof roleRefShape> {}

@@ -2,7 +2,7 @@
  * The shapes of metrics in v2beta1, where each source has its own names for its target and for what was found.
  */
 import * as z from 'zod';
-import { int32, namedString, optional, pointer, quantity, words } from '../../../schema/hints.js';
+import { int32, namedString, optional, pointer, quantity, enumString } from '../../../schema/hints.js';
 import { type Type, type } from '../../../schema/type.js';
 import { labelSelector } from '../../shared/types.js';
 
@@ -47,7 +47,7 @@ const externalSource: Type<unknown> = type('v2beta1.ExternalMetricSource', () =>
 }));
 
 export const metricSpecV2beta1: Type<unknown> = type('v2beta1.MetricSpec', () => ({
-  type: words('v2beta1.MetricSourceType'),
+  type: enumString('v2beta1.MetricSourceType'),
   object: pointer(objectSource()),
   pods: pointer(podsSource()),
   resource: pointer(resourceSource()),
@@ -88,7 +88,7 @@ const externalStatus: Type<unknown> = type('v2beta1.ExternalMetricStatus', () =>
 }));
 
 export const metricStatusV2beta1: Type<unknown> = type('v2beta1.MetricStatus', () => ({
-  type: words('v2beta1.MetricSourceType'),
+  type: enumString('v2beta1.MetricSourceType'),
   object: pointer(objectStatus()),
   pods: pointer(podsStatus()),
   resource: pointer(resourceStatus()),

@@ -10,7 +10,7 @@ import {
   optional,
   pointer,
   rawExtension,
-  words,
+  enumString,
 } from '../../../schema/hints.js';
 import { nodeSelector } from '../../core/v1/scheduling-types.js';
 import { condition } from '../../shared/types.js';
@@ -31,7 +31,7 @@ const deviceRequestAllocationResult: VersionedType<DeviceRequestAllocationResult
   versioned('DeviceRequestAllocationResult', deviceRequestAllocationResultShape);
 
 const deviceAllocationConfigurationShape = (version: Version) => ({
-  source: words<'FromClass' | 'FromClaim'>(`${version}.AllocationConfigSource`),
+  source: enumString<'FromClass' | 'FromClaim'>(`${version}.AllocationConfigSource`),
   requests: optional(z.array(z.string())),
   opaque: pointer(opaqueDeviceConfiguration(version)),
 });

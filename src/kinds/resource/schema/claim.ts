@@ -2,7 +2,7 @@
  * What a claim asks for. The older versions put the fields of an exact request into the request itself.
  */
 import * as z from 'zod';
-import { always, int64, namedString, optional, pointer, words } from '../../../schema/hints.js';
+import { always, int64, namedString, optional, pointer, enumString } from '../../../schema/hints.js';
 import { type Type, type } from '../../../schema/type.js';
 import { templateMeta } from '../../shared/object-meta.js';
 import { type Version, type VersionedInput, type VersionedOutput, type VersionedType, versioned } from '../versions.js';
@@ -10,7 +10,7 @@ import { deviceSelector, deviceToleration, opaqueDeviceConfiguration } from './s
 
 export type DeviceAllocationMode = 'ExactCount' | 'All';
 
-const allocationMode = (version: Version) => words<DeviceAllocationMode>(`${version}.DeviceAllocationMode`);
+const allocationMode = (version: Version) => enumString<DeviceAllocationMode>(`${version}.DeviceAllocationMode`);
 
 const exactDeviceRequestShape = () => ({
   deviceClassName: z.string(),

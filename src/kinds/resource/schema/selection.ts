@@ -2,7 +2,7 @@
  * How devices are chosen and set up: selectors, opaque parameters for drivers, taints and their tolerations.
  */
 import * as z from 'zod';
-import { defaulted, int64, optional, pointer, rawExtension, time, words } from '../../../schema/hints.js';
+import { defaulted, int64, optional, pointer, rawExtension, time, enumString } from '../../../schema/hints.js';
 import { type Version, type VersionedInput, type VersionedOutput, type VersionedType, versioned } from '../versions.js';
 
 const celDeviceSelectorShape = () => ({ expression: z.string() });
@@ -32,7 +32,7 @@ export type DeviceTaintEffect = 'NoSchedule' | 'NoExecute';
 const deviceTaintShape = (version: Version) => ({
   key: z.string(),
   value: optional(z.string()),
-  effect: words<DeviceTaintEffect>(`${version}.DeviceTaintEffect`),
+  effect: enumString<DeviceTaintEffect>(`${version}.DeviceTaintEffect`),
   timeAdded: pointer(time()),
 });
 export interface DeviceTaint extends VersionedOutput<typeof deviceTaintShape> {}
@@ -41,9 +41,9 @@ export const deviceTaint: VersionedType<DeviceTaint, DeviceTaintInput> = version
 
 const deviceTolerationShape = (version: Version) => ({
   key: optional(z.string()),
-  operator: defaulted(words<'Exists' | 'Equal'>(`${version}.DeviceTolerationOperator`), 'Equal'),
+  operator: defaulted(enumString<'Exists' | 'Equal'>(`${version}.DeviceTolerationOperator`), 'Equal'),
   value: optional(z.string()),
-  effect: optional(words<DeviceTaintEffect>(`${version}.DeviceTaintEffect`)),
+  effect: optional(enumString<DeviceTaintEffect>(`${version}.DeviceTaintEffect`)),
   tolerationSeconds: pointer(int64()),
 });
 export interface DeviceToleration extends VersionedOutput<typeof deviceTolerationShape> {}

@@ -8,7 +8,7 @@ import { errors } from '../../../meta/errors.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaultedPointer, int32, optional, words } from '../../../schema/hints.js';
+import { defaultedPointer, int32, optional, enumString } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -21,7 +21,7 @@ const shape = () => ({
   globalDefault: optional(z.boolean()),
   description: optional(z.string()),
   preemptionPolicy: defaultedPointer(
-    words<'Never' | 'PreemptLowerPriority'>('v1.PreemptionPolicy'),
+    enumString<'Never' | 'PreemptLowerPriority'>('v1.PreemptionPolicy'),
     'PreemptLowerPriority',
   ),
 });

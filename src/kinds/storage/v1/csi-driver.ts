@@ -6,7 +6,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { defaulted, defaultedPointer, int64, optional, pointer, setList, words } from '../../../schema/hints.js';
+import { defaulted, defaultedPointer, int64, optional, pointer, setList, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
@@ -25,10 +25,10 @@ const tokenRequest: Type<TokenRequest, TokenRequestInput> = type('TokenRequest',
 const csiDriverSpecShape = () => ({
   attachRequired: defaultedPointer(z.boolean(), true),
   podInfoOnMount: defaultedPointer(z.boolean(), false),
-  volumeLifecycleModes: defaulted(setList(words<'Persistent' | 'Ephemeral'>('v1.VolumeLifecycleMode')), ['Persistent']),
+  volumeLifecycleModes: defaulted(setList(enumString<'Persistent' | 'Ephemeral'>('v1.VolumeLifecycleMode')), ['Persistent']),
   storageCapacity: defaultedPointer(z.boolean(), false),
   fsGroupPolicy: defaultedPointer(
-    words<'ReadWriteOnceWithFSType' | 'File' | 'None'>('v1.FSGroupPolicy'),
+    enumString<'ReadWriteOnceWithFSType' | 'File' | 'None'>('v1.FSGroupPolicy'),
     'ReadWriteOnceWithFSType',
   ),
   tokenRequests: optional(z.array(tokenRequest())),

@@ -15,7 +15,7 @@ import {
 } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaultedPointer, optional, pointer, words } from '../../../schema/hints.js';
+import { defaultedPointer, optional, pointer, enumString } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { byKey } from '../../../util/order.js';
@@ -29,10 +29,10 @@ import { storageClassColumns } from './columns.js';
 const shape = () => ({
   provisioner: z.string(),
   parameters: optional(z.record(z.string(), z.string())),
-  reclaimPolicy: defaultedPointer(words<'Delete' | 'Retain'>('v1.PersistentVolumeReclaimPolicy'), 'Delete'),
+  reclaimPolicy: defaultedPointer(enumString<'Delete' | 'Retain'>('v1.PersistentVolumeReclaimPolicy'), 'Delete'),
   mountOptions: optional(z.array(z.string())),
   allowVolumeExpansion: pointer(z.boolean()),
-  volumeBindingMode: defaultedPointer(words<'Immediate' | 'WaitForFirstConsumer'>('v1.VolumeBindingMode'), 'Immediate'),
+  volumeBindingMode: defaultedPointer(enumString<'Immediate' | 'WaitForFirstConsumer'>('v1.VolumeBindingMode'), 'Immediate'),
   allowedTopologies: optional(z.array(topologySelectorTerm())),
 });
 export interface StorageClass extends ObjectBase, Output<typeof shape> {}

@@ -8,7 +8,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, mapList, optional, pointer, timeOrNull, words } from '../../../schema/hints.js';
+import { always, mapList, optional, pointer, timeOrNull, enumString } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
@@ -42,8 +42,8 @@ const storageVersionMigrationSpec: Type<StorageVersionMigrationSpec, StorageVers
 );
 
 const migrationConditionShape = () => ({
-  type: words<'Running' | 'Succeeded' | 'Failed'>('v1alpha1.MigrationConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  type: enumString<'Running' | 'Succeeded' | 'Failed'>('v1alpha1.MigrationConditionType'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   lastUpdateTime: timeOrNull(),
   reason: optional(z.string()),
   message: optional(z.string()),

@@ -304,7 +304,7 @@ test('extensions in the names of the other dialect are not dropped in silence', 
   const versions = [{ name: 'v1', served: true, storage: true, schema }];
   const api = definitions();
   await expect(api.create({ metadata, spec: { ...spec, versions } } as never)).rejects.toThrow(
-    'unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.x-kubernetes-validations": this cluster speaks orch, where extensions begin with x-orch-; for definitions in those names use createCluster({ dialect: \'kubernetes\' })',
+    'unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.x-kubernetes-validations": this cluster uses the orch dialect, whose extensions begin with x-orch-; for CRDs with Kubernetes names use createCluster({ dialect: \'kubernetes\' })',
   );
   expect((await api.list()).items).toEqual([]);
 });

@@ -7,13 +7,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { apiServerEnvironment } from '../../../../src/cel/library/environments.js';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
-import { rootSchemaErrors } from '../../../../src/crd/definition/validate-schema.js';
-import { Before } from '../../../../src/crd/rules/ratcheting.js';
+import { versionSchemaErrors } from '../../../../src/crd/definition/validate-schema.js';
+import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
 import { compileNodeRules } from '../../../../src/crd/rules/compile.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
 import { RuleHistory } from '../../../../src/crd/rules/history.js';
-import { shapeOf } from '../../../../src/crd/rules/decl-type.js';
-import { mostInRequest } from '../../../../src/crd/rules/decl-type.js';
+import { declTypeOf } from '../../../../src/crd/rules/decl-type.js';
+import { maxCardinalityInRequest } from '../../../../src/crd/rules/decl-type.js';
 import { additionalSchema, type SchemaView, schemaView } from '../../../../src/crd/schema-view.js';
 import { kubernetesDialect as dialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
@@ -62,13 +62,13 @@ function definitionErrors({ schema, before }: Case): string[] {
   const history = new RuleHistory(before === undefined ? [] : [version(before)], dialect);
   const isUnchanged = history.isUnchanged(version(schema));
   const context = { dialect, hasStatus: false, history, isUnchanged };
-  return shortened(rootSchemaErrors({ openAPIV3Schema: schema }, 'spec.validation', context).map(printFieldError));
+  return shortened(versionSchemaErrors({ openAPIV3Schema: schema }, 'spec.validation', context).map(printFieldError));
 }
 
 function judged(view: SchemaView, { object, old, budget }: Case) {
   const rules = compileStoredRules(view);
   if (rules === undefined) return { errors: [], warnings: [], budgetLeft: 0 };
-  const before = old === undefined ? Before.NOTHING : Before.ofUpdate(view, object, old);
+  const before = old === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(view, object, old);
   return ruleErrors(rules, object, before, budget === undefined ? {} : { budget });
 }
 
@@ -76,11 +76,11 @@ function costsOf(root: SchemaView): Record<string, string> {
   const costs: Record<string, string> = {};
   const environments = { rule: apiServerEnvironment, message: apiServerEnvironment };
   const visit = (schema: SchemaView, isRoot: boolean, path: string): void => {
-    const shape = shapeOf(schema, isRoot);
+    const shape = declTypeOf(schema, isRoot);
     for (const [index, rule] of shape === undefined ? [] : compileNodeRules(schema, shape, environments).entries()) {
       if (rule.error !== undefined || shape === undefined) continue;
       // Beyond what a double can hold exactly the last digits are anybody's.
-      const numbers = [rule.maxCost, mostInRequest(shape), rule.messageMaxCost];
+      const numbers = [rule.maxCost, maxCardinalityInRequest(shape), rule.messageMaxCost];
       costs[`${path}#${index}`] = numbers.join(' ');
     }
     const inside = (inner: SchemaView | undefined, step: string) => {

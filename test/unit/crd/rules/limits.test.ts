@@ -1,7 +1,7 @@
 /** What rules may cost while they run, and how long their messages may be. */
 import { describe, expect, test } from 'vitest';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
-import { Before } from '../../../../src/crd/rules/ratcheting.js';
+import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
@@ -13,7 +13,7 @@ function judge(properties: Record<string, JSONSchemaProps>, rules: object[], obj
   const rootSchema: JSONSchemaProps = { type: 'object', properties, 'x-orch-validations': rules };
   const root = compileStoredRules(schemaView(rootSchema, orchDialect));
   invariant(root !== undefined, 'there are rules');
-  const result = ruleErrors(root, object, Before.NOTHING, budget === undefined ? {} : { budget });
+  const result = ruleErrors(root, object, RatchetingContext.NONE, budget === undefined ? {} : { budget });
   return { errors: result.errors.map(printFieldError), left: result.budgetLeft };
 }
 

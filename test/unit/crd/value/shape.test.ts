@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultErrors } from '../../../../src/crd/definition/validate-schema.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { applyDefaults, withDefaults } from '../../../../src/crd/value/defaults.js';
-import { coerceEmbedded, embeddedErrors } from '../../../../src/crd/value/embedded-resources.js';
+import { coerceEmbeddedResources, embeddedResourceErrors } from '../../../../src/crd/value/embedded-resources.js';
 import { listTypeErrors } from '../../../../src/crd/value/list-types.js';
 import { dropNulls } from '../../../../src/crd/value/defaults.js';
 import { pruneUnknown } from '../../../../src/crd/value/prune.js';
@@ -55,10 +55,10 @@ const MADE: Readonly<Record<Operation, (one: Case) => unknown>> = {
     return value;
   },
   lists: ({ schema, value }) => told(listTypeErrors(view(schema), value)),
-  embedded: ({ schema, value, isResource = false }) => told(embeddedErrors(view(schema), value, { isResource })),
+  embedded: ({ schema, value, isResource = false }) => told(embeddedResourceErrors(view(schema), value, { isResource })),
   coerce({ schema, value: given, isResource = false, dropMalformed = false }) {
     const value = copyJson(given);
-    const { unknown, error } = coerceEmbedded(view(schema), value, { isResource, dropMalformed });
+    const { unknown, error } = coerceEmbeddedResources(view(schema), value, { isResource, dropMalformed });
     if (error !== undefined) return { error: told([error]) };
     return { paths: unknown.length === 0 ? null : unknown, value };
   },

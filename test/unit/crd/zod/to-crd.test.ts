@@ -122,7 +122,10 @@ describe('the manifest', () => {
       ],
       deprecation: () => 'use v2',
       subresources: { status, scale, other: status },
-      strategy: { ...kind.strategy, selectableFields: { 'spec.replicas': () => '1' } },
+      strategy: {
+        ...kind.strategy,
+        read: { ...kind.strategy.read, selectableFields: { 'spec.replicas': () => '1' } },
+      },
     };
     const lost: string[] = [];
     const crd = toCRD({ ...kind, ...more } as unknown as Kind, { onLoss: ({ what }) => lost.push(what) });
@@ -175,7 +178,7 @@ describe('rules and scales', () => {
     const told = { ...kind, subresources: { scale: { ...scale, paths } } } as Kind;
     expect(toCRD(told).spec.versions[0]?.subresources).toEqual({ scale: paths });
     const silent = { ...kind, subresources: { scale: { ...scale, paths: undefined } } } as unknown as Kind;
-    expect(() => toCRD(silent)).toThrow('this scale does not tell where it looks');
+    expect(() => toCRD(silent)).toThrow('the scale subresource has no paths');
   });
 });
 
@@ -282,19 +285,19 @@ describe('what is lost', () => {
   test.each<[string, z.ZodType, string[]]>([
     ['refinements', z.object({ a: z.string().refine(Boolean) }), ['spec.value.a: a refinement']],
     ['in lists', z.array(z.string().refine(Boolean)), ['spec.value[*]: a refinement']],
-    ['patterns', z.string().regex(/(a)\1/), ['spec.value: the pattern /(a)\\1/ (refers back to a group)']],
+    ['patterns', z.string().regex(/(a)\1/), ['spec.value: the pattern /(a)\\1/ (has a back reference)']],
     ['factors', z.number().multipleOf(0.1), ['spec.value: multiples of 0.1']],
-    ['keys', z.record(z.string().min(1), z.string()), ['spec.value: the rules for keys']],
-    ['types', z.union([z.string(), z.boolean()]), ['spec.value: which of string, boolean it is']],
+    ['keys', z.record(z.string().min(1), z.string()), ['spec.value: the schema of keys']],
+    ['types', z.union([z.string(), z.boolean()]), ['spec.value: the choice between string, boolean']],
     ['formats', z.stringFormat('odd', (text) => text === 'x'), ['spec.value: the format odd']],
-    ['addresses', z.url(), ['spec.value: what makes an address, but for the format uri (differs)']],
+    ['addresses', z.url(), ['spec.value: the URL syntax beyond the format uri (differs)']],
     ['a default of null', z.string().nullable().default(null), ['spec.value: a default of null (differs)']],
     [
       'fields of others',
       z.union([z.object({ a: z.string() }), z.object({ b: z.int() })]),
       [
-        'spec.value.a: that it may be of any type in other alternatives (differs)',
-        'spec.value.b: that it may be of any type in other alternatives (differs)',
+        'spec.value.a: any type in other alternatives (differs)',
+        'spec.value.b: any type in other alternatives (differs)',
       ],
     ],
   ])('%s', (_, value, expected) => {
@@ -304,7 +307,7 @@ describe('what is lost', () => {
   test('rules across fields are told for the kind as a whole', () => {
     const losses: SchemaLoss[] = [];
     toCRD(widget(z.object({}), { validate: () => [] }), { onLoss: (loss) => losses.push(loss) });
-    expect(losses).toEqual([{ path: '', what: 'the rules of validate', effect: 'weaker' }]);
+    expect(losses).toEqual([{ path: '', what: 'the validate function', effect: 'weaker' }]);
   });
 
   test('who accepts no loss throws', () => {
@@ -319,7 +322,7 @@ describe('what is lost', () => {
     const tree: z.ZodType = z.lazy(() => z.object({ left: tree.optional() }));
     const { schema, lost } = schemaOf(z.union([tree, z.null()]));
     expect(schema).toMatchObject({ type: 'object', nullable: true });
-    expect(lost).toEqual([expect.stringContaining('what a schema says that refers to itself')]);
+    expect(lost).toEqual([expect.stringContaining('the content of a recursive schema')]);
   });
 });
 
@@ -348,7 +351,7 @@ describe('what a server would refuse', () => {
   });
 
   test('kinds of others, and options that do not exist', () => {
-    expect(() => toCRD(ConfigMap)).toThrow('toCRD takes a kind of defineKind, and ConfigMap is none');
+    expect(() => toCRD(ConfigMap)).toThrow('toCRD accepts kinds created by defineKind; ConfigMap is not one');
     const kind = widget(z.object({}));
     expect(() => toCRD(kind, { onloss: () => undefined } as ToCRDOptions)).toThrow('toCRD has no option "onloss"');
     expect(() => toCRD(kind, { dialect: 'other' as 'orch' })).toThrow('there is no dialect "other"');
@@ -410,16 +413,16 @@ describe('patterns', () => {
   });
 
   test.each([
-    [/(a)\1/, 'refers back'],
-    [/\k<a>(?<a>b)/, 'refers back'],
-    [/a(?=b)/, 'looks ahead'],
-    [/(?<!a)b/, 'looks ahead or behind'],
-    [/^a$/m, 'lines'],
+    [/(a)\1/, 'back reference'],
+    [/\k<a>(?<a>b)/, 'back reference'],
+    [/a(?=b)/, 'lookahead'],
+    [/(?<!a)b/, 'has lookahead or lookbehind'],
+    [/^a$/m, 'line anchors'],
     [/a/y, 'sticky'],
     [/a{1001}/, 'invalid repeat count'],
     [/\p{Emoji}/u, 'invalid character class range'],
-    [expressionOf('[a--b]', 'v'), 'flag v'],
-    [/^(?=a)a|b$/, 'looks ahead'],
+    [expressionOf('[a--b]', 'v'), 'v flag'],
+    [/^(?=a)a|b$/, 'lookahead'],
   ])('%s cannot be said', (expression, why) => {
     expect(patternsOf(expression)).toContain(why);
   });

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   difference,
-  differenceWithBelow,
+  recursiveDifference,
   type FieldSet,
   intersection,
   printPaths,
@@ -13,7 +13,7 @@ import {
   union,
 } from '../../../../src/merge/apply/field-set.js';
 import { FieldsError, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
-import { atomicOnly, namedFieldsToo } from '../../../../src/merge/apply/schema-sets.js';
+import { truncateAtAtomics, ensureNamedFieldsAreMembers } from '../../../../src/merge/apply/schema-sets.js';
 import type { Structural } from '../../../../src/schema/structural.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { any, atomicAny, atomicMap, atomicStruct, keyed, list, map, open, scalar, string, struct } from './nodes.js';
@@ -175,7 +175,7 @@ describe('combines', () => {
       union: JSON.stringify(union(one, other)),
       intersection: JSON.stringify(intersection(one, other)),
       difference: JSON.stringify(difference(one, other)),
-      withBelow: JSON.stringify(differenceWithBelow(one, other)),
+      withBelow: JSON.stringify(recursiveDifference(one, other)),
       same: sameSet(one, other),
     };
     expect({ name: answers.name, ...said }).toEqual(answers);
@@ -185,7 +185,7 @@ describe('combines', () => {
     const [one, other] = [read('{"f:a":{"f:b":{},"f:c":{}}}'), read('{"f:a":{"f:b":{}}}')];
     expect(union(one, other)).toBe(one);
     expect(difference(one, read('{"f:z":{}}'))).toBe(one);
-    expect(differenceWithBelow(one, read('{"f:a":{"f:z":{}}}'))).toBe(one);
+    expect(recursiveDifference(one, read('{"f:a":{"f:z":{}}}'))).toBe(one);
     expect(intersection(one, one)).toBe(one);
   });
 });
@@ -214,7 +214,7 @@ describe('adds named fields', () => {
   ];
 
   it.each(cases)('%s', (_name, schema, set, answer) => {
-    expect(JSON.stringify(namedFieldsToo(schema, read(set)))).toBe(answer);
+    expect(JSON.stringify(ensureNamedFieldsAreMembers(schema, read(set)))).toBe(answer);
   });
 });
 
@@ -255,7 +255,7 @@ describe('cuts what is owned as a whole', () => {
   ];
 
   it.each(cases)('%s', (_name, schema, set, answer) => {
-    expect(JSON.stringify(atomicOnly(schema, read(set)))).toBe(answer);
+    expect(JSON.stringify(truncateAtAtomics(schema, read(set)))).toBe(answer);
   });
 });
 

@@ -2,12 +2,12 @@
  * A history of writes to one object, for tables: who owns what after each step.
  */
 import { expect } from 'vitest';
-import { differenceWithBelow, NOTHING } from '../../../../src/merge/apply/field-set.js';
+import { recursiveDifference, EMPTY_SET } from '../../../../src/merge/apply/field-set.js';
 import { type Manager, type ManagerIdentity, managerKey, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import {
-  afterUpdate,
+  managersAfterUpdate,
   applyIntent,
-  reconciled,
+  reconcileFieldSets,
   type Versioned,
   type Versions,
 } from '../../../../src/merge/apply/ownership.js';
@@ -43,9 +43,9 @@ class Played {
 
   constructor({ schema, reset }: History) {
     this.#schema = schema;
-    const untouchable = reset === undefined ? NOTHING : readFieldsV1(JSON.parse(reset));
+    const untouchable = reset === undefined ? EMPTY_SET : readFieldsV1(JSON.parse(reset));
     this.#versions = {
-      filter: (fields) => differenceWithBelow(fields, untouchable),
+      filter: (fields) => recursiveDifference(fields, untouchable),
       convert: (object, apiVersion) => ({ ...object, apiVersion }),
     };
   }
@@ -55,13 +55,13 @@ class Played {
     const before: Versioned = { apiVersion, schema: this.#schema, value: this.#live };
     const operation = step.verb === 'update' ? 'Update' : 'Apply';
     const by: ManagerIdentity = { manager: step.by, operation, apiVersion, subresource: '' };
-    const managers = reconciled(this.#managers, before, this.#versions);
+    const managers = reconcileFieldSets(this.#managers, before, this.#versions);
     if (step.verb === 'claim') {
       const fields = readFieldsV1(JSON.parse(step.document));
       this.#managers = new Map(this.#managers).set(managerKey(by), { ...by, fields });
     } else if (step.verb === 'update') {
       const after = { ...before, value: document(step.document) };
-      this.#managers = afterUpdate({ before, after, managers, by, now: '' }, this.#versions);
+      this.#managers = managersAfterUpdate({ before, after, managers, by, now: '' }, this.#versions);
       this.#live = after.value;
     } else {
       const intent = document(step.document);

@@ -11,7 +11,7 @@ import {
   pointer,
   resourceList,
   timeOrNull,
-  words,
+  enumString,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { type AccessMode, persistentVolumeClaimSpec } from '../../../core/v1/pod-spec/claim-spec.js';
@@ -19,7 +19,7 @@ import { templateMeta } from '../../../shared/object-meta.js';
 
 const claimConditionShape = () => ({
   type: namedString('v1.PersistentVolumeClaimConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   lastProbeTime: timeOrNull(),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
@@ -34,7 +34,7 @@ const claimCondition: Type<ClaimCondition, ClaimConditionInput> = type(
 
 const modifyVolumeStatusShape = () => ({
   targetVolumeAttributesClassName: optional(z.string()),
-  status: words<'Pending' | 'InProgress' | 'Infeasible'>('v1.PersistentVolumeClaimModifyVolumeStatus'),
+  status: enumString<'Pending' | 'InProgress' | 'Infeasible'>('v1.PersistentVolumeClaimModifyVolumeStatus'),
 });
 interface ModifyVolumeStatus extends Output<typeof modifyVolumeStatusShape> {}
 interface ModifyVolumeStatusInput extends Input<typeof modifyVolumeStatusShape> {}
@@ -44,8 +44,8 @@ const modifyVolumeStatus: Type<ModifyVolumeStatus, ModifyVolumeStatusInput> = ty
 );
 
 const claimStatusShape = () => ({
-  phase: defaulted(words<'Pending' | 'Bound' | 'Lost'>('v1.PersistentVolumeClaimPhase'), 'Pending'),
-  accessModes: optional(z.array(words<AccessMode>('v1.PersistentVolumeAccessMode'))),
+  phase: defaulted(enumString<'Pending' | 'Bound' | 'Lost'>('v1.PersistentVolumeClaimPhase'), 'Pending'),
+  accessModes: optional(z.array(enumString<AccessMode>('v1.PersistentVolumeAccessMode'))),
   capacity: optional(resourceList()),
   conditions: optional(mapList(claimCondition(), 'type')),
   allocatedResources: optional(resourceList()),

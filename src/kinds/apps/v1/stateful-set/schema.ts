@@ -13,7 +13,7 @@ import {
   namedString,
   optional,
   pointer,
-  words,
+  enumString,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { podTemplateSpec } from '../../../core/v1/pod-spec/pod-spec.js';
@@ -32,7 +32,7 @@ const rollingUpdateStatefulSetStrategy: Type<RollingUpdateStatefulSetStrategy, R
 
 const statefulSetUpdateStrategyShape = () => ({
   // Filled in by the kind, which has to know whether it was given.
-  type: always(words<'OnDelete' | 'RollingUpdate'>('v1.StatefulSetUpdateStrategyType')),
+  type: always(enumString<'OnDelete' | 'RollingUpdate'>('v1.StatefulSetUpdateStrategyType')),
   rollingUpdate: pointer(rollingUpdateStatefulSetStrategy()),
 });
 export interface StatefulSetUpdateStrategy extends Output<typeof statefulSetUpdateStrategyShape> {}
@@ -45,8 +45,8 @@ const statefulSetUpdateStrategy: Type<StatefulSetUpdateStrategy, StatefulSetUpda
 type Retention = 'Delete' | 'Retain';
 
 const retentionPolicyShape = () => ({
-  whenDeleted: defaulted(words<Retention>('v1.PersistentVolumeClaimRetentionPolicyType'), 'Retain'),
-  whenScaled: defaulted(words<Retention>('v1.PersistentVolumeClaimRetentionPolicyType'), 'Retain'),
+  whenDeleted: defaulted(enumString<Retention>('v1.PersistentVolumeClaimRetentionPolicyType'), 'Retain'),
+  whenScaled: defaulted(enumString<Retention>('v1.PersistentVolumeClaimRetentionPolicyType'), 'Retain'),
 });
 export interface StatefulSetPersistentVolumeClaimRetentionPolicy extends Output<typeof retentionPolicyShape> {}
 export interface StatefulSetPersistentVolumeClaimRetentionPolicyInput extends Input<typeof retentionPolicyShape> {}
@@ -71,7 +71,7 @@ const statefulSetSpecShape = () => ({
   template: podTemplateSpec(),
   volumeClaimTemplates: optional(z.array(claimTemplate())),
   serviceName: always(z.string()),
-  podManagementPolicy: defaulted(words<'OrderedReady' | 'Parallel'>('v1.PodManagementPolicyType'), 'OrderedReady'),
+  podManagementPolicy: defaulted(enumString<'OrderedReady' | 'Parallel'>('v1.PodManagementPolicyType'), 'OrderedReady'),
   updateStrategy: always(statefulSetUpdateStrategy()),
   revisionHistoryLimit: defaultedPointer(int32(), 10),
   minReadySeconds: optional(int32()),

@@ -2,7 +2,7 @@
  * What an autoscaler looks at: sources of metrics with their targets, and what it found there.
  */
 import * as z from 'zod';
-import { int32, namedString, optional, pointer, quantity, words } from '../../../../schema/hints.js';
+import { int32, namedString, optional, pointer, quantity, enumString } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { labelSelector } from '../../../shared/types.js';
 
@@ -19,7 +19,7 @@ export const crossVersionObjectReference: Type<CrossVersionObjectReference, Cros
 );
 
 const metricTargetShape = () => ({
-  type: words<'Utilization' | 'Value' | 'AverageValue'>('v2.MetricTargetType'),
+  type: enumString<'Utilization' | 'Value' | 'AverageValue'>('v2.MetricTargetType'),
   value: pointer(quantity()),
   averageValue: pointer(quantity()),
   averageUtilization: pointer(int32()),
@@ -99,7 +99,7 @@ const externalMetricSource: Type<ExternalMetricSource, ExternalMetricSourceInput
 export type MetricSourceType = 'Object' | 'Pods' | 'Resource' | 'ContainerResource' | 'External';
 
 const metricSpecShape = () => ({
-  type: words<MetricSourceType>('v2.MetricSourceType'),
+  type: enumString<MetricSourceType>('v2.MetricSourceType'),
   object: pointer(objectMetricSource()),
   pods: pointer(podsMetricSource()),
   resource: pointer(resourceMetricSource()),
@@ -180,7 +180,7 @@ const externalMetricStatus: Type<ExternalMetricStatus, ExternalMetricStatusInput
 );
 
 const metricStatusShape = () => ({
-  type: words<MetricSourceType>('v2.MetricSourceType'),
+  type: enumString<MetricSourceType>('v2.MetricSourceType'),
   object: pointer(objectMetricStatus()),
   pods: pointer(podsMetricStatus()),
   resource: pointer(resourceMetricStatus()),

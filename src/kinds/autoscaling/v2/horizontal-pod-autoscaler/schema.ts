@@ -14,14 +14,14 @@ import {
   pointer,
   quantity,
   time,
-  words,
+  enumString,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { conditionParts } from '../../../shared/types.js';
 import { crossVersionObjectReference, metricSpec, metricStatus } from './metrics.js';
 
 const scalingPolicyShape = () => ({
-  type: words<'Pods' | 'Percent'>('v2.HPAScalingPolicyType'),
+  type: enumString<'Pods' | 'Percent'>('v2.HPAScalingPolicyType'),
   value: int32(),
   periodSeconds: int32(),
 });
@@ -31,7 +31,7 @@ const scalingPolicy: Type<ScalingPolicy, ScalingPolicyInput> = type('v2.HPAScali
 
 export const scalingRulesShape = () => ({
   stabilizationWindowSeconds: pointer(int32()),
-  selectPolicy: pointer(words<'Max' | 'Min' | 'Disabled'>('v2.ScalingPolicySelect')),
+  selectPolicy: pointer(enumString<'Max' | 'Min' | 'Disabled'>('v2.ScalingPolicySelect')),
   // An empty list is a mistake, none at all is not; so it matters which of them was given.
   policies: pointer(z.array(scalingPolicy())),
   tolerance: pointer(quantity()),

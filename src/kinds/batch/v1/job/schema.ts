@@ -14,7 +14,7 @@ import {
   setList,
   time,
   timeOrNull,
-  words,
+  enumString,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { podTemplateSpec } from '../../../core/v1/pod-spec/pod-spec.js';
@@ -22,7 +22,7 @@ import { labelSelector } from '../../../shared/types.js';
 
 const onExitCodesShape = () => ({
   containerName: pointer(z.string()),
-  operator: words<'In' | 'NotIn'>('v1.PodFailurePolicyOnExitCodesOperator'),
+  operator: enumString<'In' | 'NotIn'>('v1.PodFailurePolicyOnExitCodesOperator'),
   values: hint(z.array(int32()), { listType: 'set' }),
 });
 export interface PodFailurePolicyOnExitCodesRequirement extends Output<typeof onExitCodesShape> {}
@@ -34,7 +34,7 @@ const onExitCodes: Type<PodFailurePolicyOnExitCodesRequirement, PodFailurePolicy
 
 const onPodConditionsShape = () => ({
   type: namedString('v1.PodConditionType'),
-  status: defaulted(words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'), 'True'),
+  status: defaulted(enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'), 'True'),
 });
 export interface PodFailurePolicyOnPodConditionsPattern extends Output<typeof onPodConditionsShape> {}
 export interface PodFailurePolicyOnPodConditionsPatternInput extends Input<typeof onPodConditionsShape> {}
@@ -44,7 +44,7 @@ const onPodConditions: Type<PodFailurePolicyOnPodConditionsPattern, PodFailurePo
 );
 
 const podFailurePolicyRuleShape = () => ({
-  action: words<'Count' | 'FailIndex' | 'FailJob' | 'Ignore'>('v1.PodFailurePolicyAction'),
+  action: enumString<'Count' | 'FailIndex' | 'FailJob' | 'Ignore'>('v1.PodFailurePolicyAction'),
   onExitCodes: pointer(onExitCodes()),
   onPodConditions: optional(z.array(onPodConditions())),
 });
@@ -93,9 +93,9 @@ const jobSpecShape = () => ({
   manualSelector: pointer(z.boolean()),
   template: podTemplateSpec(),
   ttlSecondsAfterFinished: pointer(int32()),
-  completionMode: pointer(words<'Indexed' | 'NonIndexed'>('v1.CompletionMode')),
+  completionMode: pointer(enumString<'Indexed' | 'NonIndexed'>('v1.CompletionMode')),
   suspend: pointer(z.boolean()),
-  podReplacementPolicy: pointer(words<'Failed' | 'TerminatingOrFailed'>('v1.PodReplacementPolicy')),
+  podReplacementPolicy: pointer(enumString<'Failed' | 'TerminatingOrFailed'>('v1.PodReplacementPolicy')),
   managedBy: pointer(z.string()),
 });
 export interface JobSpec extends Output<typeof jobSpecShape> {}
@@ -103,8 +103,8 @@ export interface JobSpecInput extends Input<typeof jobSpecShape> {}
 export const jobSpec: Type<JobSpec, JobSpecInput> = type('JobSpec', jobSpecShape, { reusable: true });
 
 const jobConditionShape = () => ({
-  type: words<'Suspended' | 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet'>('v1.JobConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  type: enumString<'Suspended' | 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet'>('v1.JobConditionType'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   lastProbeTime: timeOrNull(),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),

@@ -11,7 +11,7 @@ import {
   optional,
   pointer,
   timeOrNull,
-  words,
+  enumString,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 
@@ -48,7 +48,7 @@ const specShape = () => ({
   request: bytes(),
   signerName: z.string(),
   expirationSeconds: pointer(int32()),
-  usages: optional(z.array(words<KeyUsage>('v1.KeyUsage'))),
+  usages: optional(z.array(enumString<KeyUsage>('v1.KeyUsage'))),
   username: optional(z.string()),
   uid: optional(z.string()),
   groups: optional(z.array(z.string())),
@@ -61,7 +61,7 @@ export const certificateSigningRequestSpec: Type<CertificateSigningRequestSpec, 
 
 const conditionShape = () => ({
   type: namedString('v1.RequestConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
   reason: optional(z.string()),
   message: optional(z.string()),
   lastUpdateTime: timeOrNull(),

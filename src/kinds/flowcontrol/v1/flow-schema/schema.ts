@@ -13,7 +13,7 @@ import {
   pointer,
   setList,
   timeOrNull,
-  words,
+  enumString,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 
@@ -26,7 +26,7 @@ const priorityLevelReference: Type<PriorityLevelReference, PriorityLevelReferenc
 );
 
 const flowDistinguisherMethodShape = () => ({
-  type: words<'ByUser' | 'ByNamespace'>('v1.FlowDistinguisherMethodType'),
+  type: enumString<'ByUser' | 'ByNamespace'>('v1.FlowDistinguisherMethodType'),
 });
 export interface FlowDistinguisherMethod extends Output<typeof flowDistinguisherMethodShape> {}
 export interface FlowDistinguisherMethodInput extends Input<typeof flowDistinguisherMethodShape> {}
@@ -54,7 +54,7 @@ const serviceAccountSubject: Type<ServiceAccountSubject, ServiceAccountSubjectIn
 );
 
 const flowSubjectShape = () => ({
-  kind: words<'User' | 'Group' | 'ServiceAccount'>('v1.SubjectKind'),
+  kind: enumString<'User' | 'Group' | 'ServiceAccount'>('v1.SubjectKind'),
   user: pointer(userSubject()),
   group: pointer(groupSubject()),
   serviceAccount: pointer(serviceAccountSubject()),
@@ -112,7 +112,7 @@ const flowSchemaSpec: Type<FlowSchemaSpec, FlowSchemaSpecInput> = type('FlowSche
 
 const flowSchemaConditionShape = () => ({
   type: optional(namedString('v1.FlowSchemaConditionType')),
-  status: optional(words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus')),
+  status: optional(enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus')),
   lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
   message: optional(z.string()),

@@ -2,7 +2,7 @@
  * The fields of an Ingress, in wire order.
  */
 import * as z from 'zod';
-import { always, int32, optional, pointer, words } from '../../../../schema/hints.js';
+import { always, int32, optional, pointer, enumString } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { requiredPointer } from '../../../shared/required-pointer.js';
 import { typedLocalObjectReference } from '../../../shared/types.js';
@@ -48,7 +48,7 @@ const ingressTLS: Type<IngressTLS, IngressTLSInput> = type('IngressTLS', ingress
 
 const httpIngressPathShape = () => ({
   path: optional(z.string()),
-  pathType: requiredPointer(words<'Exact' | 'Prefix' | 'ImplementationSpecific'>('v1.PathType')),
+  pathType: requiredPointer(enumString<'Exact' | 'Prefix' | 'ImplementationSpecific'>('v1.PathType')),
   backend: ingressBackend(),
 });
 export interface HTTPIngressPath extends Output<typeof httpIngressPathShape> {}
@@ -85,7 +85,7 @@ export const ingressSpec: Type<IngressSpec, IngressSpecInput> = type('IngressSpe
 
 const ingressPortStatusShape = () => ({
   port: int32(),
-  protocol: words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'),
+  protocol: enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'),
   error: pointer(z.string()),
 });
 export interface IngressPortStatus extends Output<typeof ingressPortStatusShape> {}

@@ -2,12 +2,12 @@
  * The fields of a NetworkPolicy, in wire order.
  */
 import * as z from 'zod';
-import { defaultedPointer, int32, intOrString, optional, pointer, words } from '../../../../schema/hints.js';
+import { defaultedPointer, int32, intOrString, optional, pointer, enumString } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { labelSelector } from '../../../shared/types.js';
 
 const networkPolicyPortShape = () => ({
-  protocol: defaultedPointer(words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
+  protocol: defaultedPointer(enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
   port: pointer(intOrString()),
   endPort: pointer(int32()),
 });
@@ -64,7 +64,7 @@ const networkPolicySpecShape = () => ({
   podSelector: labelSelector(),
   ingress: optional(z.array(networkPolicyIngressRule())),
   egress: optional(z.array(networkPolicyEgressRule())),
-  policyTypes: optional(z.array(words<'Ingress' | 'Egress'>('v1.PolicyType'))),
+  policyTypes: optional(z.array(enumString<'Ingress' | 'Egress'>('v1.PolicyType'))),
 });
 export interface NetworkPolicySpec extends Output<typeof networkPolicySpecShape> {}
 export interface NetworkPolicySpecInput extends Input<typeof networkPolicySpecShape> {}
