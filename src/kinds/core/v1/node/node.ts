@@ -1,5 +1,5 @@
 /**
- * Node: a machine that runs pods. spec: Node
+ * The Node kind: a machine that runs pods. spec: Node
  */
 
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
@@ -11,15 +11,39 @@ import { copyQuantityTexts, originalQuantityText } from '../../../../schema/quan
 import type { Input, Output } from '../../../../schema/type.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, own } from '../../../../util/json.js';
+import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { type ResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { roundResourceList } from '../../../shared/round-resource-list.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
 import { validateNodeTaints } from '../../../shared/taints.js';
 import { nodeConnections } from '../connect-subresources.js';
-import { nodeColumns } from './columns.js';
+import type { NodeSystemInfo } from './schema.js';
 import { type NodeStatus, nodeShape } from './schema.js';
+
+const nodeColumns: readonly Column[] = [
+  nameColumn,
+  textColumn('Status', 'Whether it is ready and takes new pods.', statusCell),
+  textColumn('Roles', 'What it is used for, by its labels.', roles),
+  ageColumn,
+  textColumn('Version', 'The version of the agent that runs its pods.', (object) => infoOf(object).kubeletVersion),
+  wide('Internal-IP', 'Its address inside the cluster.', (object) => addressOf(object, 'InternalIP')),
+  wide('External-IP', 'Its address for the world outside.', (object) => addressOf(object, 'ExternalIP')),
+  wide('OS-Image', 'The operating system that it runs.', (object) => infoOf(object).osImage || UNKNOWN),
+  wide('Kernel-Version', 'The version of its kernel.', (object) => infoOf(object).kernelVersion || UNKNOWN),
+  wide(
+    'Container-Runtime',
+    'What runs its containers, with the version.',
+    (object) => infoOf(object).containerRuntimeVersion || UNKNOWN,
+  ),
+];
+
+/** A role is the suffix of this label key (in either dialect), or the value of the older label below. */
+const ROLE = /^node-role\.[a-z0-9]+\.io\/(.+)$/;
+
+const OLD_ROLE = /^[a-z0-9]+\.io\/role$/;
 
 export interface Node extends ObjectBase, Output<typeof nodeShape> {}
 export interface NodeInput extends InputBase, Input<typeof nodeShape> {}
@@ -59,7 +83,7 @@ function nodeOf(object: ApiObject | DraftObject): Node {
 function defaults(draft: DraftObject): void {
   const { spec, status } = nodeOf(draft);
   const { podCIDR = '', podCIDRs = [] } = spec;
-  // The list came later: who writes the single field alone, or against it, does not know the list.
+  // Clients that set only podCIDR, or set it to another value than podCIDRs[0], may not know podCIDRs.
   if (podCIDR !== '' && podCIDR !== podCIDRs[0]) spec.podCIDRs = [podCIDR];
   else if (podCIDRs[0] !== undefined) spec.podCIDR = podCIDRs[0];
   capacityDefaults(status);
@@ -74,7 +98,7 @@ function capacityDefaults(status: NodeStatus): void {
   }
 }
 
-/** Configuration of nodes through the API is gone; its fields are never kept. */
+/** Removes the fields of dynamic kubelet configuration, a removed feature. */
 function dropConfig(draft: DraftObject): void {
   const { spec, status } = nodeOf(draft);
   if (spec.configSource !== undefined) delete spec.configSource;
@@ -109,7 +133,7 @@ function capacityProblems({ capacity, allocatable }: NodeStatus, context: WriteC
   ];
 }
 
-/** The reference server reports it at a path of its own making. */
+/** The path is the reference server's; there is no such field. */
 function swapProblems({ nodeInfo }: NodeStatus): FieldError[] {
   const capacity = nodeInfo?.swap?.capacity;
   if (capacity === undefined || capacity > 0) return [];
@@ -135,7 +159,7 @@ function cidrProblems(cidrs: readonly string[]): FieldError[] {
   if (cidrs.length < 2) return problems;
   const families = cidrs.map((cidr) => parseCidrSloppy(cidr)?.network.family);
   const unreadable = families.indexOf(undefined);
-  if (unreadable >= 0) problems.push(familiesUnknown(unreadable, cidrs[unreadable] ?? ''));
+  if (unreadable >= 0) problems.push(dualStackCheckError(unreadable, cidrs[unreadable] ?? ''));
   const known = families.filter((family) => family !== undefined);
   if (unreadable >= 0 || !isDualStack(known) || cidrs.length > 2) {
     problems.push(invalid(CIDRS_PATH, stringSlice(cidrs), 'may specify no more than one CIDR for each IP family'));
@@ -143,7 +167,7 @@ function cidrProblems(cidrs: readonly string[]): FieldError[] {
   return problems;
 }
 
-function familiesUnknown(index: number, cidr: string): FieldError {
+function dualStackCheckError(index: number, cidr: string): FieldError {
   const why = `invalid CIDR[${index}]: <nil> (invalid CIDR address: ${cidr})`;
   const detail = `invalid PodCIDRs. failed to check with dual stack with error:${why}`;
   return fieldError('internal', CIDRS_PATH, { detail });
@@ -151,7 +175,11 @@ function familiesUnknown(index: number, cidr: string): FieldError {
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [{ spec, status }, { spec: before }] = [nodeOf(next), nodeOf(live)];
-  const problems = [...capacityProblems(status, context), ...addressProblems(status), ...cidrChanges(spec, before)];
+  const problems = [
+    ...capacityProblems(status, context),
+    ...addressProblems(status),
+    ...cidrUpdateProblems(spec, before),
+  ];
   if (before.providerID && spec.providerID !== before.providerID) {
     const detail = 'node updates may not change providerID except from "" to valid';
     problems.push(forbidden('spec.providerID', detail));
@@ -166,17 +194,45 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
 function addressProblems({ addresses = [] }: NodeStatus): FieldError[] {
   const seen = new Set<string>();
   return addresses.flatMap(({ type, address }, index) => {
-    const dump = `core.NodeAddress{Type:${quote(type)}, Address:${quote(address)}}`;
-    const isKnown = seen.has(dump);
-    seen.add(dump);
-    return isKnown ? [duplicate(keyPath('status.addresses', index), verbatim(dump))] : [];
+    const value = `core.NodeAddress{Type:${quote(type)}, Address:${quote(address)}}`;
+    const isDuplicate = seen.has(value);
+    seen.add(value);
+    return isDuplicate ? [duplicate(keyPath('status.addresses', index), verbatim(value))] : [];
   });
 }
 
-/** Once given, the ranges stay; every one that differs is reported, and a list of another length once. */
-function cidrChanges({ podCIDRs = [] }: Node['spec'], { podCIDRs: before = [] }: Node['spec']): FieldError[] {
+/** CIDRs cannot change once set. Each changed CIDR is reported; a list of another length is reported once. */
+function cidrUpdateProblems({ podCIDRs = [] }: Node['spec'], { podCIDRs: before = [] }: Node['spec']): FieldError[] {
   if (before.length === 0) return [];
   const problem = forbidden(CIDRS_PATH, 'node updates may not change podCIDR except from "" to valid');
   if (before.length !== podCIDRs.length) return [problem];
   return before.filter((cidr, index) => cidr !== podCIDRs[index]).map(() => problem);
+}
+
+function wide(name: string, description: string, cell: Column['cell']): Column {
+  return { ...textColumn(name, description, cell), priority: 1 };
+}
+
+function infoOf(object: ApiObject): NodeSystemInfo {
+  return nodeOf(object).status.nodeInfo;
+}
+
+function statusCell(object: ApiObject): string {
+  const { spec, status: present } = nodeOf(object);
+  const ready = present.conditions?.findLast(({ type }) => type === 'Ready');
+  const parts = [ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'];
+  if (spec.unschedulable) parts.push('SchedulingDisabled');
+  return parts.join(',');
+}
+
+function roles({ metadata }: ApiObject): string {
+  const found = Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => {
+    const role = ROLE.exec(key)?.[1] ?? (OLD_ROLE.test(key) ? value : '');
+    return role === '' ? [] : [role];
+  });
+  return [...new Set(found)].sort().join(',') || NONE;
+}
+
+function addressOf(object: ApiObject, type: string): string {
+  return nodeOf(object).status.addresses?.find((address) => address.type === type)?.address ?? NONE;
 }

@@ -1,5 +1,5 @@
 /**
- * The fields of a Node, in wire order.
+ * Schemas of the Node kind, with fields in wire order.
  */
 import * as z from 'zod';
 import {

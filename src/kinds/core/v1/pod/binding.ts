@@ -1,5 +1,6 @@
 /**
- * Binding: assigns a pod to a node, once. Sent to the pod's own address, or to the collection as in the first days.
+ * The Binding kind: assigns a pod to a node. Clients create it at `pods/binding`, or at the deprecated `bindings`
+ * collection.
  */
 import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -33,18 +34,18 @@ export const Binding: Kind<Binding, BindingInput, 'Namespaced', never> = defineB
 const PODS = { group: '', resource: 'pods' };
 const BINDING = { group: '', resource: 'pods/binding' };
 
-/** Does what the binding asks for. */
+/** Assigns the pod to the node, and copies the annotations and labels of the binding to the pod. */
 export function bindPod(body: DraftObject, context: StrategyContext): Status {
   const { target, metadata } = body as unknown as Binding;
   const name = metadata.name ?? '';
-  const asked = context.request.name ?? name;
-  if (asked !== name) throw errors.badRequest('name in URL does not match name in Binding object');
+  const requestName = context.request.name ?? name;
+  if (requestName !== name) throw errors.badRequest('name in URL does not match name in Binding object');
   const problems = targetProblems(target);
   if (problems.length > 0) {
     const texts = problems.map(printFieldError);
     throw errors.plain(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
   }
-  requireKey(name);
+  requireName(name);
   const address = { namespace: context.namespace, name, ...PODS };
   const live = context.objects.get(address);
   if (live === undefined) throw errors.notFound(PODS, name);
@@ -61,8 +62,8 @@ export function bindPod(body: DraftObject, context: StrategyContext): Status {
   return SUCCESS;
 }
 
-/** A binding that is sent to the collection may name nothing that could be a pod. */
-function requireKey(name: string): void {
+/** Validates the name of a binding that is created at the collection, where no path segment was validated. */
+function requireName(name: string): void {
   if (name === '') throw errors.badRequest('Name parameter required.');
   const problems = pathSegmentProblems(name);
   if (problems.length > 0) throw errors.badRequest(`Name parameter invalid: ${quote(name)}: ${problems.join(';')}`);
@@ -90,14 +91,13 @@ function checkBindable(live: ApiObject, wanted: Binding['metadata'], { dryRun }:
   if ((spec.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
 }
 
-/** A binding's annotations are for its pod. */
 function annotate(draft: DraftObject, more: Readonly<Record<string, string>>): void {
   if (Object.keys(more).length > 0) draft.metadata.annotations = merged(draft.metadata.annotations, more);
 }
 
-/** Sorted by key, as such maps are shown. */
-function merged(present: Texts = {}, more: Texts): Record<string, string> {
+/** Merges two maps, sorted by key as on the wire. */
+function merged(present: StringMap = {}, more: StringMap): Record<string, string> {
   return sortedRecord([...Object.entries(present), ...Object.entries(more)]);
 }
 
-type Texts = Readonly<Record<string, string>>;
+type StringMap = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /**
- * What a table shows of a pod: how many containers are ready, what keeps the others, how often they were restarted.
+ * Table columns of pods: ready containers, the reason for the current state, restarts.
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import { timeToMs } from '../../../../text/time/time.js';
@@ -48,7 +48,7 @@ const ROW_CONDITIONS: Readonly<Record<string, readonly RowCondition[]>> = {
   Failed: [{ ...COMPLETED, reason: 'Failed', message: 'The pod failed.' }],
 };
 
-/** Pods that have come to their end, so that clients can leave them out. */
+/** The row condition of terminated pods, by which clients can hide them. */
 export function podRowConditions(object: ApiObject): readonly RowCondition[] {
   return own(ROW_CONDITIONS, podOf(object).status?.phase ?? '') ?? [];
 }
@@ -69,19 +69,19 @@ function restartsText({ restarts, lastRestart }: Summary, context: CellContext):
 
 function summaryOf(pod: Pod): Summary {
   const { spec, status, metadata } = pod;
-  const lasting = new Set((spec.initContainers ?? []).filter(isLasting).map(({ name }) => name));
+  const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   const summary: Summary = {
     ready: 0,
-    total: (spec.containers ?? []).length + lasting.size,
+    total: (spec.containers ?? []).length + sidecars.size,
     reason: status.reason ?? status.phase ?? '',
     restarts: 0,
     lastRestart: undefined,
   };
   if (findCondition(status, 'PodScheduled')?.reason === 'SchedulingGated') summary.reason = 'SchedulingGated';
-  const ofLasting = { restarts: 0, lastRestart: undefined as string | undefined };
-  const initializing = countInit(pod, lasting, { summary, ofLasting });
+  const sidecarRestarts = { restarts: 0, lastRestart: undefined as string | undefined };
+  const initializing = countInit(pod, sidecars, { summary, sidecarRestarts });
   if (!initializing || findCondition(status, 'Initialized')?.status === 'True') {
-    Object.assign(summary, ofLasting);
+    Object.assign(summary, sidecarRestarts);
     countContainers(pod, summary);
   }
   if (metadata.deletionTimestamp === undefined) return summary;
@@ -90,7 +90,7 @@ function summaryOf(pod: Pod): Summary {
   return summary;
 }
 
-function isLasting({ restartPolicy }: { readonly restartPolicy?: string }): boolean {
+function isSidecar({ restartPolicy }: { readonly restartPolicy?: string }): boolean {
   return restartPolicy === 'Always';
 }
 
@@ -103,19 +103,19 @@ function countRestarts(count: Restarts, { restartCount, lastState }: ContainerSt
   if (count.lastRestart === undefined || timeToMs(finished) > timeToMs(count.lastRestart)) count.lastRestart = finished;
 }
 
-/** True when one of the containers that come first is not done; then the reason is that one's. */
+/** Counts init containers. Returns true if one has not completed, and sets the reason to its state. */
 function countInit(
   { spec, status }: Pod,
-  lasting: ReadonlySet<string>,
-  { summary, ofLasting }: { readonly summary: Summary; readonly ofLasting: Restarts },
+  sidecars: ReadonlySet<string>,
+  { summary, sidecarRestarts }: { readonly summary: Summary; readonly sidecarRestarts: Restarts },
 ): boolean {
   const total = (spec.initContainers ?? []).length;
   for (const [index, container] of (status.initContainerStatuses ?? []).entries()) {
     const { name, state, started, ready } = container;
     countRestarts(summary, container);
-    if (lasting.has(name)) countRestarts(ofLasting, container);
+    if (sidecars.has(name)) countRestarts(sidecarRestarts, container);
     if (state.terminated?.exitCode === 0) continue;
-    if (lasting.has(name) && started === true) {
+    if (sidecars.has(name) && started === true) {
       if (ready) summary.ready += 1;
       continue;
     }
@@ -134,7 +134,7 @@ function exitText({ signal = 0, exitCode }: NonNullable<ContainerState['terminat
   return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`;
 }
 
-/** From the last to the first, whose reason counts. */
+/** Counts containers from last to first, so that the reason of the first one wins. */
 function countContainers({ status }: Pod, summary: Summary): void {
   let running = false;
   for (const container of [...(status.containerStatuses ?? [])].reverse()) {

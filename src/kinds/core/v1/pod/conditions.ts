@@ -1,5 +1,5 @@
 /**
- * Conditions of a pod: how one is looked up and how one is set.
+ * Finding and setting the conditions of a pod.
  */
 import type { PodCondition, PodStatus } from './status.js';
 
@@ -11,16 +11,16 @@ export function isReady(status: PodStatus): boolean {
   return findCondition(status, 'Ready')?.status === 'True';
 }
 
-/** Changes the status. The time of transition stays that of the last change from one status to another. */
+/** Sets a condition in place. `lastTransitionTime` changes only if the status of the condition changes. */
 export function setCondition(status: PodStatus, condition: PodCondition): void {
   const before = findCondition(status, condition.type);
   const next = before !== undefined && before.status === condition.status ? keepTime(condition, before) : condition;
-  // On the wire there is always a time of probing, if only to say that there was none.
-  const whole: PodCondition = { lastProbeTime: null, ...next };
+  // lastProbeTime is always on the wire, null if absent.
+  const complete: PodCondition = { lastProbeTime: null, ...next };
   status.conditions =
     before === undefined
-      ? [...(status.conditions ?? []), whole]
-      : (status.conditions ?? []).map((one) => (one === before ? whole : one));
+      ? [...(status.conditions ?? []), complete]
+      : (status.conditions ?? []).map((one) => (one === before ? complete : one));
 }
 
 function keepTime(condition: PodCondition, before: PodCondition): PodCondition {

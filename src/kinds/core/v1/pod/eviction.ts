@@ -1,5 +1,5 @@
 /**
- * Eviction: deletes a pod if its disruption budget can spare it. spec: Eviction
+ * The Eviction kind: deletes a pod if its disruption budget allows it. spec: Eviction
  */
 import * as z from 'zod';
 import { errors, failure } from '../../../../meta/errors.js';
@@ -46,7 +46,7 @@ const shape = () => ({ deleteOptions: pointer(deleteOptions()) });
 export interface Eviction extends ObjectBase, Output<typeof shape> {}
 export interface EvictionInput extends InputBase, Input<typeof shape> {}
 
-/** Only ever sent to a pod: it has no collection. */
+/** Only created at `pods/eviction`: it has no collection. */
 export const Eviction: Kind<Eviction, EvictionInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'policy/v1',
   kind: 'Eviction',
@@ -58,62 +58,63 @@ export const Eviction: Kind<Eviction, EvictionInput, 'Namespaced', never> = defi
 const PODS = { group: '', resource: 'pods' };
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' };
 
-/** Does what the eviction asks for. */
+/** Checks the disruption budget, charges it and deletes the pod. */
 export function evictPod(body: DraftObject, context: StrategyContext): MaybePromise<Status> {
   const { metadata, deleteOptions: options = {} } = body as unknown as Eviction;
   const name = context.request.name ?? '';
   if (metadata.name !== name) throw errors.badRequest('name in URL does not match name in Eviction object');
-  refuseUnread(name, options);
+  rejectIgnoreReadError(name, options);
   const dryRun = checkedDryRun(options, context);
   const live = context.objects.get({ ...PODS, namespace: context.namespace, name });
   if (live === undefined) throw errors.notFound(PODS, name);
   const pod = live as unknown as Pod;
-  if (!isBeyondBudgets(pod)) {
+  if (!isUnprotected(pod)) {
     const budget = budgetOf(pod, context);
-    if (budget !== undefined && !mayGoUnhealthy(pod, budget)) spend(pod, budget, { context, dryRun });
+    if (budget !== undefined && !isUnhealthyEvictionAllowed(pod, budget))
+      chargeBudget(pod, budget, { context, dryRun });
   }
   return chain(deletePod(name, options, { context, dryRun }), () => SUCCESS);
 }
 
-/** What cannot be read is not evicted. */
-function refuseUnread(
+/** The option to delete unreadable objects is invalid for evictions. */
+function rejectIgnoreReadError(
   name: string,
-  { ignoreStoreReadErrorWithClusterBreakingPotential: unread }: EvictionDeleteOptions,
+  { ignoreStoreReadErrorWithClusterBreakingPotential: ignoreReadError }: EvictionDeleteOptions,
 ) {
-  if (unread !== true) return;
+  if (ignoreReadError !== true) return;
   const detail = 'can not be set for pod eviction, try after removing the option';
   const path = 'deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential';
   throw errors.invalid({ group: 'policy', kind: 'Eviction' }, name, [invalid(path, true, detail)]);
 }
 
-/** The request and the options may both ask for a dry run, and must agree. */
+/** Dry run can be set in the request and in the delete options, which must agree. */
 function checkedDryRun({ dryRun: inBody = [] }: EvictionDeleteOptions, { request, dryRun }: StrategyContext): boolean {
   const inRequest = request.options.dryRun ?? [];
   if (inBody.length > 0 && inRequest.length > 0 && inBody.join() !== inRequest.join()) {
     const list = (all: readonly string[]) => `[${all.join(' ')}]`;
     throw errors.plain(`Non-matching dry-run options in request and content: ${list(inRequest)} and ${list(inBody)}`);
   }
-  // Whatever it says: who mentions a rehearsal does not want the real thing.
+  // Any value counts as a dry run.
   return dryRun || inBody.length > 0;
 }
 
-/** What does not run yet, or no more, or is going already, disrupts nobody by going. */
-function isBeyondBudgets({ metadata, status }: Pod): boolean {
+/** Budgets do not protect pods that are pending, terminated or being deleted. */
+function isUnprotected({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(status.phase ?? '');
 }
 
 function budgetOf(pod: Pod, { objects, namespace }: StrategyContext): PodDisruptionBudget | undefined {
   const all = objects.list(BUDGETS, namespace) as unknown as readonly PodDisruptionBudget[];
-  // Without a selector a budget is for no pod, with an empty one for all of them.
-  const mine = all.filter(({ spec }) => selectsLabels(spec.selector, pod.metadata.labels));
-  if (mine.length < 2) return mine[0];
+  // A budget without a selector matches no pod; one with an empty selector matches all pods.
+  const matching = all.filter(({ spec }) => selectsLabels(spec.selector, pod.metadata.labels));
+  if (matching.length < 2) return matching[0];
   throw errors.plain(
     'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
   );
 }
 
-/** A pod that is not ready does not count, and goes without cost if the budget lets such pods go. */
-function mayGoUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
+/** True if the pod is not ready and the budget's policy allows its eviction without a charge. */
+function isUnhealthyEvictionAllowed(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
   if (isReady(pod.status)) return false;
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   return status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
@@ -122,8 +123,8 @@ function mayGoUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolea
 const MAX_DISRUPTED = 2000;
 const RETRY_SECONDS = 10;
 
-/** Takes one from what the budget allows. Throws when there is nothing to take. */
-function spend(
+/** Decrements `disruptionsAllowed` of the budget. Throws if no disruption is allowed. */
+function chargeBudget(
   pod: Pod,
   budget: PodDisruptionBudget,
   { context, dryRun }: { readonly context: StrategyContext; readonly dryRun: boolean },
@@ -132,31 +133,30 @@ function spend(
   const name = metadata.name ?? '';
   const forbidden = (why: string) => errors.forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why);
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
-    throw refusal(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS);
+    throw tooManyRequests(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS);
   }
   if (status.disruptionsAllowed < 0) throw forbidden('pdb disruptions allowed is negative');
   if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED) {
     throw forbidden('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   }
-  if (status.disruptionsAllowed === 0) throw refusal(whyNone(budget));
+  if (status.disruptionsAllowed === 0) throw tooManyRequests(insufficientPodsMessage(budget));
   if (dryRun) return;
   context.objects.changeStatus({ ...BUDGETS, namespace: context.namespace, name }, (draft) => {
-    const { status: spent } = draft as unknown as PodDisruptionBudget;
-    spent.disruptionsAllowed -= 1;
-    if (spent.disruptionsAllowed === 0) noteExhausted(spent, context.now);
-    const disrupted = { ...spent.disruptedPods };
+    const { status: charged } = draft as unknown as PodDisruptionBudget;
+    charged.disruptionsAllowed -= 1;
+    if (charged.disruptionsAllowed === 0) setInsufficientPods(charged, context.now);
+    const disrupted = { ...charged.disruptedPods };
     setOwn(disrupted, pod.metadata.name ?? '', context.now);
-    spent.disruptedPods = sortedRecord(Object.entries(disrupted));
+    charged.disruptedPods = sortedRecord(Object.entries(disrupted));
   });
 }
 
-/** Also where nobody could count, and both numbers are 0. */
-function whyNone({ metadata, status }: PodDisruptionBudget): string {
+function insufficientPodsMessage({ metadata, status }: PodDisruptionBudget): string {
   const { desiredHealthy, currentHealthy } = status;
   return `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
 }
 
-function refusal(cause: string, retryAfterSeconds = 0): Error {
+function tooManyRequests(cause: string, retryAfterSeconds = 0): Error {
   return failure({
     reason: 'TooManyRequests',
     message: "Cannot evict pod as it would violate the pod's disruption budget.",
@@ -167,7 +167,7 @@ function refusal(cause: string, retryAfterSeconds = 0): Error {
   });
 }
 
-function noteExhausted(status: PodDisruptionBudget['status'], now: string): void {
+function setInsufficientPods(status: PodDisruptionBudget['status'], now: string): void {
   const { conditions = [], observedGeneration } = status;
   const before = conditions.find(({ type }) => type === 'DisruptionAllowed');
   const condition = {
@@ -176,14 +176,17 @@ function noteExhausted(status: PodDisruptionBudget['status'], now: string): void
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : now,
     reason: 'InsufficientPods',
-    // Whatever was said before is not true any more.
+    // Clears the previous message.
     message: '',
   };
   status.conditions =
     before === undefined ? [...conditions, condition] : conditions.map((one) => (one === before ? condition : one));
 }
 
-/** Notes in the pod why it goes, and deletes it. The options are judged where the deletion begins, when that is noted. */
+/**
+ * Sets the DisruptionTarget condition and deletes the pod. As in the reference server, the options are validated after
+ * the condition is set.
+ */
 function deletePod(
   name: string,
   options: EvictionDeleteOptions,
@@ -192,17 +195,17 @@ function deletePod(
   const address = { ...PODS, namespace: context.namespace, name };
   const live = context.objects.get(address);
   const { uid } = options.preconditions ?? {};
-  const meant = failedPrecondition(options.preconditions ?? {}, live?.metadata) === undefined;
-  if (meant && !dryRun) context.objects.changeParts(address, (draft) => noteEviction(draft, context));
+  const isSamePod = failedPrecondition(options.preconditions ?? {}, live?.metadata) === undefined;
+  if (isSamePod && !dryRun) context.objects.changeParts(address, (draft) => setDisruptionTarget(draft, context));
   const { dryRun: _dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  // Another pod than the client means is left alone: the delete will say so.
-  if (!meant) return context.objects.delete(address, deletion);
+  // The precondition fails: the delete reports the conflict.
+  if (!isSamePod) return context.objects.delete(address, deletion);
   if (dryRun) return undefined;
-  // The version has just changed by our own hand.
+  // The resourceVersion is not a precondition any more: setting the condition changed it.
   return context.objects.delete(address, { ...deletion, preconditions: uid === undefined ? {} : { uid } });
 }
 
-function noteEviction(draft: DraftObject, { now }: StrategyContext): void {
+function setDisruptionTarget(draft: DraftObject, { now }: StrategyContext): void {
   setCondition((draft as unknown as Pod).status, {
     type: 'DisruptionTarget',
     status: 'True',

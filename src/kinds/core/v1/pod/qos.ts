@@ -1,5 +1,5 @@
 /**
- * The class of service that a pod gets, from what its containers ask for and are limited to.
+ * The QoS class of a pod, computed from the requests and limits of its containers.
  */
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
@@ -7,35 +7,36 @@ import type { FeatureGates } from '../../../feature-gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import type { PodStatus } from './status.js';
 
-const COUNTED = ['cpu', 'memory'];
+const QOS_RESOURCES = ['cpu', 'memory'];
 
-/** What is asked for all containers together counts where that is known. */
+/** Pod-level resources take precedence over container resources, if they are enabled and set. */
 export function qosClassOf(spec: PodSpec, features: FeatureGates): NonNullable<PodStatus['qosClass']> {
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
-  const shared = features.enabled('PodLevelResources') ? spec.resources : undefined;
-  const lists = shared?.requests !== undefined || shared?.limits !== undefined ? [shared] : containers.map(resourcesOf);
-  const asked = lists.some(({ requests = {}, limits = {} }) =>
-    COUNTED.some((name) => isPositive(requests, name) || isPositive(limits, name)),
+  const podLevel = features.enabled('PodLevelResources') ? spec.resources : undefined;
+  const lists =
+    podLevel?.requests !== undefined || podLevel?.limits !== undefined ? [podLevel] : containers.map(resourcesOf);
+  const isSet = lists.some(({ requests = {}, limits = {} }) =>
+    QOS_RESOURCES.some((name) => isPositive(requests, name) || isPositive(limits, name)),
   );
-  if (!asked) return 'BestEffort';
-  const limited = lists.every(({ limits = {} }) => COUNTED.every((name) => isPositive(limits, name)));
-  const same = COUNTED.every((name) => sum(lists, 'requests', name).equals(sum(lists, 'limits', name)));
-  return limited && same ? 'Guaranteed' : 'Burstable';
+  if (!isSet) return 'BestEffort';
+  const isLimited = lists.every(({ limits = {} }) => QOS_RESOURCES.every((name) => isPositive(limits, name)));
+  const isEqual = QOS_RESOURCES.every((name) => sum(lists, 'requests', name).equals(sum(lists, 'limits', name)));
+  return isLimited && isEqual ? 'Guaranteed' : 'Burstable';
 }
 
-type Lists = NonNullable<PodSpec['resources']>;
-type Amounts = Readonly<Record<string, string>>;
+type Resources = NonNullable<PodSpec['resources']>;
+type ResourceList = Readonly<Record<string, string>>;
 
-function resourcesOf({ resources }: { readonly resources: Lists }): Lists {
+function resourcesOf({ resources }: { readonly resources: Resources }): Resources {
   return resources;
 }
 
-function isPositive(amounts: Amounts, name: string): boolean {
+function isPositive(amounts: ResourceList, name: string): boolean {
   const amount = own(amounts, name);
   return amount !== undefined && Quantity.parse(amount).sign() > 0;
 }
 
-function sum(lists: readonly Lists[], field: 'limits' | 'requests', name: string): Quantity {
+function sum(lists: readonly Resources[], field: 'limits' | 'requests', name: string): Quantity {
   let total = Quantity.parse('0');
   for (const list of lists) {
     const amount = own(list[field] ?? {}, name);

@@ -1,10 +1,12 @@
 /**
- * The `resize` address of a pod: what its containers ask for and are limited to, changed while they run.
+ * The subresources of a pod that change one part of its spec: `resize` changes container resources,
+ * `ephemeralcontainers` adds ephemeral containers. All other fields keep their live values.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type { WriteContext } from '../../../kind.js';
 import { keepLive } from '../../../shared/strategies.js';
@@ -13,31 +15,64 @@ import { EMPTY_PATH, mirrorKey } from '../pod-spec/annotations.js';
 import type { Container, ResourceRequirements } from '../pod-spec/container.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
+import { diffText } from './diff/diff.js';
 import type { Pod } from './pod.js';
 import { qosClassOf } from './qos.js';
-import { podProblems, restore } from './validate.js';
+import { annotationsUpdateProblems, podProblems, restore } from './validate.js';
 
-export const resizeSubresource: SubresourceStrategy = Object.freeze({
-  // Who writes here owns what was sent, even if it is not taken over.
+export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
   tables: false,
-  prepare: prepareForUpdate,
-  validate: validateUpdate,
+  prepare: prepareEphemeralContainers,
+  validate: validateEphemeralContainers,
 });
+
+/** A field manager owns all fields that it sends here, even those that are reset to their live values. */
+export const resizeSubresource: SubresourceStrategy = Object.freeze({
+  verbs: ['get', 'update', 'patch'] as const,
+  tables: false,
+  prepare: prepareResize,
+  validate: validateResize,
+});
+
+function prepareEphemeralContainers(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  const requested = draft['spec'] as PodSpec;
+  const spec = copyJson(live['spec']) as PodSpec;
+  restore(spec, requested, 'ephemeralContainers');
+  keepLiveExceptSpec(draft, live, spec);
+  dropDisabledPodFields(spec, live['spec'] as PodSpec, features);
+}
+
+function validateEphemeralContainers(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+  const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
+  if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
+    return [forbidden(EMPTY_PATH, 'static pods do not support ephemeral containers')];
+  }
+  const path = 'spec.ephemeralContainers';
+  const now = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
+  const changes = (before.spec.ephemeralContainers ?? []).flatMap((container) => {
+    const next = now.get(container.name);
+    const which = `existing ephemeral containers ${quote(container.name)} may not be`;
+    if (next === undefined) return [forbidden(path, `${which} removed\n`)];
+    if (deepEqual(next, container)) return [];
+    return [forbidden(path, `${which} changed\n${diffText('EphemeralContainer', container, next)}`)];
+  });
+  return [...podProblems(pod, context, before), ...annotationsUpdateProblems(pod, before, context), ...changes];
+}
 
 const LISTS = ['containers', 'initContainers'] as const;
 
 /**
- * Only resources and what happens when they change are taken over, container by container. With more or fewer containers
- * all is left as it was sent, and with others in their places those lists are: the rules will refuse them.
+ * Takes only `resources` and `resizePolicy` of each container from the request. If the number of containers differs, the
+ * draft stays as sent, and a list with other names or another order stays as sent: validation rejects both.
  */
-function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
-  const [asked, before] = [draft['spec'] as PodSpec, live['spec'] as PodSpec];
-  if (LISTS.every((list) => (asked[list] ?? []).length === (before[list] ?? []).length)) {
+function prepareResize(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  const [requested, before] = [draft['spec'] as PodSpec, live['spec'] as PodSpec];
+  if (LISTS.every((list) => (requested[list] ?? []).length === (before[list] ?? []).length)) {
     const spec = copyJson(before) as PodSpec;
     for (const list of LISTS) {
-      const wanted = asked[list] ?? [];
-      if (!sameNames(wanted, before[list] ?? [])) spec[list] = wanted;
+      const wanted = requested[list] ?? [];
+      if (!hasSameNames(wanted, before[list] ?? [])) spec[list] = wanted;
       else for (const [index, container] of (spec[list] ?? []).entries()) takeResources(container, wanted[index]);
     }
     keepLiveExceptSpec(draft, live, spec);
@@ -45,7 +80,7 @@ function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: Wri
   dropDisabledPodFields(draft['spec'] as PodSpec, before, features);
 }
 
-function sameNames(wanted: readonly Container[], live: readonly Container[]): boolean {
+function hasSameNames(wanted: readonly Container[], live: readonly Container[]): boolean {
   return wanted.every(({ name }, index) => live[index]?.name === name);
 }
 
@@ -55,23 +90,23 @@ function takeResources(container: Container, wanted: Container | undefined): voi
   restore(container, wanted, 'resizePolicy');
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+function validateResize(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
-  const refusal = whyNever(pod, before, context);
-  if (refusal !== undefined) return [forbidden(EMPTY_PATH, refusal)];
+  const unsupported = unsupportedResizeReason(pod, before, context);
+  if (unsupported !== undefined) return [forbidden(EMPTY_PATH, unsupported)];
   const problems = podProblems(pod, context, before);
   const qosClass = before.status.qosClass ?? qosClassOf(before.spec, context.features);
   if (qosClass !== qosClassOf(pod.spec, context.features)) {
     problems.push(invalid('spec', pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'));
   }
-  if (!runsWhereResizable(before)) {
+  if (!isResizeSupportedByNode(before)) {
     problems.push(forbidden('spec', 'Pod running on node without support for resize'));
   }
   const misplaced = LISTS.flatMap((list) => orderProblems(list, pod.spec[list] ?? [], before.spec[list] ?? []));
   return [...problems, ...(misplaced.length > 0 ? misplaced : containersProblems(pod.spec, before.spec))];
 }
 
-/** Containers are compared place by place: with others there, nothing more can be said. */
+/** Containers are compared by position, so their names and order must not change. */
 function orderProblems(list: string, next: readonly Container[], live: readonly Container[]): FieldError[] {
   const path = `spec.${list}`;
   if (next.length !== live.length) return [forbidden(path, `${list} may not be added or removed on resize`)];
@@ -82,19 +117,20 @@ function orderProblems(list: string, next: readonly Container[], live: readonly 
   });
 }
 
-/** Why the pod cannot be resized, whatever is asked. */
-function whyNever(next: Pod, { metadata, spec }: Pod, { dialect }: WriteContext): string | undefined {
-  if (sharesResources(next.spec) || sharesResources(spec)) return 'pods with pod-level resources cannot be resized';
+/** Why the pod does not support any resize; undefined if it does. */
+function unsupportedResizeReason(next: Pod, { metadata, spec }: Pod, { dialect }: WriteContext): string | undefined {
+  if (hasPodLevelResources(next.spec) || hasPodLevelResources(spec))
+    return 'pods with pod-level resources cannot be resized';
   if (Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect))) return 'static pods cannot be resized';
   return spec.os?.name === 'windows' ? 'windows pods cannot be resized' : undefined;
 }
 
-function sharesResources({ resources: { requests = {}, limits = {} } = {} }: PodSpec): boolean {
+function hasPodLevelResources({ resources: { requests = {}, limits = {} } = {} }: PodSpec): boolean {
   return Object.keys(requests).length + Object.keys(limits).length > 0;
 }
 
-/** A node that can do it reports the resources of what runs. */
-function runsWhereResizable({ status }: Pod): boolean {
+/** Nodes that support resize report the resources of running containers. */
+function isResizeSupportedByNode({ status }: Pod): boolean {
   const running = (status.containerStatuses ?? []).find(({ state }) => state.running !== undefined);
   return running === undefined || running.resources !== undefined;
 }
@@ -113,23 +149,23 @@ interface Pair {
   readonly path: string;
   readonly next: Container;
   readonly before: Container;
-  /** Runs before the others. */
-  readonly first: boolean;
+  readonly isInit: boolean;
 }
 
 function pairs(spec: PodSpec, live: PodSpec, list: (typeof LISTS)[number]): Pair[] {
   return (live[list] ?? []).flatMap((before, index) => {
     const next = spec[list]?.[index];
     if (next === undefined) return [];
-    return [{ path: keyPath(`spec.${list}`, index), next, before, first: list === 'initContainers' }];
+    return [{ path: keyPath(`spec.${list}`, index), next, before, isInit: list === 'initContainers' }];
   });
 }
 
-function otherChangeProblems({ next, before, first }: Pair): FieldError[] {
-  const ends = first && before.restartPolicy !== 'Always';
-  if (deepEqual(ends ? next : withLiveAmounts(next, before), before)) return [];
-  if (ends) return [forbidden('spec', 'resources for non-sidecar init containers are immutable')];
-  const whose = first ? ' for sidecar containers' : '';
+/** Rejects changes of anything but cpu and memory, and all changes of init containers that are no sidecars. */
+function otherChangeProblems({ next, before, isInit }: Pair): FieldError[] {
+  const isRunOnce = isInit && before.restartPolicy !== 'Always';
+  if (deepEqual(isRunOnce ? next : withLiveAmounts(next, before), before)) return [];
+  if (isRunOnce) return [forbidden('spec', 'resources for non-sidecar init containers are immutable')];
+  const whose = isInit ? ' for sidecar containers' : '';
   return [forbidden('spec', `only cpu and memory resources${whose} are mutable`)];
 }
 
@@ -137,10 +173,10 @@ const RESIZABLE = ['cpu', 'memory'];
 
 function resizeProblems(path: string, next: Container, live: ResourceRequirements): FieldError[] {
   return [
-    ...(lacks(next.resources.requests, live.requests)
+    ...(removesAny(next.resources.requests, live.requests)
       ? [forbidden(childPath(path, 'requests'), 'resource requests cannot be removed')]
       : []),
-    ...(lacks(next.resources.limits, live.limits)
+    ...(removesAny(next.resources.limits, live.limits)
       ? [forbidden(childPath(path, 'limits'), 'resource limits cannot be removed')]
       : []),
     ...memoryProblems(path, next, live),
@@ -149,11 +185,11 @@ function resizeProblems(path: string, next: Container, live: ResourceRequirement
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 
-function lacks(next: Amounts, live: Amounts): boolean {
+function removesAny(next: Amounts, live: Amounts): boolean {
   return Object.keys(live ?? {}).some((name) => own(next ?? {}, name) === undefined);
 }
 
-/** Memory cannot be taken from what runs, unless it may be started anew. */
+/** The memory limit of a running container can only increase, unless its resize policy allows a restart. */
 function memoryProblems(path: string, container: Container, live: ResourceRequirements): FieldError[] {
   const policy = (container.resizePolicy ?? []).find(({ resourceName }) => resourceName === 'memory');
   if (policy !== undefined && policy.restartPolicy === 'RestartContainer') return [];
@@ -166,14 +202,14 @@ function memoryProblems(path: string, container: Container, live: ResourceRequir
 
 function memoryChange(next: string | undefined, before: string | undefined): string | undefined {
   if (next === undefined) return undefined;
-  // Without a limit there was as much as the node has.
+  // A new limit is lower than no limit.
   if (before === undefined) return 'added';
   return Quantity.parse(next).cmp(Quantity.parse(before)) < 0 ? 'decreased' : undefined;
 }
 
 /**
- * The container with the amounts it had of what can be resized. A list that was not there is not looked at. Claims are left
- * out, as in the reference: a container that has some is never taken for the one it was.
+ * The container with its live quantities of cpu and memory. Lists that the live container lacks are dropped. Claims are
+ * dropped as in the reference server, so a container with claims always counts as changed.
  */
 function withLiveAmounts(container: Container, before: Container): Container {
   const resources: ResourceRequirements = {};
@@ -187,8 +223,8 @@ function withLiveAmounts(container: Container, before: Container): Container {
   return { ...container, resources };
 }
 
-/** Changes the draft into the live object with this spec. What the client claims to have seen stays for the check. */
-export function keepLiveExceptSpec(draft: DraftObject, live: ApiObject, spec: PodSpec): void {
+/** Resets the draft to the live object with the given spec. The resourceVersion of the request stays for the conflict check. */
+function keepLiveExceptSpec(draft: DraftObject, live: ApiObject, spec: PodSpec): void {
   keepLive(draft, live, ['status']);
   draft['spec'] = spec;
   const from = live.metadata as unknown as DraftMeta;

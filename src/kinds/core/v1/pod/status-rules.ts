@@ -1,5 +1,5 @@
 /**
- * The `status` address of a pod.
+ * The `status` subresource of pods: preparation, validation and warnings.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import {
@@ -24,9 +24,9 @@ import type { Pod } from './pod.js';
 import type { ContainerStatus, PodCondition, PodStatus, ResourceStatus } from './status.js';
 import { annotationsUpdateProblems } from './validate.js';
 
-const CLAIM = 'claim:';
+const CLAIM_PREFIX = 'claim:';
 
-const HEALTH = ['Healthy', 'Unhealthy', 'Unknown'];
+const HEALTH_STATUSES = ['Healthy', 'Unhealthy', 'Unknown'];
 
 export const podStatusSubresource: SubresourceStrategy = statusSubresource({
   metadata: ['ownerReferences'],
@@ -39,11 +39,11 @@ export const podStatusSubresource: SubresourceStrategy = statusSubresource({
 function prepare(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
   const { status } = draft as unknown as Pod;
   const before = live as unknown as Pod;
-  // A pod that goes is not taken back by whoever reports on it.
+  // A status update cannot set a deletionTimestamp.
   if (before.metadata.deletionTimestamp === undefined) delete draft.metadata.deletionTimestamp;
-  // Somebody who does not know of classes leaves them as they are.
+  // Clients that do not know qosClass must not remove it.
   if (status.qosClass === undefined && before.status.qosClass !== undefined) status.qosClass = before.status.qosClass;
-  if (!features.enabled('PodObservedGenerationTracking') && !tracksGenerations(before.status)) {
+  if (!features.enabled('PodObservedGenerationTracking') && !hasObservedGenerations(before.status)) {
     delete status.observedGeneration;
     for (const condition of status.conditions ?? []) delete condition.observedGeneration;
   }
@@ -53,7 +53,7 @@ function prepare(draft: DraftObject, live: ApiObject, { features }: WriteContext
   }
 }
 
-function tracksGenerations({ observedGeneration, conditions = [] }: PodStatus): boolean {
+function hasObservedGenerations({ observedGeneration, conditions = [] }: PodStatus): boolean {
   return observedGeneration !== undefined || conditions.some((condition) => condition.observedGeneration !== undefined);
 }
 
@@ -71,11 +71,11 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
   return [
     ...annotationsUpdateProblems(pod, before, context),
     ...conditionsProblems('status.conditions', status.conditions ?? []),
-    ...nominationProblems(status.nominatedNodeName, before.status.nominatedNodeName),
+    ...nominatedNodeNameProblems(status.nominatedNodeName, before.status.nominatedNodeName),
     ...(status.qosClass === before.status.qosClass
       ? []
       : [invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')]),
-    ...containersProblems(pod, before),
+    ...containerStateProblems(pod, before),
     ...claimsProblems(pod),
     ...podIpsProblems(status, before.status),
     ...hostIpsProblems(status, before.status),
@@ -85,7 +85,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
 
 const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 
-/** The reference server spells this path with a capital. */
+/** The capital letter in the path is the reference server's. */
 function conditionsProblems(path: string, conditions: readonly PodCondition[]): FieldError[] {
   return conditions.flatMap(({ type }, index) => {
     if (SYSTEM_CONDITIONS.includes(type)) return [];
@@ -94,18 +94,18 @@ function conditionsProblems(path: string, conditions: readonly PodCondition[]): 
   });
 }
 
-function nominationProblems(name: string | undefined, live: string | undefined): FieldError[] {
+function nominatedNodeNameProblems(name: string | undefined, live: string | undefined): FieldError[] {
   if (name === undefined || name === live) return [];
   return dnsSubdomainProblems(name).map((problem) => invalid('status.nominatedNodeName', name, problem));
 }
 
-/** What has ended for good does not run again. */
-function containersProblems(pod: Pod, before: Pod): FieldError[] {
+/** Terminated containers that may not restart must stay terminated. */
+function containerStateProblems(pod: Pod, before: Pod): FieldError[] {
   const { restartPolicy, initContainers = [] } = before.spec;
-  const lasting = new Set(initContainers.filter((one) => one.restartPolicy === 'Always').map(({ name }) => name));
+  const sidecars = new Set(initContainers.filter((one) => one.restartPolicy === 'Always').map(({ name }) => name));
   const mayRestart = (policy: string) => (status: ContainerStatus) =>
     policy === 'Always' || (policy === 'OnFailure' && (status.state.terminated?.exitCode ?? 0) !== 0);
-  const initMayRestart = (status: ContainerStatus) => lasting.has(status.name) || mayRestart(restartPolicy)(status);
+  const initMayRestart = (status: ContainerStatus) => sidecars.has(status.name) || mayRestart(restartPolicy)(status);
   return [
     ...transitionProblems('containerStatuses', pod, before, mayRestart(restartPolicy)),
     ...transitionProblems('initContainerStatuses', pod, before, initMayRestart),
@@ -129,14 +129,14 @@ function transitionProblems(
 }
 
 function claimsProblems({ spec, status }: Pod): FieldError[] {
-  const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
+  const claimNames = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   const statuses = status.resourceClaimStatuses ?? [];
   return statuses.flatMap(({ name, resourceClaimName }, index) => {
     const at = keyPath('status.resourceClaimStatuses', index);
     const unknown = 'must match the name of an entry in `spec.resourceClaims`';
     const isRepeated = statuses.findIndex((other) => other.name === name) < index;
     return [
-      ...(known.has(name) ? [] : [invalid(childPath(at, 'name'), name, unknown)]),
+      ...(claimNames.has(name) ? [] : [invalid(childPath(at, 'name'), name, unknown)]),
       ...(isRepeated ? [duplicate(childPath(at, 'name'), name)] : []),
       ...(resourceClaimName === undefined
         ? []
@@ -163,16 +163,16 @@ function hostIpsProblems({ hostIP = '', hostIPs = [] }: PodStatus, live: PodStat
 
 type Addresses = readonly { readonly ip?: string }[];
 
-/** What was let in once may stay, whatever it is. */
+/** Addresses of the live object are not validated again. */
 function addressesProblems(
   path: string,
   ips: Addresses,
   { live = [], goType }: { readonly live: Addresses | undefined; readonly goType: string },
 ): FieldError[] {
   const texts = ips.map(({ ip = '' }) => ip);
-  const known = new Set(live.map(({ ip = '' }) => ip));
+  const liveIps = new Set(live.map(({ ip = '' }) => ip));
   const problems = texts.flatMap((ip, index) =>
-    known.has(ip) ? [] : validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
+    liveIps.has(ip) ? [] : validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
   );
   return texts.length < 2 ? problems : [...problems, ...onePerFamilyProblems(path, texts, goType)];
 }
@@ -187,11 +187,11 @@ function onePerFamilyProblems(path: string, ips: readonly string[], goType: stri
     problems.push(fieldError('internal', path, { detail }));
   }
   if (bad < 0 && isDualStack(known) && ips.length === 2) return problems;
-  const dump = verbatim(`[]${goType}{${ips.map((ip) => `${goType}{IP:${quote(ip)}}`).join(', ')}}`);
-  return [...problems, invalid(path, dump, 'may specify no more than one IP for each IP family')];
+  const value = verbatim(`[]${goType}{${ips.map((ip) => `${goType}{IP:${quote(ip)}}`).join(', ')}}`);
+  return [...problems, invalid(path, value, 'may specify no more than one IP for each IP family')];
 }
 
-/** Of addresses that other programs may read otherwise. */
+/** Warns about addresses that other programs may parse differently. */
 function warnings(object: ApiObject): string[] {
   const { podIPs = [], hostIPs = [] } = (object as unknown as Pod).status;
   return [
@@ -241,7 +241,7 @@ function healthProblems(
   containers: readonly Container[],
 ): FieldError[] {
   return statuses.flatMap(({ name, allocatedResourcesStatus = [] }, index) => {
-    // A status may be that of a container nobody asked for.
+    // The spec may lack a container of this name.
     const container = containers.find((one) => one.name === name);
     return allocatedResourcesStatus.flatMap((resource, place) => {
       const at = keyPath(childPath(keyPath(path, index), 'allocatedResourcesStatus'), place);
@@ -253,17 +253,19 @@ function healthProblems(
 
 function resourceNameProblems(path: string, { name }: ResourceStatus, { resources }: Container): FieldError[] {
   const { claims = [], requests = {} } = resources;
-  // Names of resources print without quotes.
-  const shown = verbatim(name);
-  if (!name.startsWith(CLAIM)) {
+  // Resource names print without quotes.
+  const reported = verbatim(name);
+  if (!name.startsWith(CLAIM_PREFIX)) {
     if (Object.hasOwn(requests, name)) return [];
-    return [invalid(path, shown, "must match one of the container's resource requests")];
+    return [invalid(path, reported, "must match one of the container's resource requests")];
   }
-  const known = claims.map((claim) => `${CLAIM}${claim.name}${claim.request === undefined ? '' : `/${claim.request}`}`);
+  const known = claims.map(
+    (claim) => `${CLAIM_PREFIX}${claim.name}${claim.request === undefined ? '' : `/${claim.request}`}`,
+  );
   if (known.includes(name)) return [];
   const detail =
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
-  return [invalid(path, shown, detail)];
+  return [invalid(path, reported, detail)];
 }
 
 function deviceProblems(path: string, { resources = [] }: ResourceStatus): FieldError[] {
@@ -271,7 +273,7 @@ function deviceProblems(path: string, { resources = [] }: ResourceStatus): Field
     const at = keyPath(path, index);
     const isRepeated = resources.findIndex((other) => other.resourceID === resourceID) < index;
     return [
-      ...(HEALTH.includes(health) ? [] : [notSupported(childPath(at, 'health'), health, HEALTH)]),
+      ...(HEALTH_STATUSES.includes(health) ? [] : [notSupported(childPath(at, 'health'), health, HEALTH_STATUSES)]),
       ...(isRepeated ? [duplicate(childPath(at, 'resourceID'), resourceID)] : []),
     ];
   });

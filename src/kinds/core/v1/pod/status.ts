@@ -1,5 +1,5 @@
 /**
- * What is known about a pod: its phase, its conditions, its addresses, and what became of each container.
+ * Schemas of the pod status: phase, conditions, addresses and container statuses.
  */
 import * as z from 'zod';
 import {

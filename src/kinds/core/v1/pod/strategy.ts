@@ -1,5 +1,6 @@
 /**
- * How pods depart from the ordinary: what a new one gets, what it is judged by, how it goes.
+ * The strategy of pods: defaulting, preparation, validation on create, deletion, and the synchronization of AppArmor
+ * fields and annotations.
  */
 
 import type { Dialect } from '../../../../meta/dialect.js';
@@ -26,24 +27,25 @@ import { qosClassOf } from './qos.js';
 import type { PodStatus } from './status.js';
 import { podProblems, podUpdateProblems } from './validate.js';
 
-/** What to tell who made the pod. Afterwards nobody can see whether a field was there before its annotation. */
-const told = new WeakMap<object, readonly string[]>();
+/** Warnings by draft pod. They are collected during synchronization, because afterwards fields and annotations agree. */
+const appArmorWarnings = new WeakMap<object, readonly string[]>();
 
-const of = (read: (pod: Pod) => string | undefined) => (object: ApiObject) => read(object as unknown as Pod) ?? '';
+const podField = (read: (pod: Pod) => string | undefined) => (object: ApiObject) =>
+  read(object as unknown as Pod) ?? '';
 
 const podSelectableFields: Strategy['read']['selectableFields'] = {
-  'spec.nodeName': of(({ spec }) => spec.nodeName),
-  // An old name of the same.
-  'spec.host': of(({ spec }) => spec.nodeName),
-  'spec.restartPolicy': of(({ spec }) => spec.restartPolicy),
-  'spec.schedulerName': of(({ spec }) => spec.schedulerName),
-  'spec.serviceAccountName': of(({ spec }) => spec.serviceAccountName),
-  'spec.hostNetwork': of(({ spec }) => String(spec.hostNetwork === true)),
-  'status.phase': of(({ status }) => status.phase),
-  'status.podIP': of(({ status }) => status.podIP),
-  // Known, but never filled in: only the empty text selects anything.
+  'spec.nodeName': podField(({ spec }) => spec.nodeName),
+  // The old name of spec.nodeName.
+  'spec.host': podField(({ spec }) => spec.nodeName),
+  'spec.restartPolicy': podField(({ spec }) => spec.restartPolicy),
+  'spec.schedulerName': podField(({ spec }) => spec.schedulerName),
+  'spec.serviceAccountName': podField(({ spec }) => spec.serviceAccountName),
+  'spec.hostNetwork': podField(({ spec }) => String(spec.hostNetwork === true)),
+  'status.phase': podField(({ status }) => status.phase),
+  'status.podIP': podField(({ status }) => status.podIP),
+  // Supported as a label, but always empty in the reference server.
   'status.podIPs': () => '',
-  'status.nominatedNodeName': of(({ status }) => status.nominatedNodeName),
+  'status.nominatedNodeName': podField(({ status }) => status.nominatedNodeName),
 };
 
 export const podStrategy: StrategyDefinition = {
@@ -57,18 +59,22 @@ export const podStrategy: StrategyDefinition = {
 
 function defaults(draft: DraftObject): void {
   const { spec, status } = draft as unknown as Pod;
-  // Beside a status that is written stands the spec from the store, which has them.
+  // In a status update the spec is frozen: it comes from storage and has its defaults.
   if (!Object.isFrozen(spec)) {
     podSpecDefaults(spec);
     podOnlyDefaults(spec);
   }
   if (status === undefined) return;
   alignIps(status);
-  roundReported(status);
+  roundStatusResources(status);
 }
 
-/** Amounts have no parts finer than a thousandth, reported ones included. */
-function roundReported({ initContainerStatuses, containerStatuses, ephemeralContainerStatuses }: PodStatus): void {
+/** Rounds the quantities in container statuses. */
+function roundStatusResources({
+  initContainerStatuses,
+  containerStatuses,
+  ephemeralContainerStatuses,
+}: PodStatus): void {
   for (const list of [initContainerStatuses, containerStatuses, ephemeralContainerStatuses]) {
     for (const { allocatedResources, resources } of list ?? []) {
       roundResourceList(allocatedResources);
@@ -78,7 +84,7 @@ function roundReported({ initContainerStatuses, containerStatuses, ephemeralCont
   }
 }
 
-/** The first of several addresses stands alone as well, and that one counts when they differ. */
+/** Keeps `podIP` equal to the first of `podIPs`. If they differ, `podIP` wins. */
 function alignIps(status: PodStatus): void {
   const { podIP, podIPs = [] } = status;
   const first = podIPs[0]?.ip;
@@ -100,23 +106,23 @@ function prepareForCreate(draft: DraftObject, { dialect, features, now }: WriteC
       message: 'Scheduling is blocked due to non-empty scheduling gates',
     });
   }
-  fixAffinity(pod);
+  resolveLabelKeys(pod);
   syncAppArmor(pod, dialect);
 }
 
-/** Terms that speak of the pod's own labels are written out, because labels may change later. */
-function fixAffinity(pod: Pod): void {
+/** Converts `matchLabelKeys` of affinity terms to expressions on create, because labels may change later. */
+function resolveLabelKeys(pod: Pod): void {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
   const labels = pod.metadata.labels ?? {};
-  const fix = (term: PodAffinityTerm) => withLabelKeys(term, labels) as PodAffinityTerm;
+  const resolve = (term: PodAffinityTerm) => withLabelKeys(term, labels) as PodAffinityTerm;
   for (const affinity of [podAffinity, podAntiAffinity]) {
     if (affinity === undefined) continue;
     const {
       requiredDuringSchedulingIgnoredDuringExecution: terms,
       preferredDuringSchedulingIgnoredDuringExecution: weighted,
     } = affinity;
-    if (terms !== undefined) affinity.requiredDuringSchedulingIgnoredDuringExecution = terms.map(fix);
-    for (const preference of weighted ?? []) preference.podAffinityTerm = fix(preference.podAffinityTerm);
+    if (terms !== undefined) affinity.requiredDuringSchedulingIgnoredDuringExecution = terms.map(resolve);
+    for (const preference of weighted ?? []) preference.podAffinityTerm = resolve(preference.podAffinityTerm);
   }
 }
 
@@ -141,11 +147,11 @@ function validate(object: ApiObject, context: WriteContext): readonly FieldError
   ];
 }
 
-/** A pod that runs nowhere, or no more, goes at once. */
-function gracePeriod(live: ApiObject, asked: number | undefined): number {
+/** Pods that are not scheduled or have terminated are deleted without grace period. */
+function gracePeriod(live: ApiObject, requested: number | undefined): number {
   const { spec, status } = live as unknown as Pod;
   if (spec.nodeName === undefined || status.phase === 'Failed' || status.phase === 'Succeeded') return 0;
-  const seconds = asked ?? spec.terminationGracePeriodSeconds;
+  const seconds = requested ?? spec.terminationGracePeriodSeconds;
   return seconds < 0 ? 1 : seconds;
 }
 
@@ -158,12 +164,15 @@ function podWarnings(object: ApiObject, live: ApiObject | undefined, { dialect }
   ];
 }
 
-/** Warnings about the pod since it was last looked over by {@link syncAppArmor}. */
+/** The warnings of {@link syncAppArmor} about this pod. */
 function appArmorSyncWarnings(pod: object): readonly string[] {
-  return told.get(pod) ?? [];
+  return appArmorWarnings.get(pod) ?? [];
 }
 
-/** Changes the pod. */
+/**
+ * Sets AppArmor fields from annotations and annotations from fields, so that old and new clients see the same profile.
+ * Changes the pod in place.
+ */
 function syncAppArmor(pod: Pod, dialect: Dialect): void {
   if (pod.spec.os?.name === 'windows') return;
   const warnings: string[] = [];
@@ -183,7 +192,7 @@ function syncAppArmor(pod: Pod, dialect: Dialect): void {
       container.securityContext = { ...container.securityContext, appArmorProfile: derived };
     }
   }
-  told.set(pod, warnings);
+  appArmorWarnings.set(pod, warnings);
 }
 
 function annotate(pod: Pod, key: string, text: string): void {

@@ -1,6 +1,6 @@
 /**
- * What an update may change in a pod: images, a deadline that comes nearer, tolerations that are added, gates that
- * are taken away. Everything else is fixed, and who tries it is shown the difference.
+ * Validation of pods and of pod updates. An update may change images, lower the deadline, add tolerations and remove
+ * scheduling gates. Other changes of the spec are rejected with a diff in the message.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
@@ -20,6 +20,7 @@ import type { NodeSelectorTerm } from '../scheduling-types.js';
 import { diffText, goSyntaxText } from './diff/diff.js';
 import type { Pod } from './pod.js';
 
+/** Validates an update at the main endpoint. */
 export function podUpdateProblems(
   next: ApiObject,
   live: ApiObject,
@@ -35,7 +36,7 @@ export function podUpdateProblems(
   ];
 }
 
-/** What must hold of annotations is looked at once more, with the changes. */
+/** Validates the change of annotations, and the annotations once more, as the reference server does. */
 export function annotationsUpdateProblems(pod: Pod, before: Pod, { dialect }: WriteContext): FieldError[] {
   const annotations = pod.metadata.annotations ?? {};
   const live = before.metadata.annotations ?? {};
@@ -48,7 +49,7 @@ export function annotationsUpdateProblems(pod: Pod, before: Pod, { dialect }: Wr
 
 function specUpdateProblems(spec: PodSpec, live: PodSpec): FieldError[] {
   const problems: FieldError[] = [];
-  // 1. Containers are the same in number: nothing more can be said about others.
+  // 1. The number of containers must not change; otherwise nothing else is reported.
   for (const field of ['containers', 'initContainers'] as const) {
     const [next, before] = [spec[field] ?? [], live[field] ?? []];
     const path = `spec.${field}`;
@@ -57,19 +58,19 @@ function specUpdateProblems(spec: PodSpec, live: PodSpec): FieldError[] {
     }
     problems.push(...imagesProblems(path, next));
   }
-  // 2. What may change has rules of its own.
+  // 2. Validate the fields that may change.
   const deadline = deadlineProblems(spec.activeDeadlineSeconds, live.activeDeadlineSeconds);
   problems.push(...deadline.problems);
-  if (deadline.final) return problems;
+  if (deadline.isFinal) return problems;
   problems.push(
     ...validateTolerationsUpdate('spec.tolerations', spec.tolerations ?? [], live.tolerations ?? []),
     ...gatesProblems('spec.schedulingGates', spec.schedulingGates ?? [], live.schedulingGates ?? []),
   );
   if (deepEqual(spec, live)) return problems;
-  // 3. With that put back, nothing may differ.
+  // 3. After those fields are reset to their live values, the specs must be equal.
   const munged = withLiveParts(spec, live);
   if ((live.schedulingGates ?? []).length > 0) problems.push(...gatedProblems(munged, live));
-  if (!deepEqual(munged, live)) problems.push(fixedSpecProblem(munged, live));
+  if (!deepEqual(munged, live)) problems.push(immutableSpecError(munged, live));
   return problems;
 }
 
@@ -81,7 +82,7 @@ const CHANGEABLE = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ];
 
-function fixedSpecProblem(munged: PodSpec, live: PodSpec): FieldError {
+function immutableSpecError(munged: PodSpec, live: PodSpec): FieldError {
   const difference = diffText('PodSpec', internalSpec(live), internalSpec(munged));
   return forbidden('spec', `pod updates may not change fields other than ${CHANGEABLE.join(',')}\n${difference}`);
 }
@@ -96,22 +97,22 @@ function imagesProblems(path: string, containers: readonly Container[]): FieldEr
 
 const MAX_SECONDS = 2 ** 31 - 1;
 
-/** `final`: the reference server looks no further. */
+/** `isFinal` is true if the reference server stops validation at this error. */
 function deadlineProblems(
   next: number | undefined,
   before: number | undefined,
-): { readonly problems: FieldError[]; readonly final: boolean } {
+): { readonly problems: FieldError[]; readonly isFinal: boolean } {
   const path = 'spec.activeDeadlineSeconds';
   if (next === undefined) {
-    if (before === undefined) return { problems: [], final: false };
+    if (before === undefined) return { problems: [], isFinal: false };
     const detail = 'must not update from a positive integer to nil value';
-    return { problems: [invalid(path, undefined, detail)], final: false };
+    return { problems: [invalid(path, undefined, detail)], isFinal: false };
   }
   if (next < 0 || next > MAX_SECONDS) {
-    return { problems: [invalid(path, next, `must be between 0 and ${MAX_SECONDS}, inclusive`)], final: true };
+    return { problems: [invalid(path, next, `must be between 0 and ${MAX_SECONDS}, inclusive`)], isFinal: true };
   }
-  if (before === undefined || next <= before) return { problems: [], final: false };
-  return { problems: [invalid(path, next, 'must be less than or equal to previous value')], final: true };
+  if (before === undefined || next <= before) return { problems: [], isFinal: false };
+  return { problems: [invalid(path, next, 'must be less than or equal to previous value')], isFinal: true };
 }
 
 function gatesProblems(
@@ -119,11 +120,11 @@ function gatesProblems(
   gates: readonly PodSchedulingGate[],
   live: readonly PodSchedulingGate[],
 ): FieldError[] {
-  const known = new Set(live.map(({ name }) => name));
-  // Of several with one name the last is reported.
+  const existing = new Set(live.map(({ name }) => name));
+  // Of several gates with the same name the last index is reported.
   const added = new Map(gates.map(({ name }, index) => [name, index]));
   return [...added].flatMap(([name, index]) => {
-    if (known.has(name)) return [];
+    if (existing.has(name)) return [];
     const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
     return [forbidden(childPath(keyPath(path, index), 'name'), detail)];
   });
@@ -145,7 +146,7 @@ function withLiveParts(spec: PodSpec, live: PodSpec): MutableSpec {
   return munged;
 }
 
-/** Puts back what was there, and takes away what was not. */
+/** Sets a field to its live value, or deletes it if the live object lacks it. */
 export function restore<Part extends object, Field extends keyof Part>(
   part: Part,
   live: Part | undefined,
@@ -156,7 +157,7 @@ export function restore<Part extends object, Field extends keyof Part>(
   else part[field] = value as Part[Field];
 }
 
-/** A pod that waits for the scheduler may still become more choosy about nodes. Changes `munged`. */
+/** The node selector and node affinity of a pod with scheduling gates may become stricter. Changes `munged` in place. */
 function gatedProblems(munged: MutableSpec, live: PodSpec): FieldError[] {
   const problems: FieldError[] = [];
   if (!deepEqual(munged.nodeSelector, live.nodeSelector)) {
@@ -173,6 +174,7 @@ function gatedProblems(munged: MutableSpec, live: PodSpec): FieldError[] {
   return problems;
 }
 
+/** The spec as in the reference server's internal type, which has the host fields in the security context. */
 function internalSpec(spec: PodSpec): object {
   const { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers, securityContext } = spec;
   const shared = { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
@@ -192,7 +194,7 @@ function gatedAffinityProblems(
   next: NodeAffinity | undefined,
   live: NodeAffinity | undefined,
 ): FieldError[] {
-  // Where there was nothing, anything may come.
+  // Without required terms in the live object any term may be added.
   const before = termsOf(live);
   if (before.length === 0) return [];
   const at = childPath(path, 'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms');
@@ -213,7 +215,7 @@ function termsOf(affinity: NodeAffinity | undefined): readonly NodeSelectorTerm[
   return affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
 }
 
-/** A term without requirements matches nothing, and would match more with some. */
+/** True if requirements are only appended. A term without requirements matches nothing, so it must stay empty. */
 function onlyAdds(next: NodeSelectorTerm, live: NodeSelectorTerm): boolean {
   const lists = ['matchExpressions', 'matchFields'] as const;
   if (lists.every((list) => (live[list] ?? []).length === 0)) {
@@ -225,6 +227,7 @@ function onlyAdds(next: NodeSelectorTerm, live: NodeSelectorTerm): boolean {
   });
 }
 
+/** Validates a pod, beyond the rules of templates. `live` is absent on create. */
 export function podProblems(pod: Pod, { dialect, features }: WriteContext, live?: Pod): FieldError[] {
   const { spec, metadata } = pod;
   const podName = metadata.name ?? '';

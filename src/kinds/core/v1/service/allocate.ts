@@ -1,8 +1,8 @@
 /**
- * What a Service is given before it is judged: families, cluster addresses, ports on the nodes. spec: Service
+ * Allocates IP families, cluster IPs and node ports for a Service before validation. spec: Service
  *
- * The draft is completed here; what was given becomes final when the Service is stored. Until then somebody else may
- * have come by it, where a plugin had to be waited for: the last look decides.
+ * The draft is completed here, and the allocation becomes final when the Service is stored. If admission plugins are
+ * asynchronous, another write may take an address or port in between, so `commit` checks again.
  */
 import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -17,6 +17,7 @@ import { isHeadless, needsClusterIP, needsHealthCheck, needsNodePorts, nodePorts
 import { allocateNodePorts, NodePortAllocator } from './node-ports.js';
 import type { ServiceSpec } from './schema.js';
 
+/** For `strategy.write.allocate`. Throws a 422 StatusError if a requested address or port is not available. */
 export function allocateService(
   draft: DraftObject,
   liveObject: ApiObject | undefined,
@@ -24,51 +25,51 @@ export function allocateService(
 ): Allocation | undefined {
   const spec = draft['spec'] as ServiceSpec;
   const live = liveObject?.['spec'] as ServiceSpec | undefined;
-  const refuse = refuserOf(draft.metadata.name);
+  const rejectIfInvalid = rejecter(draft.metadata.name);
   if (live === undefined) completeNew(spec);
   else completeChanged(spec, live);
-  refuse(initFamilies(spec, live));
-  const addresses = allocateAddresses(spec, live, { context, refuse });
+  rejectIfInvalid(initFamilies(spec, live));
+  const addresses = allocateAddresses(spec, live, { context, rejectIfInvalid });
   const ports = new NodePortAllocator(context);
-  refuse(allocateNodePorts(spec, live, ports));
+  rejectIfInvalid(allocateNodePorts(spec, live, ports));
   return {
     commit(stored) {
-      const pool = clusterIPAllocator(context);
-      // Nothing is taken before everything is known to be free.
-      checkAgain({ addresses, ports, pool }, stored);
-      for (const { address } of addresses.taken) pool.allocate(address, stored.metadata);
-      for (const address of addresses.released) pool.release(address);
+      const allocator = clusterIPAllocator(context);
+      // Check everything before anything is allocated.
+      recheck({ addresses, ports, allocator }, stored);
+      for (const { address } of addresses.allocated) allocator.allocate(address, stored.metadata);
+      for (const address of addresses.released) allocator.release(address);
     },
   };
 }
 
 const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
 
-type Refuse = (problems: readonly FieldError[]) => void;
+type RejectIfInvalid = (problems: readonly FieldError[]) => void;
 
-function refuserOf(name = ''): Refuse {
+function rejecter(name = ''): RejectIfInvalid {
   return (problems) => {
     if (problems.length > 0) throw errors.invalid({ group: '', kind: 'Service' }, name, problems);
   };
 }
 
-/** Endpoints of its name go with it, so that no Service to come is led to them. */
-export function releaseService(gone: ApiObject, context: StrategyContext): void {
-  const { namespace = '', name } = gone.metadata;
+/** Releases the addresses of a deleted Service, and deletes its Endpoints, so that a new Service of the name does not reuse them. */
+export function releaseService(deleted: ApiObject, context: StrategyContext): void {
+  const { namespace = '', name } = deleted.metadata;
   const endpoints = { ...ENDPOINTS, namespace, name };
   if (context.objects.get(endpoints) !== undefined) void context.objects.delete(endpoints, { preconditions: {} });
-  const addresses = addressesOf(gone['spec'] as ServiceSpec);
+  const addresses = addressesOf(deleted['spec'] as ServiceSpec);
   if (addresses.length === 0) return;
-  const pool = clusterIPAllocator(context);
-  for (const address of addresses) pool.release(address);
+  const allocator = clusterIPAllocator(context);
+  for (const address of addresses) allocator.release(address);
 }
 
-/** The list follows the one address that older clients know. */
+/** Sets `clusterIPs` from `clusterIP`, for clients that know only the singular field. */
 function completeNew(spec: ServiceSpec): void {
   if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
 }
 
-/** What was allocated and left out by the client is what it was. */
+/** Keeps allocated values that the client omitted. */
 function completeChanged(spec: ServiceSpec, live: ServiceSpec): void {
   if (needsClusterIP(spec) && needsClusterIP(live)) {
     if (!spec.clusterIP && live.clusterIP) spec.clusterIP = live.clusterIP;
@@ -85,7 +86,7 @@ function adoptAddresses(spec: ServiceSpec, { clusterIPs: addresses }: ServiceSpe
   if (addresses !== undefined) spec.clusterIPs = [...addresses];
 }
 
-/** By the name of the port, unless another port has come to use the number. */
+/** Keeps node ports by port name, unless another port of the new spec uses the number. */
 function adoptNodePorts(spec: ServiceSpec, live: ServiceSpec): void {
   const now = new Set(nodePortsOf(spec));
   const byName = new Map((live.ports ?? []).map(({ name = '', nodePort = 0 }) => [name, nodePort]));
@@ -95,7 +96,7 @@ function adoptNodePorts(spec: ServiceSpec, live: ServiceSpec): void {
   }
 }
 
-/** A client that does not know the list means it when it changes the one address. */
+/** If only `clusterIP` changed, the client does not know `clusterIPs`, and the list follows. */
 function followSingular(spec: ServiceSpec, live: ServiceSpec): void {
   if (!spec.clusterIPs?.length) adoptAddresses(spec, live);
   const now = spec.clusterIP ?? '';
@@ -104,72 +105,72 @@ function followSingular(spec: ServiceSpec, live: ServiceSpec): void {
   else spec.clusterIPs = [now];
 }
 
-interface GivenAddress {
+interface AllocatedAddress {
   readonly address: string;
-  /** By the client; otherwise it was picked, and another would do. */
-  readonly named: boolean;
+  /** True if the client requested the address, false if it was chosen by the allocator. */
+  readonly isRequested: boolean;
 }
 
 interface Addresses {
-  readonly taken: readonly GivenAddress[];
+  readonly allocated: readonly AllocatedAddress[];
   readonly released: readonly string[];
 }
 
-const NOTHING: Addresses = { taken: [], released: [] };
+const NOTHING: Addresses = { allocated: [], released: [] };
 
 function allocateAddresses(
   spec: ServiceSpec,
   live: ServiceSpec | undefined,
-  about: { readonly context: StrategyContext; readonly refuse: Refuse },
+  { context, rejectIfInvalid }: { readonly context: StrategyContext; readonly rejectIfInvalid: RejectIfInvalid },
 ): Addresses {
   if (live !== undefined && live.type !== 'ExternalName') {
-    // Addresses of a service that has them stay what they are, until it needs none.
-    return spec.type === 'ExternalName' ? { taken: [], released: addressesOf(live) } : NOTHING;
+    // Allocated addresses stay until the type changes to ExternalName.
+    return spec.type === 'ExternalName' ? { allocated: [], released: addressesOf(live) } : NOTHING;
   }
   if (spec.type === 'ExternalName' || isHeadless(spec)) return NOTHING;
-  const pool = clusterIPAllocator(about.context);
+  const allocator = clusterIPAllocator(context);
   const wanted = (spec.ipFamilies ?? []).map((_, index) => spec.clusterIPs?.[index] ?? '');
-  const taken = wanted.map((address): GivenAddress => {
+  const allocated = wanted.map((address): AllocatedAddress => {
     if (address !== '') {
-      about.refuse(refusalOf(spec, address, pool.refusal(address)));
-      return { address, named: true };
+      rejectIfInvalid(allocationProblems(spec, address, allocator.refusal(address)));
+      return { address, isRequested: true };
     }
-    const next = pool.findFree();
+    const next = allocator.findFree();
     if (next === undefined) throw errors.internal('failed to allocate a serviceIP: range is full');
-    return { address: next, named: false };
+    return { address: next, isRequested: false };
   });
-  spec.clusterIPs = taken.map(({ address }) => address);
+  spec.clusterIPs = allocated.map(({ address }) => address);
   const [first] = spec.clusterIPs;
   if (first !== undefined) spec.clusterIP = first;
-  return { taken, released: [] };
+  return { allocated, released: [] };
 }
 
-function refusalOf(spec: ServiceSpec, address: string, refusal: string | undefined): FieldError[] {
+function allocationProblems(spec: ServiceSpec, address: string, refusal: string | undefined): FieldError[] {
   if (refusal === undefined) return [];
   return [invalid('spec.clusterIPs', spec.clusterIPs ?? [], `failed to allocate IP ${address}: ${refusal}`)];
 }
 
 /**
- * The last look. What the client named and somebody else has by now is refused; where it was picked, the write begins
- * again and picks another.
+ * Checks the allocation again before the commit. A requested address or port that is taken by now is an error; for one
+ * that the allocator chose, the write restarts and chooses another.
  */
-function checkAgain(
+function recheck(
   {
     addresses,
     ports,
-    pool,
-  }: { readonly addresses: Addresses; readonly ports: NodePortAllocator; readonly pool: ClusterIPAllocator },
+    allocator,
+  }: { readonly addresses: Addresses; readonly ports: NodePortAllocator; readonly allocator: ClusterIPAllocator },
   stored: ApiObject,
 ): void {
-  const refuse = refuserOf(stored.metadata.name);
+  const rejectIfInvalid = rejecter(stored.metadata.name);
   const spec = stored['spec'] as ServiceSpec;
-  let picksAreGone = false;
-  for (const { address, named } of addresses.taken) {
-    const refusal = pool.refusal(address);
-    if (named) refuse(refusalOf(spec, address, refusal));
-    else picksAreGone ||= refusal !== undefined;
+  let isStale = false;
+  for (const { address, isRequested } of addresses.allocated) {
+    const refusal = allocator.refusal(address);
+    if (isRequested) rejectIfInvalid(allocationProblems(spec, address, refusal));
+    else isStale ||= refusal !== undefined;
   }
-  const lost = ports.conflicts();
-  refuse(lost.named);
-  if (picksAreGone || lost.picked) throw new StorageError('stale');
+  const conflicts = ports.conflicts();
+  rejectIfInvalid(conflicts.requested);
+  if (isStale || conflicts.hasChosen) throw new StorageError('stale');
 }

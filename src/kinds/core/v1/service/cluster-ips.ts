@@ -1,8 +1,8 @@
 /**
- * Cluster addresses: which ranges there are, which addresses of them are taken, and one that is free.
+ * The allocator of cluster IPs.
  *
- * An address is taken when a Service has it, and, where the cluster serves IPAddress, when there is an object of its
- * name. Neither is enough alone: the objects may have come to the cluster after the Services.
+ * An address is taken if a Service has it or if an IPAddress object of its name exists. Both are checked, because the
+ * cluster may not serve IPAddress, or may have started to serve it after Services were created.
  */
 
 import { serviceGroup } from '../../../../meta/dialect.js';
@@ -28,26 +28,29 @@ export const SERVICES: GroupResource = { group: '', resource: 'services' };
 const IP_ADDRESSES: GroupResource = { group: serviceGroup('networking'), resource: 'ipaddresses' };
 const SERVICE_CIDRS: GroupResource = { group: serviceGroup('networking'), resource: 'servicecidrs' };
 
-/** Says why an address cannot be had. */
+/** The message about an address that cannot be allocated. */
 export type Refusal = string;
 
-/** The addresses of one moment. It changes nothing until `take` or `giveBack` is called. */
+/** Only `allocate` and `release` change objects. */
 export interface ClusterIPAllocator {
-  /** Why this address cannot be had; undefined when it can. */
+  /** Why this address cannot be allocated; undefined if it can. */
   refusal(address: string): Refusal | undefined;
-  /** A free address, in the text it is stored in; undefined when there is none. */
+  /** A free address; undefined if all ranges are full. */
   findFree(): string | undefined;
-  /** Makes it the Service's. */
+  /** Creates the IPAddress object with the Service as parent. */
   allocate(address: string, owner: { readonly namespace?: string | undefined; readonly name: string }): void;
   release(address: string): void;
 }
 
 export function clusterIPAllocator(context: StrategyContext): ClusterIPAllocator {
-  return context.dryRun ? triedIPs(context) : realIPs(context);
+  return context.dryRun ? dryRunAllocator(context) : objectAllocator(context);
 }
 
-/** A dry run takes nothing and looks for nothing: it asks one range alone, and shows the address of the network itself. */
-function triedIPs(context: StrategyContext): ClusterIPAllocator {
+/**
+ * In a dry run nothing is allocated. As in the reference server, only the first range is checked, and the chosen address
+ * is that of the network.
+ */
+function dryRunAllocator(context: StrategyContext): ClusterIPAllocator {
   const [range] = rangesOf(context);
   return {
     refusal(address) {
@@ -64,11 +67,11 @@ function triedIPs(context: StrategyContext): ClusterIPAllocator {
 const NO_RANGE: Refusal = 'the provided network does not match the current range';
 
 function outOfRange(range: Cidr, ip: Ip): Refusal {
-  const shown = printIp(ip);
-  return `the provided IP (${shown}) is not in the valid range. The range of valid IPs is ${printCidr(range)}`;
+  const address = printIp(ip);
+  return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${printCidr(range)}`;
 }
 
-function realIPs(context: StrategyContext): ClusterIPAllocator {
+function objectAllocator(context: StrategyContext): ClusterIPAllocator {
   const { objects, dialect } = context;
   const hasObjects = objects.serves(IP_ADDRESSES);
   const isTaken = takenIn(objects);
@@ -107,7 +110,7 @@ function realIPs(context: StrategyContext): ClusterIPAllocator {
   };
 }
 
-/** The addresses that a Service holds. */
+/** The cluster IPs that a Service has allocated. */
 export function addressesOf({ type, clusterIPs: addresses = [] }: ServiceSpec): readonly string[] {
   return type === 'ExternalName' ? [] : addresses.filter((address) => address !== HEADLESS);
 }
@@ -128,7 +131,7 @@ function takenIn(objects: Objects): IsTaken {
 const serviceAddresses = (service: ApiObject): number[] => numbersOf(addressesOf(service['spec'] as ServiceSpec));
 const namedAddress = ({ metadata }: ApiObject): number[] => numbersOf([metadata.name]);
 
-/** Addresses as numbers. Those of the other family are left out: no range has any. */
+/** IPv4 addresses as numbers. IPv6 addresses are omitted, because no range contains them. */
 function numbersOf(addresses: readonly string[]): number[] {
   return addresses.flatMap((address) => {
     const ip = parseIpSloppy(address);
@@ -141,7 +144,7 @@ interface Range {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** The one from the beginning first. A range that is leaving, or said not to be ready, gives no addresses. */
+/** The default range, followed by the ServiceCIDR objects that are ready and not being deleted. */
 function rangesOf({ objects }: StrategyContext): Cidr[] {
   const texts = new Set([DEFAULT_SERVICE_CIDR]);
   for (const object of objects.list(SERVICE_CIDRS)) {
@@ -154,20 +157,20 @@ function rangesOf({ objects }: StrategyContext): Cidr[] {
   return ranges.filter(({ network }) => network.family === 'IPv4');
 }
 
-/** The first address is the network's own, and the last one reaches everybody. */
+/** Excludes the network address and the broadcast address. */
 function isUsable(range: Cidr, ip: Ip): boolean {
   const index = ip.value - range.network.value;
   return index > 0n && index < cidrSize(range) - 1n;
 }
 
 /**
- * Addresses are given from the upper part of a range in random order of beginning, so that those at its start stay
- * free for people who name one; when the upper part is full, from the lower one.
+ * Chooses an address from the upper part of a range, starting at a random position. The lower part is reserved for
+ * addresses that clients request, and used when the upper part is full.
  */
 function freeIn(range: Cidr, isTaken: IsTaken, { random }: StrategyContext): number | undefined {
   const usable = Number(cidrSize(range)) - 2;
   const reserved = reservedOf(usable);
-  // The first address is the network's own.
+  // Skips the network address.
   const first = Number(range.network.value) + 1;
   return (
     findFreeNumber({ first: first + reserved, size: usable - reserved }, isTaken, random) ??
@@ -175,7 +178,7 @@ function freeIn(range: Cidr, isTaken: IsTaken, { random }: StrategyContext): num
   );
 }
 
-/** A sixteenth, but at least 16 and at most 256; ranges too small for that reserve nothing. */
+/** The size of the reserved part: a sixteenth, at least 16 and at most 256. Ranges of up to 16 addresses reserve none. */
 function reservedOf(usable: number): number {
   if (usable <= 16) return 0;
   return Math.min(Math.max(16, Math.floor(usable / 16)), 256);
@@ -187,14 +190,14 @@ function reservedOf(usable: number): number {
 
 interface NumberRange {
   readonly first: number;
-  /** None when it is not above zero. */
+  /** A range with a size of 0 or less is empty. */
   readonly size: number;
 }
 
 /**
- * Begins anywhere and tries every number once, so that the last free one is found as well; undefined when there is none.
- * It goes on by strides that come to all numbers of the range. By ones it would lengthen every run of taken numbers
- * that it comes across, and cross it again the next time.
+ * Finds a free number. Starts at a random position and tries every number once; returns undefined if all are taken.
+ * The search advances by a random stride that is coprime to the size. Steps of one would lengthen runs of taken numbers,
+ * which later searches have to cross.
  */
 export function findFreeNumber(
   { first, size }: NumberRange,
@@ -202,23 +205,23 @@ export function findFreeNumber(
   random: () => number,
 ): number | undefined {
   if (size <= 0) return undefined;
-  let place = Math.floor(random() * size);
-  if (!isTaken(first + place)) return first + place;
-  const stride = strideOf(size, random);
+  let position = Math.floor(random() * size);
+  if (!isTaken(first + position)) return first + position;
+  const stride = coprimeStride(size, random);
   for (let tried = 1; tried < size; tried++) {
-    place = (place + stride) % size;
-    if (!isTaken(first + place)) return first + place;
+    position = (position + stride) % size;
+    if (!isTaken(first + position)) return first + position;
   }
   return undefined;
 }
 
-/** Any stride without a common divisor with the size: it comes back to where it began only after all others. */
-function strideOf(size: number, random: () => number): number {
+/** A random stride that is coprime to the size, so that it reaches all positions. */
+function coprimeStride(size: number, random: () => number): number {
   let stride = 1 + Math.floor(random() * (size - 1));
-  while (divisorOf(stride, size) !== 1) stride = (stride % size) + 1;
+  while (greatestCommonDivisor(stride, size) !== 1) stride = (stride % size) + 1;
   return stride;
 }
 
-function divisorOf(left: number, right: number): number {
-  return right === 0 ? left : divisorOf(right, left % right);
+function greatestCommonDivisor(left: number, right: number): number {
+  return right === 0 ? left : greatestCommonDivisor(right, left % right);
 }

@@ -1,5 +1,5 @@
 /**
- * Defaults of a Service that depend on other fields, and the fields that go when its type no longer needs them.
+ * Defaults of a Service that depend on other fields, and the removal of fields that its new type does not need.
  */
 import type { DraftObject } from '../../../../meta/object.js';
 import { deepEqual } from '../../../../util/json.js';
@@ -16,7 +16,7 @@ export function defaultService(draft: DraftObject): void {
     if (!port.targetPort) port.targetPort = port.port;
   }
   if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= 'Cluster';
-  // A type that is none gets nothing: it is about to be refused.
+  // Invalid types get no default; validation rejects them.
   if (needsNodePorts(spec) || spec.type === 'ClusterIP') spec.internalTrafficPolicy ??= 'Cluster';
   if (spec.type !== 'LoadBalancer') return;
   spec.allocateLoadBalancerNodePorts ??= true;
@@ -37,8 +37,8 @@ function defaultAffinity(spec: ServiceSpec): void {
 }
 
 /**
- * A change of type takes away what the old type needed and the new one does not, unless the client changed it too: then
- * the client meant something, and validation says what is wrong with it.
+ * When the type changes, removes the fields that only the old type needs. A field that the client changed too stays, so
+ * that validation reports it. upstream: pkg/registry/core/service/strategy.go dropTypeDependentFields
  */
 export function dropTypeDependentFields(draft: DraftObject, live: ServiceSpec): void {
   const spec = draft['spec'] as ServiceSpec;
@@ -51,7 +51,7 @@ export function dropTypeDependentFields(draft: DraftObject, live: ServiceSpec): 
     drop('ipFamilies');
     drop('ipFamilyPolicy');
   }
-  if (needsNodePorts(live) && !needsNodePorts(spec) && bringsNoNodePort(spec, live)) {
+  if (needsNodePorts(live) && !needsNodePorts(spec) && hasNoNewNodePort(spec, live)) {
     for (const port of spec.ports ?? []) delete port.nodePort;
   }
   if (needsHealthCheck(live) && !needsHealthCheck(spec) && spec.healthCheckNodePort === live.healthCheckNodePort) {
@@ -65,7 +65,7 @@ export function dropTypeDependentFields(draft: DraftObject, live: ServiceSpec): 
   draft['status'] = { ...(draft['status'] as ServiceStatus), loadBalancer: {} };
 }
 
-/** Names lead to no endpoints of ours, so how traffic is led to them is not shown; who said it owns it all the same. */
+/** ExternalName services have no internalTrafficPolicy. Field managers keep the ownership of the field. */
 export function dropInternalTrafficPolicy(draft: DraftObject): void {
   const spec = draft['spec'] as ServiceSpec;
   if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
@@ -78,8 +78,8 @@ function dropLoadBalancer(spec: ServiceSpec, live: ServiceSpec): void {
   if (spec.loadBalancerClass === live.loadBalancerClass) delete spec.loadBalancerClass;
 }
 
-/** Ports may come, go and change, as long as no node port is new. */
-function bringsNoNodePort(spec: ServiceSpec, live: ServiceSpec): boolean {
+/** True if all node ports of the new spec exist in the live spec. */
+function hasNoNewNodePort(spec: ServiceSpec, live: ServiceSpec): boolean {
   const before = new Set(nodePortsOf(live));
   return nodePortsOf(spec).every((port) => before.has(port));
 }

@@ -1,6 +1,6 @@
 /**
- * Address families of a Service: filled in from the addresses, from what was there before and from what the cluster
- * has. It runs before validation, and what it refuses is refused before anything is allocated.
+ * Defaulting of the IP families of a Service, from its addresses, its live object and the families of the cluster. It
+ * runs before allocation and validation; its errors reject the request before anything is allocated.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../../meta/field-error.js';
@@ -10,41 +10,46 @@ import { HEADLESS } from './needs.js';
 import type { ServiceSpec } from './schema.js';
 import { clusterIPProblems } from './validate-addresses.js';
 
-/** The families of the cluster's ranges; the first is the default. A cluster has one stack. */
-const CONFIGURED: readonly IpFamily[] = ['IPv4'];
-const [DEFAULT_FAMILY = 'IPv4'] = CONFIGURED;
+/** The families of the cluster's service CIDRs; the first is the default. Clusters are single-stack. */
+const CONFIGURED_FAMILIES: readonly IpFamily[] = ['IPv4'];
+const [DEFAULT_FAMILY = 'IPv4'] = CONFIGURED_FAMILIES;
 
 const POLICY_PATH = 'spec.ipFamilyPolicy';
 
-/** Completes the family fields of `spec`, as far as they make sense; what is returned is everything that does not. */
+/** Sets the family fields of `spec` in place. Returns the errors of fields that contradict each other. */
 export function initFamilies(spec: ServiceSpec, live: ServiceSpec | undefined): readonly FieldError[] {
   if (spec.type === 'ExternalName' || (live !== undefined && keepsPreferredStack(spec, live))) return [];
-  spec.ipFamilyPolicy ??= live?.ipFamilyPolicy ?? (isOpenHeadless(spec) ? 'RequireDualStack' : 'SingleStack');
+  spec.ipFamilyPolicy ??=
+    live?.ipFamilyPolicy ?? (isHeadlessWithoutSelector(spec) ? 'RequireDualStack' : 'SingleStack');
   const problems = clusterIPProblems(spec);
   if (problems.length > 0) return problems;
-  const found = live === undefined ? [] : reduce(spec, live);
+  const found = live === undefined ? [] : releaseSecondary(spec, live);
   found.push(...policyProblems(spec), ...inferFamilies(spec));
   if (found.length > 0) return found;
-  if (isOpenHeadless(spec)) {
-    spec.ipFamilies = openFamilies(spec);
+  if (isHeadlessWithoutSelector(spec)) {
+    spec.ipFamilies = familiesWithoutSelector(spec);
     return [];
   }
   const unconfigured = configurationProblems(spec);
   if (unconfigured.length > 0) return unconfigured;
   if (!spec.ipFamilies?.length) spec.ipFamilies = [DEFAULT_FAMILY];
   const [family] = spec.ipFamilies;
-  if (family !== undefined && spec.ipFamilyPolicy !== 'SingleStack' && spec.ipFamilies.length < CONFIGURED.length) {
+  if (
+    family !== undefined &&
+    spec.ipFamilyPolicy !== 'SingleStack' &&
+    spec.ipFamilies.length < CONFIGURED_FAMILIES.length
+  ) {
     spec.ipFamilies = [family, otherFamily(family)];
   }
   return [];
 }
 
-/** No address and no selector: whoever makes its endpoints may use either family, whatever the cluster has. */
-function isOpenHeadless({ clusterIP, selector = {} }: ServiceSpec): boolean {
+/** Endpoints of headless services without a selector are created by users, who may use any family. */
+function isHeadlessWithoutSelector({ clusterIP, selector = {} }: ServiceSpec): boolean {
   return clusterIP === HEADLESS && Object.keys(selector).length === 0;
 }
 
-/** A service that prefers two stacks is not moved between one and two by a write that does not ask for it. */
+/** An update that changes no address field does not move a PreferDualStack service between single and dual stack. */
 function keepsPreferredStack(spec: ServiceSpec, live: ServiceSpec): boolean {
   return (
     spec.ipFamilyPolicy === 'PreferDualStack' &&
@@ -55,8 +60,8 @@ function keepsPreferredStack(spec: ServiceSpec, live: ServiceSpec): boolean {
   );
 }
 
-/** Going from two families to one takes the policy that says so; then the second one need not be taken out by hand. */
-function reduce(spec: ServiceSpec, live: ServiceSpec): FieldError[] {
+/** A change from two families to one requires the SingleStack policy, which removes the secondary values. */
+function releaseSecondary(spec: ServiceSpec, live: ServiceSpec): FieldError[] {
   const { clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   if (ipFamilyPolicy === 'SingleStack') {
     if (clusterIPs.length > 1 && sameItems(clusterIPs, live.clusterIPs)) spec.clusterIPs = clusterIPs.slice(0, 1);
@@ -64,10 +69,10 @@ function reduce(spec: ServiceSpec, live: ServiceSpec): FieldError[] {
     return [];
   }
   const found: FieldError[] = [];
-  const release = (what: string) =>
+  const report = (what: string) =>
     found.push(invalid(POLICY_PATH, ipFamilyPolicy, `must be 'SingleStack' to release the secondary ${what}`));
-  if (isShorter(clusterIPs, live.clusterIPs)) release('cluster IP');
-  if (isShorter(ipFamilies, live.ipFamilies)) release('IP family');
+  if (isShorter(clusterIPs, live.clusterIPs)) report('cluster IP');
+  if (isShorter(ipFamilies, live.ipFamilies)) report('IP family');
   return found;
 }
 
@@ -89,7 +94,7 @@ function policyProblems({ clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: Se
   ];
 }
 
-/** Addresses tell their families. */
+/** Adds missing families from the addresses. */
 function inferFamilies(spec: ServiceSpec): FieldError[] {
   const found: FieldError[] = [];
   const { clusterIPs = [] } = spec;
@@ -98,7 +103,7 @@ function inferFamilies(spec: ServiceSpec): FieldError[] {
     const family = parseIpSloppy(address)?.family;
     const families = spec.ipFamilies ?? [];
     if (family === undefined || index < families.length) continue;
-    if (CONFIGURED.includes(family)) spec.ipFamilies = [...families, family];
+    if (CONFIGURED_FAMILIES.includes(family)) spec.ipFamilies = [...families, family];
     else {
       const detail = `${family} is not configured on this cluster`;
       found.push(invalid(keyPath('spec.clusterIPs', index), clusterIPs, detail));
@@ -107,7 +112,7 @@ function inferFamilies(spec: ServiceSpec): FieldError[] {
   return found;
 }
 
-function openFamilies({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): IpFamily[] {
+function familiesWithoutSelector({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): IpFamily[] {
   const [family = DEFAULT_FAMILY] = ipFamilies;
   if (ipFamilies.length > 1) return [...ipFamilies];
   return ipFamilyPolicy === 'SingleStack' ? [family] : [family, otherFamily(family)];
@@ -115,11 +120,11 @@ function openFamilies({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): IpFamil
 
 function configurationProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
   const found: FieldError[] = [];
-  if (ipFamilyPolicy === 'RequireDualStack' && CONFIGURED.length < 2) {
+  if (ipFamilyPolicy === 'RequireDualStack' && CONFIGURED_FAMILIES.length < 2) {
     found.push(invalid(POLICY_PATH, ipFamilyPolicy, 'this cluster is not configured for dual-stack services'));
   }
   ipFamilies.forEach((family, index) => {
-    if (CONFIGURED.includes(family)) return;
+    if (CONFIGURED_FAMILIES.includes(family)) return;
     found.push(invalid(keyPath('spec.ipFamilies', index), family, 'not configured on this cluster'));
   });
   return found;

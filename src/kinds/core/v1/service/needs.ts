@@ -1,9 +1,9 @@
 /**
- * What a Service needs by its type and its policies. Everything that allocates, releases or judges goes by these.
+ * What a Service needs according to its type and policies. Allocation, release and validation use these functions.
  */
 import type { ServiceSpec } from './schema.js';
 
-/** In place of an address: there is none, the endpoints are found by name. */
+/** The `clusterIP` of headless services, which have no address. */
 export const HEADLESS = 'None';
 
 export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
@@ -18,7 +18,7 @@ export function needsNodePorts({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer';
 }
 
-/** Load balancers ask the nodes whether they have an endpoint of their own. */
+/** With `externalTrafficPolicy: Local`, load balancers check which nodes have a local endpoint. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
@@ -27,7 +27,7 @@ export function isExternallyAccessible(spec: ServiceSpec): boolean {
   return needsNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
 }
 
-/** The ports on the nodes, each as often as it is named. */
+/** All node ports, including duplicates. */
 export function nodePortsOf({ ports = [] }: ServiceSpec): number[] {
   return ports.flatMap(({ nodePort }) => nodePort || []);
 }

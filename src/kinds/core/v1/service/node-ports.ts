@@ -1,5 +1,5 @@
 /**
- * Ports on the nodes. Which ones are taken is known from the Services that are stored.
+ * Allocation of node ports. The stored Services determine which ports are taken.
  */
 import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -12,83 +12,83 @@ import type { ServicePort, ServiceSpec } from './schema.js';
 
 const FIRST = 30000;
 const LAST = 32767;
-/** Given out last, so that people who name a port find one. A 32nd part, but at least 16 and at most 128. */
+/** The number of ports at the start that are allocated last, for clients that request one: a 32nd, at least 16 and at most 128. */
 const RESERVED = Math.min(Math.max(16, Math.floor((LAST - FIRST + 1) / 32)), 128);
 
 const ALLOCATED = 'provided port is already allocated';
 const HEALTH_CHECK_PATH = 'spec.healthCheckNodePort';
 
-/** The ports of one write: those it has been given, beside those that others have. */
+/** Allocates the node ports of one write. */
 export class NodePortAllocator {
   readonly #context: StrategyContext;
-  /** Each with the field in which the client named it; without one when it was picked. */
-  readonly #given = new Map<number, string | undefined>();
+  /** Ports of this write, with the path of the field that requested it; undefined if the allocator chose it. */
+  readonly #allocated = new Map<number, string | undefined>();
 
   constructor(context: StrategyContext) {
     this.#context = context;
   }
 
-  /** Whether a field of this write named it. */
-  isNamed(port: number): boolean {
-    return this.#given.get(port) !== undefined;
+  /** True if a field of this write requested the port. */
+  isRequested(port: number): boolean {
+    return this.#allocated.get(port) !== undefined;
   }
 
-  /** Why the port that a field names cannot be had; undefined when it was given. */
+  /** Allocates the port that a field requests. Returns the reason if it cannot be allocated. */
   allocate(port: number, field: string): string | undefined {
-    // Where nothing is taken nobody looks at the range.
+    // As in the reference server, dry runs do not check the range.
     if (!this.#context.dryRun && (port < FIRST || port > LAST)) {
       return `provided port is not in the valid range. The range of valid ports is ${FIRST}-${LAST}`;
     }
-    if (this.#given.has(port) || takenPorts(this.#context).has(port)) return ALLOCATED;
-    this.#given.set(port, field);
+    if (this.#allocated.has(port) || takenPorts(this.#context).has(port)) return ALLOCATED;
+    this.#allocated.set(port, field);
     return undefined;
   }
 
-  /** Any port; undefined when all are taken. */
+  /** Allocates a free port; returns undefined if all are taken. */
   allocateAny(): number | undefined {
-    const port = this.#context.dryRun ? this.#made() : this.#anyFree();
-    if (port !== undefined) this.#given.set(port, undefined);
+    const port = this.#context.dryRun ? this.#placeholder() : this.#findFree();
+    if (port !== undefined) this.#allocated.set(port, undefined);
     return port;
   }
 
-  #anyFree(): number | undefined {
+  #findFree(): number | undefined {
     const { random } = this.#context;
     const stored = takenPorts(this.#context);
-    const isTaken = (port: number) => this.#given.has(port) || stored.has(port);
+    const isTaken = (port: number) => this.#allocated.has(port) || stored.has(port);
     return (
       findFreeNumber({ first: FIRST + RESERVED, size: LAST - FIRST + 1 - RESERVED }, isTaken, random) ??
       findFreeNumber({ first: FIRST, size: RESERVED }, isTaken, random)
     );
   }
 
-  /** In a dry run, a number that only shows that there would be one: it goes on from the highest of this write. */
-  #made(): number {
-    return (this.#given.size === 0 ? LAST + 1 : Math.max(...this.#given.keys())) + 1;
+  /** The port of a dry run: a number outside of the range, above all ports of this write. */
+  #placeholder(): number {
+    return (this.#allocated.size === 0 ? LAST + 1 : Math.max(...this.#allocated.keys())) + 1;
   }
 
-  /** Which of them others have come by since. */
+  /** The ports that other writes have taken since. */
   conflicts(): NodePortConflicts {
     const stored = takenPorts(this.#context);
-    const lost = [...this.#given].filter(([port]) => stored.has(port));
+    const lost = [...this.#allocated].filter(([port]) => stored.has(port));
     return {
-      named: lost.flatMap(([port, field]) => (field === undefined ? [] : refusedPort(field, port, ALLOCATED))),
-      picked: lost.some(([, field]) => field === undefined),
+      requested: lost.flatMap(([port, field]) => (field === undefined ? [] : portProblem(field, port, ALLOCATED))),
+      hasChosen: lost.some(([, field]) => field === undefined),
     };
   }
 }
 
 export interface NodePortConflicts {
-  /** What is said about those that the client named. */
-  readonly named: readonly FieldError[];
-  /** Whether there are any for which another would do. */
-  readonly picked: boolean;
+  /** Errors about requested ports. */
+  readonly requested: readonly FieldError[];
+  /** True if a port that the allocator chose is taken. */
+  readonly hasChosen: boolean;
 }
 
 function takenPorts({ objects }: StrategyContext) {
   return objects.index(SERVICES, portsOf);
 }
 
-/** Everything a stored Service uses on the nodes. */
+/** All node ports of a stored Service, including the health check port. */
 function portsOf(service: ApiObject): number[] {
   const spec = service['spec'] as ServiceSpec;
   const ports = nodePortsOf(spec);
@@ -96,58 +96,58 @@ function portsOf(service: ApiObject): number[] {
   return ports;
 }
 
-/** Gives a Service the ports it needs. Returns what is wrong with those it named; throws when none are left. */
+/** Allocates the ports that a Service needs. Returns errors about requested ports; throws if no port is free. */
 export function allocateNodePorts(
   spec: ServiceSpec,
   live: ServiceSpec | undefined,
   ports: NodePortAllocator,
 ): FieldError[] {
   if (needsNodePorts(spec)) {
-    const problems = live === undefined ? newPorts(spec, ports) : changedPorts(spec, live, ports);
+    const problems = live === undefined ? allocateNewPorts(spec, ports) : allocateChangedPorts(spec, live, ports);
     if (problems.length > 0) return problems;
   }
   if (needsHealthCheck(spec) && (live === undefined || !needsHealthCheck(live))) allocateHealthCheck(spec, ports);
   return [];
 }
 
-function newPorts(spec: ServiceSpec, ports: NodePortAllocator): FieldError[] {
-  // Ports of one number that differ in protocol share their port on the nodes.
+function allocateNewPorts(spec: ServiceSpec, ports: NodePortAllocator): FieldError[] {
+  // Ports with the same number and different protocols share a node port.
   const shared = new Map<number, number>();
-  const named = namedByPort(spec);
+  const requested = requestedByPort(spec);
   for (const [index, entry] of (spec.ports ?? []).entries()) {
-    if (!entry.nodePort && !wantsNodePorts(spec)) continue;
+    if (!entry.nodePort && !allocatesNodePorts(spec)) continue;
     const allocated = shared.get(entry.port);
     if (allocated === undefined) {
-      const wanted = named.get(entry.port);
-      const problems = wanted === undefined ? [] : takeNamed(wanted, index, ports);
+      const wanted = requested.get(entry.port);
+      const problems = wanted === undefined ? [] : allocateRequested(wanted, index, ports);
       if (problems.length > 0) return problems;
-      entry.nodePort = wanted ?? anyPort(ports);
+      entry.nodePort = wanted ?? allocateAnyPort(ports);
       shared.set(entry.port, entry.nodePort);
     } else if (!entry.nodePort) {
       entry.nodePort = allocated;
     } else if (entry.nodePort !== allocated) {
-      const problems = takeNamed(entry.nodePort, index, ports);
+      const problems = allocateRequested(entry.nodePort, index, ports);
       if (problems.length > 0) return problems;
     }
   }
   return [];
 }
 
-/** The first port on the nodes that is named for each number. */
-function namedByPort({ ports = [] }: ServiceSpec): ReadonlyMap<number, number> {
-  const named = new Map<number, number>();
-  for (const { port, nodePort } of ports) if (nodePort && !named.has(port)) named.set(port, nodePort);
-  return named;
+/** The first requested node port by port number. */
+function requestedByPort({ ports = [] }: ServiceSpec): ReadonlyMap<number, number> {
+  const requested = new Map<number, number>();
+  for (const { port, nodePort } of ports) if (nodePort && !requested.has(port)) requested.set(port, nodePort);
+  return requested;
 }
 
-function changedPorts(spec: ServiceSpec, live: ServiceSpec, ports: NodePortAllocator): FieldError[] {
+function allocateChangedPorts(spec: ServiceSpec, live: ServiceSpec, ports: NodePortAllocator): FieldError[] {
   const before = new Set(nodePortsOf(live));
   const seen = new Set<string>();
   for (const [index, entry] of (spec.ports ?? []).entries()) {
-    if (!entry.nodePort && !wantsNodePorts(spec)) continue;
-    if (!entry.nodePort) entry.nodePort = anyPort(ports);
-    else if (!before.has(entry.nodePort) && !ports.isNamed(entry.nodePort)) {
-      const problems = takeNamed(entry.nodePort, index, ports);
+    if (!entry.nodePort && !allocatesNodePorts(spec)) continue;
+    if (!entry.nodePort) entry.nodePort = allocateAnyPort(ports);
+    else if (!before.has(entry.nodePort) && !ports.isRequested(entry.nodePort)) {
+      const problems = allocateRequested(entry.nodePort, index, ports);
       if (problems.length > 0) return problems;
     }
     const key = `{${entry.protocol} ${entry.nodePort}}`;
@@ -157,37 +157,41 @@ function changedPorts(spec: ServiceSpec, live: ServiceSpec, ports: NodePortAlloc
   return [];
 }
 
-/** A load balancer that reaches the pods without the nodes does not. */
-function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean {
+/** Load balancers that route to pods directly disable node ports. */
+function allocatesNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean {
   return type === 'NodePort' || allocateLoadBalancerNodePorts !== false;
 }
 
-function takeNamed(port: NonNullable<ServicePort['nodePort']>, index: number, ports: NodePortAllocator): FieldError[] {
+function allocateRequested(
+  port: NonNullable<ServicePort['nodePort']>,
+  index: number,
+  ports: NodePortAllocator,
+): FieldError[] {
   const field = `spec.ports[${index}].nodePort`;
   const refusal = ports.allocate(port, field);
-  return refusal === undefined ? [] : refusedPort(field, port, refusal);
+  return refusal === undefined ? [] : portProblem(field, port, refusal);
 }
 
-function anyPort(ports: NodePortAllocator): number {
+function allocateAnyPort(ports: NodePortAllocator): number {
   const port = ports.allocateAny();
   if (port === undefined) throw errors.internal('failed to allocate a nodePort: range is full');
   return port;
 }
 
 function allocateHealthCheck(spec: ServiceSpec, ports: NodePortAllocator): void {
-  const { healthCheckNodePort: named } = spec;
-  if (!named) {
+  const { healthCheckNodePort: requested } = spec;
+  if (!requested) {
     const port = ports.allocateAny();
     if (port === undefined) throw errors.internal('failed to allocate a HealthCheck NodePort 0: range is full');
     spec.healthCheckNodePort = port;
     return;
   }
-  const refusal = ports.allocate(named, HEALTH_CHECK_PATH);
-  if (refusal !== undefined) refusedPort(HEALTH_CHECK_PATH, named, refusal);
+  const refusal = ports.allocate(requested, HEALTH_CHECK_PATH);
+  if (refusal !== undefined) portProblem(HEALTH_CHECK_PATH, requested, refusal);
 }
 
-/** The server answers with an error of its own where a health check's port cannot be had: that one is thrown. */
-function refusedPort(field: string, port: number, refusal: string): FieldError[] {
+/** The error about a requested port. For the health check port, the reference server returns an internal error. */
+function portProblem(field: string, port: number, refusal: string): FieldError[] {
   if (field !== HEALTH_CHECK_PATH) return [invalid(field, port, refusal)];
   throw errors.internal(`failed to allocate requested HealthCheck NodePort ${port}: ${refusal}`);
 }

@@ -1,5 +1,5 @@
 /**
- * The fields of a Service, in wire order.
+ * Schemas of the Service kind, with fields in wire order.
  */
 import * as z from 'zod';
 import {

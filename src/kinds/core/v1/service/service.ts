@@ -1,5 +1,5 @@
 /**
- * Service: a name and an address for a changing set of pods. spec: Service
+ * The Service kind: a stable name and address for a set of pods. spec: Service
  */
 
 import { keyPath } from '../../../../meta/field-error.js';
@@ -9,23 +9,40 @@ import type { ApiObject } from '../../../../meta/object.js';
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { own } from '../../../../util/json.js';
+import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { serviceConnections } from '../connect-subresources.js';
 import { allocateService, releaseService } from './allocate.js';
-import { serviceColumns } from './columns.js';
 import { defaultService, dropInternalTrafficPolicy, dropTypeDependentFields } from './defaults.js';
 import { isHeadless } from './needs.js';
 import { type ServiceStatus, serviceSpec, serviceStatus } from './schema.js';
 import { serviceProblems, serviceStatusProblems, serviceUpdateProblems, topologyKeys } from './validate.js';
 
+const serviceColumns: readonly Column[] = [
+  nameColumn,
+  textColumn('Type', 'How it can be reached.', (object) => specOf(object).type),
+  textColumn('Cluster-IP', 'Its address inside the cluster.', (object) => specOf(object).clusterIPs?.[0] ?? NONE),
+  textColumn('External-IP', 'Its addresses for the world outside.', externalCell),
+  textColumn('Port(s)', 'The ports that it listens on.', portsCell),
+  ageColumn,
+  {
+    name: 'Selector',
+    type: 'string',
+    description: 'The labels of the pods that it leads to.',
+    priority: 1,
+    cell: selectorCell,
+  },
+];
+
 const shape = () => ({ spec: always(serviceSpec()), status: always(serviceStatus()) });
 export interface Service extends ObjectBase, Output<typeof shape> {}
 export interface ServiceInput extends InputBase, Input<typeof shape> {}
 
-/** It becomes a host name, so it may not start with a digit. */
-const hostName: NameRule = (name, prefix) => dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
+/** The name becomes a DNS label that must not start with a digit. */
+const validateServiceName: NameRule = (name, prefix) => dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
 
 const specOf = (object: ApiObject) => (object as unknown as Service).spec;
 
@@ -36,7 +53,7 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   names: { shortNames: ['svc'], categories: ['all'] },
   body: shape,
   strategy: {
-    name: { validate: hostName },
+    name: { validate: validateServiceName },
     update: {
       createsAbsent: true,
       steps: ['metadata', 'change', 'whole'],
@@ -97,4 +114,37 @@ function statusWarnings(object: ApiObject): readonly string[] {
   return points.flatMap(({ ip = '' }, index) =>
     ip === '' ? [] : ipWarnings(keyPath('status.loadBalancer.ingress', index), ip),
   );
+}
+
+function externalCell(object: ApiObject): string {
+  const { type, externalIPs = [], externalName } = specOf(object);
+  switch (type) {
+    case 'ClusterIP':
+    case 'NodePort':
+      return externalIPs.join(',') || NONE;
+    case 'LoadBalancer':
+      return [...balancerAddresses(object), ...externalIPs].join(',') || '<pending>';
+    case 'ExternalName':
+      return externalName ?? '';
+    default:
+      return UNKNOWN;
+  }
+}
+
+function balancerAddresses(object: ApiObject): string[] {
+  const points = (object['status'] as ServiceStatus).loadBalancer.ingress ?? [];
+  const found = points.map(({ ip = '', hostname = '' }) => ip || hostname).filter((text) => text !== '');
+  return [...new Set(found)].sort();
+}
+
+function portsCell(object: ApiObject): string {
+  const ports = (specOf(object).ports ?? []).map(({ port, nodePort, protocol }) =>
+    nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`,
+  );
+  return ports.join(',') || NONE;
+}
+
+function selectorCell(object: ApiObject): string {
+  const pairs = Object.entries(specOf(object).selector ?? {}).map(([key, value]) => `${key}=${value}`);
+  return pairs.sort().join(',') || NONE;
 }

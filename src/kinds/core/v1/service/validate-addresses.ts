@@ -1,6 +1,6 @@
 /**
- * The rules of cluster addresses and families. They are run twice: before allocation, which relies on them, and with
- * all the other rules.
+ * Validation of cluster IPs and IP families. The rules run before allocation, which relies on them, and again with all
+ * other rules.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
@@ -26,7 +26,7 @@ export function clusterIPProblems(spec: ServiceSpec): FieldError[] {
   });
   found.push(...addressProblems);
   if (clusterIPs.length > 2) found.push(invalid(ADDRESSES, clusterIPs, 'may only hold up to 2 values'));
-  // What follows would make no sense of addresses that are none.
+  // Families are compared only if all addresses are valid.
   return addressProblems.length > 0 ? found : [...found, ...matchProblems(spec)];
 }
 
@@ -72,7 +72,7 @@ function matchProblems(spec: ServiceSpec): FieldError[] {
   return found;
 }
 
-/** The first address and the first family stay; the second may come, and go with the policy for one. */
+/** The primary address and family cannot change. The secondary ones can be added, and removed with SingleStack. */
 export function addressUpdateProblems(next: ServiceSpec, live: ServiceSpec): FieldError[] {
   if (next.type === 'ExternalName' || live.type === 'ExternalName') return [];
   const found: FieldError[] = [];
@@ -100,23 +100,23 @@ function familyUpdateProblems(next: ServiceSpec, live: ServiceSpec): FieldError[
   const before = live.ipFamilies ?? [];
   if (now.length === before.length) {
     return before.flatMap((family, index) =>
-      family === now[index] ? [] : [invalid(path, dumpFamilies(now), 'may not change once set')],
+      family === now[index] ? [] : [invalid(path, goSyntaxFamilies(now), 'may not change once set')],
     );
   }
   const found: FieldError[] = [];
   const isShorter = now.length < before.length;
   if (isShorter && !next.clusterIPs?.length) {
-    found.push(invalid(path, dumpFamilies(now), 'primary ipFamily can not be unset'));
+    found.push(invalid(path, goSyntaxFamilies(now), 'primary ipFamily can not be unset'));
   }
   if (now.length > 0 && before.length > 0 && now[0] !== before[0]) {
-    // The reference server shows the addresses here.
+    // The reference server reports the addresses instead of the families here.
     found.push(invalid(path, next.clusterIPs ?? [], 'may not change once set'));
   }
   if (isShorter && now.length === 1) found.push(...releaseProblems(next, 'ipFamily'));
   return found;
 }
 
-function dumpFamilies(families: readonly string[]) {
+function goSyntaxFamilies(families: readonly string[]) {
   return verbatim(`[]core.IPFamily{${families.map(quote).join(', ')}}`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The rules of a Service, in the order in which they are reported.
+ * Validation of Services. The rules run in the order in which the reference server reports errors.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -49,7 +49,7 @@ export function serviceProblems(object: ApiObject, context: WriteContext): reado
   ];
 }
 
-/** Rules between two versions; the rules for every version are run after them. */
+/** Validates the change from `live` to `next`. {@link serviceProblems} runs afterwards. */
 export function serviceUpdateProblems(next: ServiceSpec, live: ServiceSpec): readonly FieldError[] {
   const found = addressUpdateProblems(next, live);
   if (next.type === 'LoadBalancer' && live.type === 'LoadBalancer') {
@@ -76,7 +76,7 @@ export function serviceStatusProblems(object: ApiObject): readonly FieldError[] 
   }
   return points.flatMap(({ ip = '', ipMode, hostname = '' }, index) => {
     const at = (field: string) => childPath(keyPath(path, index), field);
-    const found = ip === '' ? [] : each(at('ip'), ip, validIpProblems(ip));
+    const found = ip === '' ? [] : invalidEach(at('ip'), ip, validIpProblems(ip));
     if (ipMode === undefined && ip !== '') {
       found.push(required(at('ipMode'), 'must be specified when `ip` is set'));
     } else if (ipMode !== undefined && ip === '') {
@@ -85,7 +85,7 @@ export function serviceStatusProblems(object: ApiObject): readonly FieldError[] 
       found.push(...supportedProblems(at('ipMode'), ipMode, ['Proxy', 'VIP']));
     }
     if (hostname === '') return found;
-    found.push(...each(at('hostname'), hostname, dnsSubdomainProblems(hostname)));
+    found.push(...invalidEach(at('hostname'), hostname, dnsSubdomainProblems(hostname)));
     if (parseIpSloppy(hostname) !== undefined) {
       found.push(invalid(at('hostname'), hostname, 'must be a DNS name, not an IP address'));
     }
@@ -93,7 +93,7 @@ export function serviceStatusProblems(object: ApiObject): readonly FieldError[] 
   });
 }
 
-/** The two annotations that ask for topology awareness, the present one and the one before it. */
+/** The current and the deprecated annotation for topology-aware routing. */
 export function topologyKeys(dialect: Dialect): { readonly mode: string; readonly hints: string } {
   return { mode: dialect.subkey('service', 'topology-mode'), hints: dialect.subkey('service', 'topology-aware-hints') };
 }
@@ -122,7 +122,7 @@ function typeProblems(spec: ServiceSpec): FieldError[] {
   // A trailing dot marks the name as complete.
   const name = (spec.externalName ?? '').replace(/\.$/, '');
   if (name === '') return [...found, required('spec.externalName')];
-  return [...found, ...each('spec.externalName', name, dnsSubdomainProblems(name))];
+  return [...found, ...invalidEach('spec.externalName', name, dnsSubdomainProblems(name))];
 }
 
 function portListProblems({ ports = [] }: ServiceSpec): FieldError[] {
@@ -132,7 +132,7 @@ function portListProblems({ ports = [] }: ServiceSpec): FieldError[] {
     const { name = '', appProtocol, targetPort } = port;
     const found: FieldError[] = [];
     if (name !== '') {
-      found.push(...each(childPath(path, 'name'), name, dnsLabelProblems(name)));
+      found.push(...invalidEach(childPath(path, 'name'), name, dnsLabelProblems(name)));
       if (names.has(name)) found.push(duplicate(childPath(path, 'name'), name));
       names.add(name);
     } else if (ports.length > 1) {
@@ -142,12 +142,12 @@ function portListProblems({ ports = [] }: ServiceSpec): FieldError[] {
     found.push(...supportedProblems(childPath(path, 'protocol'), port.protocol, ['SCTP', 'TCP', 'UDP']));
     found.push(...targetProblems(childPath(path, 'targetPort'), targetPort ?? 0));
     if (appProtocol === undefined) return found;
-    return [...found, ...each(childPath(path, 'appProtocol'), appProtocol, qualifiedNameProblems(appProtocol))];
+    return [...found, ...invalidEach(childPath(path, 'appProtocol'), appProtocol, qualifiedNameProblems(appProtocol))];
   });
 }
 
 function targetProblems(path: string, port: number | string): FieldError[] {
-  return typeof port === 'number' ? portNumberProblems(path, port) : each(path, port, portNameProblems(port));
+  return typeof port === 'number' ? portNumberProblems(path, port) : invalidEach(path, port, portNameProblems(port));
 }
 
 const MAX_AFFINITY_SECONDS = 86400;
@@ -165,11 +165,11 @@ function externalIPProblems({ externalIPs = [] }: ServiceSpec): FieldError[] {
   return externalIPs.flatMap((address, index) => {
     const path = keyPath('spec.externalIPs', index);
     const details = validIpProblems(address);
-    return each(path, address, details.length > 0 ? details : specialIpProblems(address));
+    return invalidEach(path, address, details.length > 0 ? details : specialIpProblems(address));
   });
 }
 
-/** Ports that may not be there, and ports that are there twice: a number may be used once by each protocol. */
+/** Rejects node ports of ClusterIP services, and duplicates: a port may be used once per protocol. */
 function portUseProblems({ type, ports = [] }: ServiceSpec): FieldError[] {
   const found: FieldError[] = [];
   const at = (index: number) => keyPath('spec.ports', index);
@@ -186,14 +186,14 @@ function portUseProblems({ type, ports = [] }: ServiceSpec): FieldError[] {
   const numbers = new Set<string>();
   ports.forEach((port, index) => {
     const key = `${port.protocol} ${port.port}`;
-    if (numbers.has(key)) found.push(duplicate(at(index), dumpPort(port)));
+    if (numbers.has(key)) found.push(duplicate(at(index), goSyntaxPort(port)));
     numbers.add(key);
   });
   return found;
 }
 
-/** Only what makes it a duplicate is shown. */
-function dumpPort({ protocol, port }: ServicePort) {
+/** Prints a duplicate port as Go's `%#v`. As in the reference server, only protocol and port are set. */
+function goSyntaxPort({ protocol, port }: ServicePort) {
   const fields = [
     'Name:""',
     `Protocol:${quote(protocol)}`,
@@ -205,13 +205,14 @@ function dumpPort({ protocol, port }: ServicePort) {
   return verbatim(`core.ServicePort{${fields.join(', ')}}`);
 }
 
-/** The reference server spells this path with a capital. */
+/** The capital letter in the path is the reference server's. */
 const RANGES_PATH = 'spec.LoadBalancerSourceRanges';
 
 function sourceRangeProblems({ metadata }: ApiObject, spec: ServiceSpec, dialect: Dialect): FieldError[] {
   const { type, loadBalancerSourceRanges: ranges = [] } = spec;
   const wrongType = (path: string) => (type === 'LoadBalancer' ? [] : [forbidden(path, ONLY_LOAD_BALANCER)]);
-  const rangeProblems = (path: string, range: string) => each(path, range.trim(), validCidrProblems(range.trim()));
+  const rangeProblems = (path: string, range: string) =>
+    invalidEach(path, range.trim(), validCidrProblems(range.trim()));
   if (ranges.length > 0) {
     return [
       ...wrongType(RANGES_PATH),
@@ -237,7 +238,7 @@ function loadBalancerProblems(spec: ServiceSpec): FieldError[] {
 function classProblems({ type, loadBalancerClass }: ServiceSpec): FieldError[] {
   if (loadBalancerClass === undefined) return [];
   if (type !== 'LoadBalancer') return [forbidden('spec.loadBalancerClass', ONLY_LOAD_BALANCER)];
-  return each('spec.loadBalancerClass', loadBalancerClass, qualifiedNameProblems(loadBalancerClass));
+  return invalidEach('spec.loadBalancerClass', loadBalancerClass, qualifiedNameProblems(loadBalancerClass));
 }
 
 const TRAFFIC_POLICIES = ['Cluster', 'Local'];
@@ -263,16 +264,16 @@ function trafficPolicyProblems(spec: ServiceSpec): FieldError[] {
 
 function trafficDistributionProblems({ trafficDistribution }: ServiceSpec, { features }: WriteContext): FieldError[] {
   if (trafficDistribution === undefined) return [];
-  const known = features.enabled('PreferSameTrafficDistribution')
+  const supported = features.enabled('PreferSameTrafficDistribution')
     ? ['PreferClose', 'PreferSameNode', 'PreferSameZone']
     : ['PreferClose'];
-  return supportedProblems('spec.trafficDistribution', trafficDistribution, known);
+  return supportedProblems('spec.trafficDistribution', trafficDistribution, supported);
 }
 
 function supportedProblems(path: string, value: string, supported: readonly string[]): FieldError[] {
   return supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }
 
-function each(path: string, value: string, details: readonly string[]): FieldError[] {
+function invalidEach(path: string, value: string, details: readonly string[]): FieldError[] {
   return details.map((detail) => invalid(path, value, detail));
 }
