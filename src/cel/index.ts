@@ -34,7 +34,6 @@ export {
 } from './library/authorizer.js';
 export { apiServerEnvironment, storedEnvironment } from './library/environments.js';
 export { JSON_PATCHES } from './library/json-patch.js';
-export { isDate, isDateTime } from './library/named-format.js';
 export { printValue, valueText } from './library/print-value.js';
 export type { SizeEstimator } from './library.js';
 export { parse } from './parse/parse.js';

@@ -11,22 +11,41 @@ import type { RequestBody } from '../protocol/body.js';
 import { BodyError } from '../protocol/body.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import {
-  characterFault,
+  compareKeys,
   Decoder,
+  forbiddenCharacterError,
   goScalar,
   goValue,
   isYamlScalar,
   jsonKey,
   normalizeBreaks,
   parseDocument,
-  YamlFault,
+  writeYaml,
   type YamlMapping,
+  YamlSyntaxError,
   type YamlValue,
 } from '../text/yaml/index.js';
-import { append } from '../util/append.js';
+import { append } from '../util/arrays.js';
+import { decodeUtf8 } from '../util/bytes.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, setOwn } from '../util/json.js';
+import type { Codec } from './codec.js';
 import { bodySummary } from './json.js';
+
+export const yaml: Codec = {
+  mediaType: () => 'application/yaml',
+  carries: 'all kinds',
+  tables: true,
+  body: (bytes) => yamlDocumentBody(decodeUtf8(bytes)),
+  encode: encodeDocument,
+};
+
+/** Texts of frozen documents and of frozen items, for as long as those live. They differ in how far they are indented. */
+const documents = new WeakMap<object, string>();
+
+const items = new WeakMap<object, string>();
+
+const ITEMS = 'items:\n';
 
 export interface YamlBody extends RequestBody {
   /**
@@ -162,14 +181,14 @@ function hasLongKey(document: unknown): boolean {
 function readYaml(text: string, linesBefore: number): Document {
   try {
     const whole = normalizeBreaks(text.startsWith('\ufeff') ? text.slice(1) : text);
-    const badCharacter = characterFault(whole);
+    const badCharacter = forbiddenCharacterError(whole);
     if (badCharacter !== undefined) throw badCharacter;
     const root = parseDocument(whole, linesBefore);
     const decoder = new Decoder();
     const value = root === undefined ? null : toJson(decoder.decode(root));
     return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };
   } catch (error) {
-    if (error instanceof YamlFault) throw new ConversionError(`yaml: ${error.message}`);
+    if (error instanceof YamlSyntaxError) throw new ConversionError(`yaml: ${error.message}`);
     // The grammar allows more depth than the walks over its tree have stack for.
     if (error instanceof RangeError) throw new ConversionError('yaml: exceeded max depth of 10000');
     throw error;
@@ -205,4 +224,32 @@ function toJsonObject(mapping: YamlMapping): MutableRecord {
     setOwn(object, name, toJson(value));
   }
   return object;
+}
+
+/** What has items comes item by item, each from what is kept of it; no line of one depends on another. */
+function encodeDocument(document: object): string {
+  if (!('items' in document) || !Array.isArray(document.items) || document.items.length === 0) {
+    return kept(documents, document, writeYaml);
+  }
+  const list: readonly unknown[] = document.items;
+  const keys = Object.keys(document).sort(compareKeys);
+  const record: Readonly<Record<string, unknown>> = { ...document };
+  return keys
+    .filter((key) => record[key] !== undefined)
+    .map((key) => (key === 'items' ? ITEMS + list.map(encodeItem).join('') : writeYaml({ [key]: record[key] })))
+    .join('');
+}
+
+function encodeItem(item: unknown): string {
+  const write = (value: unknown): string => writeYaml({ items: [value] }).slice(ITEMS.length);
+  return typeof item === 'object' && item !== null ? kept(items, item, write) : write(item);
+}
+
+function kept(texts: WeakMap<object, string>, value: object, write: (value: object) => string): string {
+  const known = texts.get(value);
+  if (known !== undefined) return known;
+  const text = write(value);
+  // By our convention what is frozen is frozen all the way down.
+  if (Object.isFrozen(value)) texts.set(value, text);
+  return text;
 }

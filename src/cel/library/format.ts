@@ -3,8 +3,8 @@
  * format strings with the same clause reader.
  */
 import { quote } from '../../text/go/go-text.js';
-import { byBytes } from '../../text/go/go-value.js';
-import { toHex } from '../../util/utf8.js';
+import { compareUtf8 } from '../../text/go/go-value.js';
+import { toHex } from '../../util/bytes.js';
 import { byteText, type ReadClause, readClause } from '../check/literals.js';
 import { itemsOf } from '../evaluate/views.js';
 import { typeNameOf } from '../runtime-type.js';
@@ -148,7 +148,7 @@ function mapText(map: CelMap | CelObject): string {
     if (value === undefined) throw formatError(`could not find key: ${text}`);
     entries.push([text, memberText(value)]);
   }
-  entries.sort(([left], [right]) => byBytes(left, right));
+  entries.sort(([left], [right]) => compareUtf8(left, right));
   return `{${entries.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
 }
 

@@ -5,7 +5,7 @@
 
 import { type Cidr, classifyIp, contains, type Ip, type IpClass, parseCidr, parseIp, printIp } from '../../meta/ip.js';
 import { quote } from '../../text/go/go-text.js';
-import { addressProblem, zoneOf } from '../../text/go/ip-problem.js';
+import { ipAddressProblem, ipZoneOf } from '../../text/go/ip-problem.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, INT, opaqueType, STRING, typeOf } from '../types.js';
 import { CelError, CelOpaque, CelTypeValue, type CelValue } from '../values.js';
@@ -153,9 +153,9 @@ function toIp(text: string): CelIp {
 
 /** Returns the address or an error message. */
 function readIp(text: string): Ip | string {
-  const problem = addressProblem(text);
+  const problem = ipAddressProblem(text);
   if (problem !== undefined) return `IP Address ${quote(text)} parse error during conversion from string: ${problem}`;
-  if (zoneOf(text) !== '') return `IP address ${quote(text)} with zone value is not allowed`;
+  if (ipZoneOf(text) !== '') return `IP address ${quote(text)} with zone value is not allowed`;
   const ip = parseIp(text);
   // The text is a valid address here; only mapped ones are rejected.
   if (ip === undefined || ip.mapped) return mappedProblem(text);
@@ -213,9 +213,9 @@ function prefixProblem(text: string): string | undefined {
   const slash = text.lastIndexOf('/');
   if (slash < 0) return "no '/'";
   const address = text.slice(0, slash);
-  const problem = addressProblem(address);
+  const problem = ipAddressProblem(address);
   if (problem !== undefined) return problem;
-  if (zoneOf(address) !== '') return 'IPv6 zones cannot be present in a prefix';
+  if (ipZoneOf(address) !== '') return 'IPv6 zones cannot be present in a prefix';
   const bits = text.slice(slash + 1);
   // The digit limit rejects numbers beyond 64 bits without parsing them.
   if (!/^(0|[1-9][0-9]{0,18})$/.test(bits) || BigInt(bits) > MAX_INT64) return `bad bits after slash: ${quote(bits)}`;

@@ -1,9 +1,9 @@
 /**
- * Values as the reference server prints them inside messages. Clients match on these texts, so they are reproduced
- * to the letter: quoted strings, bare numbers, string slices, sorted string maps.
+ * Formats values as Go does in error messages: quoted strings, numbers, string slices, sorted string maps. Clients
+ * match on these messages, so the output is byte for byte the same.
  */
 
-/** A value in a message that prints as given, without quotes: a time, a quantity, a prepared dump. */
+/** A value that is printed without quotes: a time, a quantity, preformatted text. */
 export interface Verbatim {
   readonly verbatim: string;
 }
@@ -24,15 +24,15 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-// What needs no escape: letters, marks, numbers, punctuation, symbols and the plain space.
+// Characters that need no escape: letters, marks, numbers, punctuation, symbols and the space.
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
-/** True when a character would be printed as itself inside a quoted string. */
+/** Whether a character is printed unescaped in a quoted string. */
 export function isPrintable(character: string): boolean {
   return PRINTABLE.test(character);
 }
 
-/** Double-quoted, with the escapes of the reference server (`\x01`, `\u200b`, `\U000e0001`). */
+/** Quotes a string like Go's strconv.Quote (`\x01`, `\u200b`, `\U000e0001`). */
 export function quote(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
   let out = '"';
@@ -47,28 +47,28 @@ export function quote(text: string): string {
 
 function escapeCodePoint(code: number): string {
   if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
-  // A lone surrogate cannot be written in UTF-8; it prints as the replacement character.
+  // UTF-8 cannot encode a lone surrogate; it prints as the replacement character.
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
   return `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
-/** `[]string{"a", "b"}`; a missing slice prints as `[]string(nil)`. */
+/** Formats a string slice: `[]string{"a", "b"}`; undefined prints as `[]string(nil)`. */
 export function stringSlice(items: readonly string[] | undefined): Verbatim {
   return verbatim(items === undefined ? '[]string(nil)' : `[]string{${items.map(quote).join(', ')}}`);
 }
 
-/** A bad value as it stands in `Invalid value: <here>: …`. */
+/** Formats the value in `Invalid value: <value>: …`. */
 export function renderValue(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'object' && 'verbatim' in value) return String((value as Verbatim).verbatim);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return stringSlice(value).verbatim;
-  if (typeof value === 'object') return dumpMap(value as Record<string, unknown>);
+  if (typeof value === 'object') return goMapSyntax(value as Record<string, unknown>);
   return String(value);
 }
 
-function dumpMap(record: Record<string, unknown>): string {
+function goMapSyntax(record: Record<string, unknown>): string {
   const keys = Object.keys(record).sort();
   const strings = keys.every((key) => typeof record[key] === 'string');
   const body = keys.map((key) => `${quote(key)}:${renderValue(record[key])}`).join(', ');

@@ -1,19 +1,19 @@
 /**
- * URLs as the reference server reads them: RFC 3986 with a few allowances, and nothing that browsers repair. A text
- * that is refused is refused in its words.
+ * Parses URLs like Go's net/url: RFC 3986 with a few extensions and without the corrections of browsers. Error messages
+ * equal the reference server's.
  *
- * Inside, texts are bytes, one character each: an escape may stand for a part of a character, and the server looks at
- * bytes only. What comes out is text again; bytes that are no UTF-8 become replacement characters.
+ * Internally, texts are byte strings (one character per byte), because an escape may encode a part of a character.
+ * Results are decoded; invalid UTF-8 becomes U+FFFD.
  */
 import { quote } from './go-text.js';
-import { addressProblem } from './ip-problem.js';
+import { ipAddressProblem } from './ip-problem.js';
 
-/** What is wrong with a URL. */
+/** An invalid URL. */
 class UrlProblem extends Error {
   override readonly name = 'UrlProblem';
 }
 
-/** In the words of a character class; the dash is last in each. */
+/** Contents of a regular expression character class; the dash comes last. */
 const UNRESERVED = 'A-Za-z0-9_.~';
 
 const HOST = `${UNRESERVED}!$&'()*+,;=:[\\]<>"-`;
@@ -29,10 +29,10 @@ const KEPT: Readonly<Record<Part, string>> = {
 
 const NOT_ASCII = /[\u0080-\uffff]/;
 
-/** A URL of which only what was written is kept; parts are asked for. */
+/** A parsed URL. */
 export interface GoUrl {
   readonly scheme: string;
-  /** With the port, if there is one, and brackets around IPv6. */
+  /** Includes the port, if any, and brackets around IPv6. */
   readonly host: string;
   readonly hostname: string;
   readonly port: string;
@@ -41,18 +41,18 @@ export interface GoUrl {
   readonly rawQuery: string;
   readonly fragment: string;
   readonly escapedPath: string;
-  /** In the order in which keys first come. Parameters that are malformed are left out. */
+  /** Query parameters in order of first occurrence. Malformed ones are omitted. */
   query(): ReadonlyMap<string, readonly string[]>;
-  /** The whole, spelled in the one way that equal URLs have. */
+  /** The normalized URL. */
   toString(): string;
 }
 
-/** What is wrong with a text that must be an absolute URL or path; undefined when nothing is. */
+/** The error of a text that must be an absolute URL or path; undefined if it is valid. */
 export function requestUrlProblem(text: string): string | undefined {
   return attempt(text, () => parse(toByteText(text), { viaRequest: true })).problem;
 }
 
-/** A URL that may have a fragment and may be relative. */
+/** Parses a URL that may be relative and may have a fragment. */
 export function parseGoUrl(
   text: string,
 ): { readonly url: GoUrl; readonly problem?: undefined } | { readonly url?: undefined; readonly problem: string } {
@@ -75,29 +75,29 @@ function attempt<Value>(text: string, make: () => Value): { value: Value; proble
   }
 }
 
-/** In bytes. */
+/** The parts of a URL as byte strings. */
 interface Parts {
   readonly scheme: string;
-  /** What follows the scheme of a URL without slashes, such as `mailto:a@b`. */
+  /** The text after the scheme of a URL without slashes, such as `mailto:a@b`. */
   readonly opaque: string;
   /** `name:password`, escaped in the usual way; undefined without an `@`. */
   readonly user: string | undefined;
   readonly host: string;
-  /** No `//` after the scheme. */
+  /** There is no `//` after the scheme. */
   readonly omitHost: boolean;
-  readonly path: Spelled;
+  readonly path: EncodedText;
   readonly query: string;
-  /** A question mark with nothing after it. */
+  /** The URL ends with a question mark. */
   readonly emptyQuery: boolean;
-  readonly fragment: Spelled;
+  readonly fragment: EncodedText;
 }
 
-interface Spelled {
+interface EncodedText {
   readonly written: string;
   readonly decoded: string;
 }
 
-const NOTHING: Spelled = { written: '', decoded: '' };
+const NOTHING: EncodedText = { written: '', decoded: '' };
 const EMPTY: Parts = {
   scheme: '',
   opaque: '',
@@ -128,15 +128,16 @@ function parse(text: string, { viaRequest }: { readonly viaRequest: boolean }): 
     if (viaRequest) throw new UrlProblem('invalid URI for request');
     if (/^[^/]*:/.test(rest)) throw new UrlProblem('first path segment in URL cannot contain colon');
   }
-  // A path of three slashes without a scheme is a path; a request has an authority only after a scheme.
+  // Three slashes without a scheme start a path; a request URI has an authority only after a scheme.
   const hasAuthority = rest.startsWith('//') && (scheme !== '' || (!viaRequest && !rest.startsWith('///')));
-  if (!hasAuthority) return { ...found, omitHost: scheme !== '' && rest.startsWith('/'), path: spelled(rest, 'path') };
+  if (!hasAuthority)
+    return { ...found, omitHost: scheme !== '' && rest.startsWith('/'), path: decodeWritten(rest, 'path') };
   const slash = rest.indexOf('/', 2);
   const authority = rest.slice(2, slash < 0 ? undefined : slash);
   const at = authority.lastIndexOf('@');
   const host = readHost(authority.slice(at + 1));
   const user = at < 0 ? undefined : readUser(authority.slice(0, at));
-  return { ...found, user, host, path: spelled(slash < 0 ? '' : rest.slice(slash), 'path') };
+  return { ...found, user, host, path: decodeWritten(slash < 0 ? '' : rest.slice(slash), 'path') };
 }
 
 function hasControl(text: string): boolean {
@@ -147,7 +148,7 @@ function hasControl(text: string): boolean {
   return false;
 }
 
-function spelled(written: string, part: Part): Spelled {
+function decodeWritten(written: string, part: Part): EncodedText {
   return { written, decoded: unescapeBytes(written, part) };
 }
 
@@ -171,13 +172,13 @@ function readHost(text: string): string {
   checkPort(port);
   const unescapedPort = unescapeBytes(port, 'host');
   const inside = text.slice(open + 1, close);
-  // `%25` is the percent sign before a zone, which may have escapes that hosts may not.
+  // `%25` is the percent sign before a zone, which allows other escapes than a host.
   const zone = inside.indexOf('%25');
   const address =
     zone < 0
       ? unescapeBytes(inside, 'host')
       : unescapeBytes(inside.slice(0, zone), 'host') + unescapeBytes(inside.slice(zone), 'zone');
-  const problem = addressProblem(address, quoteBytes);
+  const problem = ipAddressProblem(address, quoteBytes);
   if (problem !== undefined) throw new UrlProblem(`invalid host: ${problem}`);
   if (!address.includes(':')) throw new UrlProblem('invalid IP-literal');
   return `[${address}]${unescapedPort}`;
@@ -210,13 +211,13 @@ function urlOf(parts: Parts): GoUrl {
   };
 }
 
-/** As it was written, if it was written with valid characters only. */
-function escapedPath({ written, decoded }: Spelled): string {
+/** The path as written, if it contains only valid characters. */
+function escapedPath({ written, decoded }: EncodedText): string {
   if (decoded === '*') return '*';
   return isValid(written, 'path') ? written : escapeBytes(decoded, 'path');
 }
 
-/** Characters that stay as they are if they were written, though they would be escaped otherwise. */
+/** Characters that are kept if the text contains them unescaped, although escaping would encode them. */
 const VALID: Readonly<Record<'path' | 'fragment', RegExp>> = {
   path: /^[-A-Za-z0-9_.~!$&'()*+,;=:@[\]%/]*$/,
   fragment: /^[-A-Za-z0-9_.~!$&'()*+,;=:@[\]%/?]*$/,
@@ -267,10 +268,10 @@ function printHierarchy({ scheme, user, host, omitHost, path }: Parts): string {
   return `${slashes}${user === undefined ? '' : `${user}@`}${escapeBytes(host, 'host')}${separator}${written}`;
 }
 
-/** Where in a URL: each part has its own characters that need no escape. */
+/** A part of a URL; each has its own set of characters that need no escape. */
 type Part = 'path' | 'user' | 'host' | 'zone' | 'query' | 'fragment';
 
-/** Throws a UrlProblem for an escape that is none or not allowed in this part. */
+/** Decodes percent escapes. Throws a UrlProblem for an invalid escape or one that is not allowed in this part. */
 export function unescapeBytes(text: string, part: Part): string {
   const isHost = part === 'host' || part === 'zone';
   if (isHost) checkHost(text, part);
@@ -282,7 +283,7 @@ export function unescapeBytes(text: string, part: Part): string {
   return spaced.replace(/%([0-9a-fA-F]{2})/g, (_, digits: string) => byteOf(digits));
 }
 
-/** Hosts may have escapes for bytes beyond ASCII only, zones for what they could have written without, and spaces. */
+/** Hosts allow escapes only for non-ASCII bytes; zones for host characters and spaces. */
 function checkHost(text: string, part: 'host' | 'zone'): void {
   const kept = new RegExp(`[${HOST}]`);
   for (let at = 0; at < text.length; at++) {
@@ -317,7 +318,7 @@ function escapeBytes(text: string, part: Part): string {
   });
 }
 
-/** The UTF-8 bytes of a text, one character each. */
+/** Encodes a text as a UTF-8 byte string. */
 function toByteText(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
   let bytes = '';
@@ -330,7 +331,7 @@ export function decodeBytes(bytes: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes, (one) => one.charCodeAt(0)));
 }
 
-/** Quoted, with `\xff` for bytes that are no UTF-8. */
+/** Quotes a byte string, with `\xff` for invalid UTF-8. */
 function quoteBytes(bytes: string): string {
   const whole = decodeBytes(bytes);
   if (!whole.includes('\ufffd')) return quote(whole);
@@ -344,7 +345,7 @@ function quoteBytes(bytes: string): string {
   return `"${out}"`;
 }
 
-/** How many bytes the UTF-8 character at a place has; 0 where there is none. */
+/** The length of the UTF-8 character at an index; 0 if there is none. */
 function characterLength(bytes: string, at: number): number {
   for (let length = 1; length <= 4; length++) {
     const decoded = decodeBytes(bytes.slice(at, at + length));

@@ -1,6 +1,6 @@
 /**
- * JSON values as the reference server's own types: what it calls them, and how it prints them when it has no better
- * words (`map[a:1 b:[x y]]`). Patches are printed this way in messages; other values are printed by go-text.ts.
+ * JSON values as Go types: type names and the output of `%v` and `%#v` (`map[a:1 b:[x y]]`). Messages about patches use
+ * these; `go-text.ts` formats other values.
  */
 import { isRecord } from '../../util/json.js';
 import { quote } from './go-text.js';
@@ -24,18 +24,17 @@ const TYPES: Readonly<Record<GoKind, string>> = {
   bool: 'bool',
   int64: 'int64',
   float64: 'float64',
-  // No type at all, in a message that wanted one.
+  // The output of `%s` for a nil type.
   nil: '%!s(<nil>)',
 };
 
-/** `map[string]interface {}`, `int64`. */
+/** The Go type of a value: `map[string]interface {}`, `int64`. */
 export function goType(value: unknown): string {
   return TYPES[goKind(value)];
 }
 
 /**
- * The value in the plain format. `as: 'text'` is how it prints where the message had expected a string: anything else
- * is marked as wrong there.
+ * Formats a value as Go's `%v`. With `as: 'text'` as `%s`, which marks non-strings as wrong.
  *
  * @example
  * printGoValue({ b: [1, null], a: 'x' }) // 'map[a:x b:[1 <nil>]]'
@@ -44,7 +43,7 @@ export function printGoValue(value: unknown, options: { readonly as?: 'text' } =
   if (Array.isArray(value)) return `[${value.map((item) => printGoValue(item, options)).join(' ')}]`;
   if (isRecord(value)) {
     const entries = Object.keys(value)
-      .sort(byBytes)
+      .sort(compareUtf8)
       .map((key) => `${key}:${printGoValue(value[key], options)}`);
     return `map[${entries.join(' ')}]`;
   }
@@ -56,7 +55,7 @@ export function printGoValue(value: unknown, options: { readonly as?: 'text' } =
 }
 
 /**
- * The value in the syntax of the server's language: strings in quotes, the types of maps and lists spelled out.
+ * Formats a value as Go's `%#v`.
  *
  * @example
  * goSyntax({ a: [1, 'x'] }) // 'map[string]interface {}{"a":[]interface {}{1, "x"}}'
@@ -65,7 +64,7 @@ export function goSyntax(value: unknown): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
   if (isRecord(value)) {
     const entries = Object.keys(value)
-      .sort(byBytes)
+      .sort(compareUtf8)
       .map((key) => `${quote(key)}:${goSyntax(value[key])}`);
     return `map[string]interface {}{${entries.join(', ')}}`;
   }
@@ -73,8 +72,8 @@ export function goSyntax(value: unknown): string {
   return value === null || value === undefined ? 'interface {}(nil)' : printGoValue(value);
 }
 
-/** Text sorts by its UTF-8 bytes there, which is the order of code points; here strings compare by UTF-16 units. */
-export function byBytes(left: string, right: string): number {
+/** Compares by UTF-8 bytes (code point order); JavaScript compares UTF-16 units. */
+export function compareUtf8(left: string, right: string): number {
   if (left === right) return 0;
   for (let at = 0; at < left.length && at < right.length; at++) {
     const a = left.charCodeAt(at);
@@ -87,7 +86,7 @@ export function byBytes(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** The shortest digits that say the same number; with an exponent below 1e-4 and from 1e6 on. */
+/** The shortest round-trip digits; with an exponent below 1e-4 and from 1e6. */
 function printFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);

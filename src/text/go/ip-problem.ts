@@ -1,15 +1,14 @@
 /**
- * Why a text is no IP address, in the words of the reference server's newer parser: it reads from left to right and
- * stops at the first mistake. It takes the same texts as `parseIp`, and zones besides; most fields do not tell the
- * reason, expressions and URLs do.
+ * Error messages for invalid IP addresses as Go's netip.ParseAddr produces them: it reads from left to right and stops
+ * at the first error. It accepts the same texts as `parseIp`, and zones. Expressions and URLs report these messages.
  */
 import { quote } from './go-text.js';
 
 /**
- * `ParseAddr("1.2.3"): IPv4 address too short`; undefined for an address, also one with a zone. The text may be bytes,
- * one character each, if they are quoted as such.
+ * Returns for example `ParseAddr("1.2.3"): IPv4 address too short`; undefined for a valid address, with or without a
+ * zone. The text may be a byte string if `quoted` handles it.
  */
-export function addressProblem(text: string, quoted: (text: string) => string = quote): string | undefined {
+export function ipAddressProblem(text: string, quoted: (text: string) => string = quote): string | undefined {
   const mark = /[.:%]/.exec(text)?.[0];
   const problem = mark === ':' ? v6Problem(text) : mark === '.' ? dottedProblem(text) : { what: NEITHER[mark ?? ''] };
   if (problem === undefined) return undefined;
@@ -17,8 +16,8 @@ export function addressProblem(text: string, quoted: (text: string) => string = 
   return `ParseAddr(${quoted(text)}): ${problem.what}${at}`;
 }
 
-/** The zone of an address (`eth0` of `fe80::1%eth0`), empty when it has none. */
-export function zoneOf(address: string): string {
+/** The zone of an address (`eth0` of `fe80::1%eth0`); empty if it has none. */
+export function ipZoneOf(address: string): string {
   const percent = address.indexOf('%');
   return percent < 0 ? '' : address.slice(percent + 1);
 }
@@ -30,7 +29,7 @@ const NEITHER: Readonly<Record<string, string>> = {
 
 interface Problem {
   readonly what: string | undefined;
-  /** What was still to be read. */
+  /** The remaining input. */
   readonly at?: string;
 }
 
@@ -63,7 +62,7 @@ function v6Problem(text: string): Problem | undefined {
   let groups = 0;
   let isShortened = rest.startsWith('::');
   if (isShortened) rest = rest.slice(2);
-  // A text that ends in `::` has nothing left to read; one that is nothing but `::` is the shortest of them.
+  // Nothing follows a trailing `::`; `::` alone is the shortest case.
   let isDone = isShortened && rest === '';
   while (!isDone && groups < 8) {
     const digits = /^[0-9a-fA-F]*/.exec(rest)?.[0] ?? '';
@@ -92,7 +91,7 @@ function v6Problem(text: string): Problem | undefined {
   return isShortened ? { what: 'the :: must expand to at least one field of zeros' } : undefined;
 }
 
-/** An IPv4 address that stands for the last two groups. */
+/** Checks an IPv4 address in place of the last two groups. */
 function embeddedProblem(rest: string, groups: number, isShortened: boolean): Problem | undefined {
   if (!isShortened && groups !== 6) {
     return { what: 'embedded IPv4 address must replace the final 2 fields of the address', at: rest };

@@ -1,15 +1,13 @@
 /**
- * The JSONPath of printer columns: `.spec.ports[*].name`, `.status.conditions[?(@.type=="Ready")].status`. It has the
- * syntax of the reference's command line, not that of RFC 9535, corners included: `['a.b']` is two names, a quoted text
- * is a result of its own, and a filter that only asks whether something is there takes a failure for a yes.
+ * Parser for the JSONPath of printer columns: `.spec.ports[*].name`, `.status.conditions[?(@.type=="Ready")].status`.
+ * It follows kubectl's syntax, not RFC 9535, including its special cases: `['a.b']` is two names, a quoted string is a
+ * result of its own, and an existence filter treats a failure as true.
  *
- * This file is the syntax; what the steps do stands in `json-path-steps.ts`.
+ * `steps.ts` implements the steps.
  */
 import { isPrintable } from '../go/go-text.js';
 import {
-  Budget,
   descend,
-  failing,
   fieldStep,
   filterStep,
   type JsonPathStep,
@@ -19,13 +17,15 @@ import {
   run,
   type SliceBounds,
   sliceStep,
-  TooManyValues,
+  TooManyValuesError,
   textStep,
   unionStep,
+  unknownWordStep,
+  ValueBudget,
   wildcard,
 } from './steps.js';
 
-/** The text is no path; `why` is what the reference server says of it. */
+/** An invalid path; `why` is the reference server's message. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
 
@@ -37,26 +37,26 @@ export class JsonPathError extends Error {
   }
 }
 
-/** Finds values in an object; undefined when the path leads where there can be nothing, or finds too much. */
+/** Finds values in an object; undefined if the path fails on the object or finds too many values. */
 export type JsonPath = (object: unknown) => readonly unknown[] | undefined;
 
-/** Throws {@link JsonPathError}. */
+/** Parses a path. Throws {@link JsonPathError}. */
 export function parseJsonPath(text: string): JsonPath {
   const actions = new Parser(`{${text}}`).template();
   return (object) => {
-    // A path with braces of its own is several: only the first one's results are looked at, but none may fail.
-    const budget = new Budget();
+    // A path with braces has several actions: only the first one's results are returned, but none may fail.
+    const budget = new ValueBudget();
     try {
       const outcomes = actions.map((steps) => run(steps, [object], budget));
       return outcomes.some(({ failed }) => failed) ? undefined : (outcomes[0]?.values ?? []).map(plainValue);
     } catch (error) {
-      if (error instanceof TooManyValues) return undefined;
+      if (error instanceof TooManyValuesError) return undefined;
       throw error;
     }
   };
 }
 
-/** A path within a path: everything up to its own closing brace. */
+/** Parses a nested path up to its closing brace. */
 function parseInner(text: string): readonly JsonPathStep[] {
   return new Parser(`{${text}}`).template()[0] as readonly JsonPathStep[];
 }
@@ -74,7 +74,7 @@ class Parser {
     this.#text = text;
   }
 
-  /** The actions in braces; what stands between them is only read over. */
+  /** Parses the actions in braces and skips the text between them. */
   template(): readonly (readonly JsonPathStep[])[] {
     const actions: JsonPathStep[][] = [];
     for (;;) {
@@ -127,7 +127,7 @@ class Parser {
     return name === '*' ? wildcard : fieldStep(name.replaceAll('\\', ''));
   }
 
-  /** Up to where a name ends; a backslash takes what follows into it. */
+  /** Reads up to the end of a name; a backslash escapes the next character. */
   #name(): string {
     const start = this.#at;
     while (this.#at < this.#text.length) {
@@ -140,12 +140,12 @@ class Parser {
     return this.#text.slice(start, this.#at);
   }
 
-  /** `true` and `false`; other words mean something in templates only. */
+  /** `true` and `false`; other words have a meaning only in templates. */
   #word(): JsonPathStep {
     const start = this.#at;
     while (this.#at < this.#text.length && !NAME_END.test(this.#text[this.#at] as string)) this.#at++;
     const word = this.#text.slice(start, this.#at);
-    return word === 'true' || word === 'false' ? literalStep(word === 'true') : failing;
+    return word === 'true' || word === 'false' ? literalStep(word === 'true') : unknownWordStep;
   }
 
   #number(): PathNumber {
@@ -169,7 +169,7 @@ class Parser {
     throw this.#error('unterminated quoted string');
   }
 
-  /** What is in brackets ends with the first one that closes, wherever that stands. */
+  /** The bracket ends at the first `]`, even within quotes. */
   #bracket(): readonly JsonPathStep[] {
     const end = this.#text.indexOf(']', this.#at);
     const inside = this.#text.slice(this.#at, Math.max(this.#at, end));
@@ -187,7 +187,7 @@ class Parser {
     const slice = SLICE.exec(inside);
     if (slice === null) throw this.#error(`invalid array index ${inside}`);
     const [from, to, by] = [slice[1], slice[2]?.slice(1), slice[3]?.slice(1)].map((text) => this.#index(text));
-    // One number names one item; the bound after it is its own, counted from the end where it is.
+    // A single index has a derived upper bound, which may count from the end.
     const isOne = slice[2] === undefined;
     return {
       ...(from === undefined ? {} : { from }),
@@ -211,7 +211,7 @@ class Parser {
     return filterStep(parseInner(left), { operator, right: parseInner(right) });
   }
 
-  /** Up to `)]`; a parenthesis between the first quote and its pair does not count. */
+  /** Reads up to `)]`; a parenthesis between the first pair of quotes does not count. */
   #filterText(): string {
     const start = this.#at;
     let pair: string | undefined;
@@ -232,7 +232,7 @@ class Parser {
   }
 }
 
-/** `U+0023 '#'`; what cannot be printed is not. */
+/** Formats a code point: `U+0023 '#'`, without the character if it is not printable. */
 function codePoint(char: string): string {
   const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return isPrintable(char) ? `U+${code} '${char}'` : `U+${code}`;
@@ -250,10 +250,10 @@ const CONTROL: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-/** What a quoted text says; undefined when it is not well written. */
+/** Unescapes a quoted string; undefined if an escape is invalid. */
 function unescaped(text: string, quote: string): string | undefined {
   let isBroken = false;
-  const said = text.replace(ESCAPE, (_all, control, hex, short, long, octal, mark) => {
+  const result = text.replace(ESCAPE, (_all, control, hex, short, long, octal, mark) => {
     if (control !== undefined) return CONTROL[control] ?? '';
     if (mark === quote) return mark;
     const digits = hex ?? short ?? long;
@@ -263,5 +263,5 @@ function unescaped(text: string, quote: string): string | undefined {
     isBroken = true;
     return '';
   });
-  return isBroken ? undefined : said;
+  return isBroken ? undefined : result;
 }

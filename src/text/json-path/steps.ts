@@ -1,12 +1,12 @@
 /**
- * What the steps of a JSONPath do: each takes the values found so far and finds the next.
+ * The steps of a JSONPath: each maps the values found so far to the next values.
  *
- * A step that fails still says what it had in hand. Nobody sees that but a filter that asks only whether something is
- * there: `[?(@.ports[9])]` is true for every item whose list of ports is too short.
+ * A failed step also returns the values it had so far. Only existence filters use them: `[?(@.ports[9])]` is true for
+ * every item whose port list is too short.
  */
 
 import { isRecord } from '../../util/json.js';
-import { byBytes, goKind } from '../go/go-value.js';
+import { compareUtf8, goKind } from '../go/go-value.js';
 
 type Values = readonly unknown[];
 
@@ -15,29 +15,29 @@ export interface Outcome {
   readonly failed: boolean;
 }
 
-/** Finds the next values. Throws {@link TooManyValues}. */
-export type JsonPathStep = (values: Values, budget: Budget) => Outcome;
+/** Maps values to the next values. Throws {@link TooManyValuesError}. */
+export type JsonPathStep = (values: Values, budget: ValueBudget) => Outcome;
 
-/** A path has found more than anybody looks at: a few steps that repeat themselves find billions in a small object. */
-export class TooManyValues extends Error {
+/** The path found too many values: a few repeated steps can find billions in a small object. */
+export class TooManyValuesError extends Error {
   override readonly name = 'TooManyValues';
 }
 
-/** How many values all steps of one evaluation may find together: about as many as an object that can be sent holds. */
+/** Maximum values that all steps of one evaluation may find: about as many as an object of maximum size contains. */
 const MAX_VALUES = 250_000;
 
-export class Budget {
+export class ValueBudget {
   #left = MAX_VALUES;
 
   spend(): void {
-    if (this.#left-- === 0) throw new TooManyValues(`more than ${MAX_VALUES} values`);
+    if (this.#left-- === 0) throw new TooManyValuesError(`more than ${MAX_VALUES} values`);
   }
 }
 
 const found = (values: Values): Outcome => ({ values, failed: false });
-const lost = (values: Values): Outcome => ({ values, failed: true });
+const failure = (values: Values): Outcome => ({ values, failed: true });
 
-export function run(steps: readonly JsonPathStep[], start: Values, budget: Budget): Outcome {
+export function run(steps: readonly JsonPathStep[], start: Values, budget: ValueBudget): Outcome {
   let outcome = found(start);
   for (const step of steps) {
     outcome = step(outcome.values, budget);
@@ -46,20 +46,20 @@ export function run(steps: readonly JsonPathStep[], start: Values, budget: Budge
   return outcome;
 }
 
-/** A word that nobody knows. */
-export const failing: JsonPathStep = lost;
+/** The step of an unknown word; always fails. */
+export const unknownWordStep: JsonPathStep = failure;
 
 export function fieldStep(name: string): JsonPathStep {
   return (values) =>
     found(values.flatMap((value) => (isRecord(value) && Object.hasOwn(value, name) ? [value[name]] : [])));
 }
 
-/** A text is there whatever there is beside it. */
+/** A string literal; yields one value, regardless of the input. */
 export function textStep(text: string): JsonPathStep {
   return () => found([text]);
 }
 
-/** A number in a path is what it is written as: `1.0` compares with fractions, `1` with whole numbers. */
+/** A number in a path compares by its notation: `1.0` with fractions, `1` with whole numbers. */
 export class PathNumber {
   readonly value: number;
   readonly isFraction: boolean;
@@ -74,12 +74,12 @@ export function literalStep(literal: PathNumber | boolean): JsonPathStep {
   return (values) => found(values.map(() => literal));
 }
 
-/** A value as others may see it. */
+/** Converts a PathNumber to a number. */
 export function plainValue(value: unknown): unknown {
   return value instanceof PathNumber ? value.value : value;
 }
 
-/** Everything that lists and maps hold; of a text, its bytes. */
+/** The contents of lists and maps, and the bytes of strings. */
 export const wildcard: JsonPathStep = (values, budget) => {
   const all: unknown[] = [];
   for (const value of values) {
@@ -95,13 +95,13 @@ function inside(value: unknown): Values {
   if (Array.isArray(value)) return value;
   if (typeof value === 'string') return [...new TextEncoder().encode(value)];
   if (!isRecord(value)) return [];
-  // The reference has no order here.
+  // The order of the reference server is random here.
   return Object.keys(value)
     .sort()
     .map((key) => value[key]);
 }
 
-/** The values and all that is in them, as far as there is anything inside. */
+/** The values and all nested values, except empty ones. */
 export const descend: JsonPathStep = (values, budget) => {
   const all: unknown[] = [];
   const open = [...values].reverse();
@@ -112,7 +112,7 @@ export const descend: JsonPathStep = (values, budget) => {
     if (typeof value !== 'object' || value === null) continue;
     const items = inside(value);
     if (items.length > 0) all.push(value);
-    // One by one: a list may have more items than a call has arguments.
+    // Pushed one by one: a list may have more items than a call may have arguments.
     for (let index = items.length - 1; index >= 0; index--) open.push(items[index]);
   }
   return found(all);
@@ -122,7 +122,7 @@ export interface SliceBounds {
   readonly from?: number;
   readonly to?: number;
   readonly by?: number;
-  /** `to` is there because `from` names a single item. */
+  /** `to` is derived from `from`, which selects a single item. */
   readonly isDerived?: boolean;
 }
 
@@ -131,14 +131,14 @@ export function sliceStep({ from = 0, to, by = 1, isDerived = false }: SliceBoun
     const items: unknown[] = [];
     for (const value of values) {
       if (value === null || value === undefined) continue;
-      if (!Array.isArray(value)) return lost(values);
+      if (!Array.isArray(value)) return failure(values);
       const { length } = value;
       const start = from < 0 ? from + length : from;
       let end = to ?? length;
       if (end < 0 || (end === 0 && isDerived)) end += length;
-      // Nothing at all is asked for, and nothing more is looked at.
+      // An empty range ends the step without error.
       if (start === end) return found(items);
-      if (start < 0 || start >= length || end > length || end < start || by <= 0) return lost(values);
+      if (start < 0 || start >= length || end > length || end < start || by <= 0) return failure(values);
       for (let index = start; index < end; index += by) {
         budget.spend();
         items.push(value[index]);
@@ -153,7 +153,7 @@ export function unionStep(parts: readonly (readonly JsonPathStep[])[]): JsonPath
     const all: unknown[] = [];
     for (const steps of parts) {
       const part = run(steps, values, budget);
-      if (part.failed) return lost(values);
+      if (part.failed) return failure(values);
       for (const value of part.values) {
         budget.spend();
         all.push(value);
@@ -168,53 +168,56 @@ export interface Comparison {
   readonly right: readonly JsonPathStep[];
 }
 
-/** Those items of lists that compare as they should; without a comparison, those where something is found. */
+/** Keeps the list items that satisfy the comparison or, without one, for which the path finds something. */
 export function filterStep(left: readonly JsonPathStep[], comparison?: Comparison): JsonPathStep {
-  const passes = comparison === undefined ? isThere(left) : compared(left, comparison);
+  const passes = comparison === undefined ? exists(left) : compared(left, comparison);
   return (values, budget) => {
     const items: unknown[] = [];
     for (const value of values) {
-      if (!Array.isArray(value)) return lost(values);
+      if (!Array.isArray(value)) return failure(values);
       for (const item of value) {
         budget.spend();
-        const verdict = passes(item, budget);
-        if (verdict === undefined) return lost(values);
-        if (verdict) items.push(item);
+        const result = passes(item, budget);
+        if (result === undefined) return failure(values);
+        if (result) items.push(item);
       }
     }
     return found(items);
   };
 }
 
-/** Undefined: cannot be said. */
-type Test = (item: unknown, budget: Budget) => boolean | undefined;
+/** Undefined if the items cannot be compared. */
+type Test = (item: unknown, budget: ValueBudget) => boolean | undefined;
 
-function isThere(steps: readonly JsonPathStep[]): Test {
+function exists(steps: readonly JsonPathStep[]): Test {
   return (item, budget) => run(steps, [item], budget).values.length > 0;
 }
 
 function compared(left: readonly JsonPathStep[], { operator, right }: Comparison): Test {
   return (item, budget) => {
-    const ours = run(left, [item], budget);
-    if (ours.failed || ours.values.length > 1) return undefined;
-    if (ours.values.length === 0) return false;
-    const theirs = run(right, [item], budget);
-    if (theirs.failed || theirs.values.length > 1) return undefined;
-    return theirs.values.length === 0 ? false : compare(ours.values[0], operator, theirs.values[0]);
+    const leftOutcome = run(left, [item], budget);
+    if (leftOutcome.failed || leftOutcome.values.length > 1) return undefined;
+    if (leftOutcome.values.length === 0) return false;
+    const rightOutcome = run(right, [item], budget);
+    if (rightOutcome.failed || rightOutcome.values.length > 1) return undefined;
+    return rightOutcome.values.length === 0 ? false : compare(leftOutcome.values[0], operator, rightOutcome.values[0]);
   };
 }
 
 const COMPARABLE: ReadonlySet<string> = new Set(['string', 'bool', 'int64', 'float64']);
 
-/** Only what is of one type can be compared; whole numbers and others are two. */
+/** Compares values of the same type; whole numbers and fractions are different types. */
 function compare(left: unknown, operator: string, right: unknown): boolean | undefined {
   const kind = kindOf(left);
   if (kind !== kindOf(right) || !COMPARABLE.has(kind)) return undefined;
-  const [ours, theirs] = [plainValue(left), plainValue(right)];
-  if (operator === '==') return ours === theirs;
-  if (operator === '!=') return ours !== theirs;
+  const [leftValue, rightValue] = [plainValue(left), plainValue(right)];
+  if (operator === '==') return leftValue === rightValue;
+  if (operator === '!=') return leftValue !== rightValue;
   if (kind === 'bool') return undefined;
-  const order = kind === 'string' ? byBytes(ours as string, theirs as string) : sign(ours as number, theirs as number);
+  const order =
+    kind === 'string'
+      ? compareUtf8(leftValue as string, rightValue as string)
+      : sign(leftValue as number, rightValue as number);
   switch (operator) {
     case '<':
       return order < 0;

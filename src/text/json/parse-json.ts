@@ -1,37 +1,37 @@
 /**
- * A strict JSON parser for request bodies. The platform's own parser cannot serve: it forgets repeated keys, rounds
- * large integers, keeps half of a surrogate pair and words its errors differently. Clients see the error texts of the
- * reference server, so every state of its scanner has its sentence here.
+ * A strict JSON parser for request bodies. JSON.parse is not sufficient: it drops duplicate keys, rounds large
+ * integers, keeps lone surrogates and has other error messages. Clients see the messages of the reference server (Go's
+ * encoding/json scanner).
  *
- * There is no shortcut through the platform's parser: checking that its result may be trusted (no key twice, no large
- * integer) was measured to take as long as reading the text here in the first place.
+ * Using JSON.parse as a fast path does not pay off: checking that its result is valid (no duplicate keys, no large
+ * integers) takes as long as parsing here.
  */
 
 import type { MutableRecord, ParsedBody } from '../../util/json.js';
 import { NumberText, setOwn } from '../../util/json.js';
 import { quote } from '../go/go-text.js';
 
-/** The text is not JSON. The message is the reference server's. */
+/** The text is not valid JSON. The message equals the reference server's. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
 
-/** Containers inside containers beyond this are refused, so that no later walk runs out of stack unnoticed. */
+/** Maximum nesting depth, so that recursive code cannot exhaust the stack later. */
 const MAX_DEPTH = 10_000;
 
 /**
- * Parses a whole document. Integers that a number cannot hold exactly become bigints; `__proto__` is a key like any
- * other; half a surrogate pair becomes U+FFFD. Throws {@link JsonSyntaxError}.
+ * Parses a document. Integers that a number cannot represent exactly become bigints; `__proto__` is an ordinary key; a
+ * lone surrogate becomes U+FFFD. Throws {@link JsonSyntaxError}.
  *
  * @example
- * parseJson('{"a":1,"a":2}').value // { a: 2 }, and `duplicates` knows of the 1
+ * parseJson('{"a":1,"a":2}').value // { a: 2 }, and `duplicates` contains the 1
  */
 export function parseJson(text: string, options: ParseOptions = {}): ParsedBody {
   return new Parser(text, options).parse();
 }
 
 export interface ParseOptions {
-  /** Numbers inside the document whose spelling says more than their value become {@link NumberText}s. */
+  /** Nested numbers whose text differs from their canonical form become {@link NumberText}s. */
   readonly keepSpelling?: boolean;
 }
 
@@ -41,10 +41,10 @@ type Frame =
   | { readonly type: 'array'; readonly value: unknown[] };
 
 /**
- * Reads one text, once. Containers under construction are on an explicit stack, so depth costs no call frames.
+ * Parses one text. Open containers are on an explicit stack, so nesting needs no call frames.
  *
- * Worked example, `[{"a":1}]`: `[` opens an array, `{` an object and reads the key up to the colon; `1` is a finished
- * value, goes under `a`, and `}` finishes the object, which goes into the array, which `]` finishes.
+ * Example, `[{"a":1}]`: `[` opens an array; `{` opens an object and reads the key and colon; `1` is a complete value
+ * and is stored under `a`; `}` completes the object, which is appended to the array; `]` completes the array.
  */
 class Parser {
   readonly #text: string;
@@ -74,7 +74,9 @@ class Parser {
     }
   }
 
-  /** A scalar or an empty container, or {@link OPENED} when a container was opened and its first value follows. */
+  /**
+   * Reads a scalar or an empty container. Returns {@link OPENED} if a container was opened and its first value follows.
+   */
   #beginValue(): unknown {
     const code = this.#peek();
     switch (code) {
@@ -124,7 +126,10 @@ class Parser {
     if (this.#open.length >= MAX_DEPTH) throw this.#unexpected('exceeded max depth');
   }
 
-  /** Puts a finished value where it belongs and reads what follows; true when that closed the container. */
+  /**
+   * Stores a complete value in its container and reads the following delimiter. Returns true if that closes the
+   * container.
+   */
   #place(value: unknown, parent: Frame): boolean {
     if (parent.type === 'array') {
       parent.value.push(value);
@@ -155,7 +160,7 @@ class Parser {
     else earlier.push(object[key]);
   }
 
-  /** A key and its colon. */
+  /** Reads a key and the colon. */
   #key(): string {
     if (this.#peek() !== QUOTE) throw this.#unexpected('looking for beginning of object key string');
     const key = this.#string();
@@ -176,7 +181,7 @@ class Parser {
     throw this.#unexpected('in string literal');
   }
 
-  /** The rest of a string from its first escape on; `head` is what came before it. */
+  /** Reads the rest of a string from its first escape; `head` is the text before it. */
   #escapedString(head: string): string {
     let out = head;
     for (let code = this.#code(); code >= SPACE; code = this.#code()) {
@@ -199,7 +204,7 @@ class Parser {
   #unicodeEscape(): string {
     const unit = this.#hexUnit();
     if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit);
-    // A second half right behind a first one makes a character; anything else is replaced, and what follows stays.
+    // A high surrogate followed by a low one is one character; otherwise it is replaced and the following text is kept.
     const isFirstHalf = unit < 0xdc00;
     if (isFirstHalf && /^\\u[dD][c-fC-F][0-9a-fA-F]{2}$/.test(this.#text.slice(this.#at, this.#at + 6))) {
       this.#at++;
@@ -208,7 +213,7 @@ class Parser {
     return '\ufffd';
   }
 
-  /** The four digits after `u`. */
+  /** Reads the four hexadecimal digits after `u`. */
   #hexUnit(): number {
     const from = ++this.#at;
     for (; this.#at < from + 4; this.#at++) {
@@ -240,28 +245,28 @@ class Parser {
       throw new JsonSyntaxError(`json: cannot unmarshal number ${text} into Go value of type float64`);
     }
     if (integer === this.#at) return Number.isSafeInteger(value) ? value : BigInt(text);
-    // A document that is nothing but a number is refused for that, however it is spelt.
+    // A top-level number is rejected later, regardless of its text.
     const spelling = this.#keepSpelling && this.#open.length > 0 && String(value) !== text;
     return spelling ? new NumberText(text) : value;
   }
 
-  /** One digit or more. */
+  /** Reads one or more digits. */
   #digits(context: string): void {
     if (!isDigit(this.#code())) throw this.#unexpected(context, true);
     while (isDigit(this.#code())) this.#at++;
   }
 
-  #literal<Value>(word: string, value: Value): Value {
-    for (const expected of word) {
+  #literal<Value>(keyword: string, value: Value): Value {
+    for (const expected of keyword) {
       if (this.#text[this.#at] !== expected) {
-        throw this.#unexpected(`in literal ${word} (expecting '${expected}')`, true);
+        throw this.#unexpected(`in literal ${keyword} (expecting '${expected}')`, true);
       }
       this.#at++;
     }
     return value;
   }
 
-  /** The next character that is not white space, without taking it; NaN at the end. */
+  /** The next non-white-space character code without consuming it; NaN at the end. */
   #peek(): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
@@ -271,14 +276,14 @@ class Parser {
     }
   }
 
-  /** The character here; NaN at the end, which is no character and no digit. */
+  /** The current character code; NaN at the end, which is no digit. */
   #code(): number {
     return this.#text.charCodeAt(this.#at);
   }
 
   /**
-   * The fault at the present character. The reference scanner feeds itself one space at the end of its input, so a
-   * token that cannot take a space (`tru`, `1.`) complains of it; everywhere else the input has simply ended.
+   * The error at the current character. Go's scanner appends a space at the end of input, so an incomplete token
+   * (`tru`, `1.`) reports the space; everywhere else the input has ended unexpectedly.
    */
   #unexpected(context: string, inToken = false): JsonSyntaxError {
     const code = this.#at < this.#text.length ? this.#text.codePointAt(this.#at) : undefined;
@@ -287,7 +292,7 @@ class Parser {
   }
 }
 
-/** Stands for "a container was opened"; no JSON value is a symbol. */
+/** Marks an opened container; no JSON value is a symbol. */
 const OPENED = Symbol('opened');
 
 const TAB = 0x09;
@@ -328,14 +333,14 @@ function isDigit(code: number): boolean {
   return code >= DIGIT_0 && code <= DIGIT_9;
 }
 
-/** The reference scanner reads bytes, so of a character beyond ASCII it names only the first. */
+/** Go's scanner reads bytes, so messages name only the first byte of a non-ASCII character. */
 function firstByte(codePoint: number): number {
   if (codePoint < 0x80) return codePoint;
   if (codePoint < 0x800) return 0xc0 | (codePoint >> 6);
   return codePoint < 0x10000 ? 0xe0 | (codePoint >> 12) : 0xf0 | (codePoint >> 18);
 }
 
-/** A byte in single quotes, as the reference server prints it. */
+/** Formats a byte in single quotes as Go's scanner does. */
 function quoteByte(byte: number): string {
   if (byte === 0x27) return `'\\''`;
   if (byte === QUOTE) return `'"'`;

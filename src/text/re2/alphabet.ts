@@ -1,19 +1,19 @@
 /**
- * The characters as one regular expression tells them apart: all that it treats alike are one letter. For `a[0-9]+` there
- * are three: `a`, the digits, and the rest. Which letter a character is gets found out when it first occurs, because the
- * sets of Unicode can only be asked.
+ * The alphabet of one pattern: characters that the pattern does not distinguish share a letter. `a[0-9]+` has three
+ * letters: `a`, the digits, and the rest. The letter of a character is determined when it first occurs, because Unicode
+ * sets can only be tested character by character.
  */
-import { type Side, sideOf } from './match.js';
+import { type CharacterKind, characterKind } from './nfa.js';
 import { ASSERT, CHARACTER, type Program } from './program.js';
 
-/** Letters count from one: zero is the end of the text, and in pages a character nobody has asked for. */
+/** Letters start at one: zero is the end of the text and, in pages, an unknown character. */
 export const END_OF_TEXT = 0;
-/** There is no room for another letter. */
+/** The alphabet is full. */
 export const TOO_MANY = -1;
 
 const PAGE_BITS = 8;
 const PAGE = 1 << PAGE_BITS;
-/** An expression of so many different characters needs rows too long to be kept. */
+/** With more letters the rows of the transition table would be too long. */
 const MAX_LETTERS = 4000;
 
 export class Alphabet {
@@ -22,15 +22,15 @@ export class Alphabet {
   readonly #hasAssertions: boolean;
   readonly #letters = new Map<string, number>();
   readonly #pages: (Uint16Array | undefined)[] = [];
-  /** Letters of the first page, which most texts are made of. */
+  /** The letters of the first page, which covers most texts. */
   readonly first = new Uint16Array(PAGE);
-  /** One character of each letter. */
+  /** An example character of each letter. */
   readonly examples: number[] = [-1];
-  /** What assertions see of each letter. */
-  readonly sides: Side[] = [0];
-  /** How much it takes to look up a character that was not seen before. */
+  /** The kind of each letter, for assertions. */
+  readonly kinds: CharacterKind[] = [0];
+  /** Steps to classify a new character. */
   readonly stepsPerCharacter: number;
-  /** Numbers held. */
+  /** The size in numbers. */
   weight = PAGE;
 
   constructor(program: Program) {
@@ -47,14 +47,14 @@ export class Alphabet {
     this.weight += 4 * this.#literals.size;
   }
 
-  /** `onNew` is told before a character is looked up that was not seen before. */
+  /** The letter of a character. `onNew` is called before a new character is classified. */
   letterOf(code: number, onNew: () => void): number {
     const number = code >>> PAGE_BITS;
     const page = this.#pages[number] ?? this.#newPage(number);
     const known = page[code & (PAGE - 1)] as number;
     if (known !== 0) return known;
     onNew();
-    const letter = this.#lookUp(code);
+    const letter = this.#classify(code);
     if (letter !== TOO_MANY) page[code & (PAGE - 1)] = letter;
     return letter;
   }
@@ -66,21 +66,21 @@ export class Alphabet {
     return page;
   }
 
-  #lookUp(code: number): number {
-    const side = sideOf(code);
-    const key = `${this.#literals.has(code) ? code : ''} ${this.#hasAssertions ? side : ''} ${this.#membership(code)}`;
+  #classify(code: number): number {
+    const kind = characterKind(code);
+    const key = `${this.#literals.has(code) ? code : ''} ${this.#hasAssertions ? kind : ''} ${this.#membership(code)}`;
     const known = this.#letters.get(key);
     if (known !== undefined) return known;
     const letter = this.examples.length;
     if (letter > MAX_LETTERS) return TOO_MANY;
     this.#letters.set(key, letter);
     this.examples.push(code);
-    this.sides.push(side);
+    this.kinds.push(kind);
     this.weight += 20 + key.length;
     return letter;
   }
 
-  /** Which of the sets a character is in, a bit for each. */
+  /** The sets that contain a character, as a bit string. */
   #membership(code: number): string {
     let bits = 0;
     let all = '';

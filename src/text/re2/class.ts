@@ -1,27 +1,19 @@
-/** What stands between brackets in a regular expression: `[^a-z\d[:punct:]]`. */
+/** Parses character classes (`[^a-z\d[:punct:]]`) and escape sequences, in and outside of brackets. */
 import type { Node } from './node.js';
 import { one } from './node.js';
 import type { Member, Range } from './set.js';
 import { CharacterSet, namedMember, perlMember, unicodeMember } from './set.js';
 
-/** What is wrong with a regular expression. It leaves the reader of expressions as a text only. */
-export class SyntaxProblem extends Error {}
-
-const CONTROL: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
-
-const OCTAL = /0[0-7]{0,2}|[1-7][0-7]{1,2}/y;
-
-const HEX = /^[0-9a-fA-F]+$/;
-
-const MAX_CODE = 0x10ffff;
+/** A syntax error in a pattern. `index.ts` converts it to a message. */
+export class Re2SyntaxError extends Error {}
 
 export interface ClassContext {
   readonly folded: boolean;
-  /** Where the last `:]` of the text is, lest every `[:` look for one up to the end. */
+  /** The index of the last `:]`, so that not every `[:` searches up to the end. */
   readonly lastNameEnd: number;
 }
 
-/** The class that opens at a place, and where it ends. */
+/** Parses the class that starts at an index. */
 export function readClass(text: string, start: number, context: ClassContext): { node: Node; end: number } {
   const { folded, lastNameEnd } = context;
   const negated = text[start + 1] === '^';
@@ -29,7 +21,7 @@ export function readClass(text: string, start: number, context: ClassContext): {
   const ranges: Range[] = [];
   const members: Member[] = [];
   let at = first;
-  // A bracket that comes first does not close the class.
+  // A bracket at the start does not close the class.
   while (at === first || text[at] !== ']') {
     const named = (at < lastNameEnd - 1 ? readNamed(text, at) : undefined) ?? readMember(text, at);
     if (named !== undefined) {
@@ -44,7 +36,7 @@ export function readClass(text: string, start: number, context: ClassContext): {
   return { node: classNode(ranges, members, { negated, folded }), end: at + 1 };
 }
 
-/** A class of one character is that character. */
+/** A class of one character becomes that character. */
 function classNode(
   ranges: readonly Range[],
   members: readonly Member[],
@@ -56,14 +48,14 @@ function classNode(
   return one(new CharacterSet({ ranges, members, ...options }));
 }
 
-/** `[:alpha:]` or `[:^alpha:]`. A bracket and a colon that nothing closes are themselves. */
+/** Parses `[:alpha:]` or `[:^alpha:]`. An unclosed `[:` is literal. */
 function readNamed(text: string, at: number): { member: Member; end: number } | undefined {
   if (!text.startsWith('[:', at)) return undefined;
   const close = text.indexOf(':]', at + 2);
   const end = close + 2;
   const negated = text[at + 2] === '^';
   const member = namedMember(text.slice(at + (negated ? 3 : 2), close), negated);
-  if (member === undefined) throw problem('invalid character class range', text.slice(at, end));
+  if (member === undefined) throw syntaxError('invalid character class range', text.slice(at, end));
   return { member, end };
 }
 
@@ -71,28 +63,36 @@ function readMember(text: string, at: number): { member: Member; end: number } |
   return text[at] === '\\' ? readClassEscape(text, at) : undefined;
 }
 
-/** One character, or two with a line between; a line right before the end is a character. */
+/** Parses a character or a range; a dash before the closing bracket is literal. */
 function readRange(text: string, at: number, start: number): { range: Range; end: number } {
   const low = readOne(text, at, start);
   const next = text[low.end + 1];
   if (text[low.end] !== '-' || next === undefined || next === ']') return { range: [low.code, low.code], end: low.end };
   const high = readOne(text, low.end + 1, start);
-  if (high.code < low.code) throw problem('invalid character class range', text.slice(at, high.end));
+  if (high.code < low.code) throw syntaxError('invalid character class range', text.slice(at, high.end));
   return { range: [low.code, high.code], end: high.end };
 }
 
 function readOne(text: string, at: number, start: number): { code: number; end: number } {
   const code = text.codePointAt(at);
-  if (code === undefined) throw problem('missing closing ]', text.slice(start));
+  if (code === undefined) throw syntaxError('missing closing ]', text.slice(start));
   if (code === 0x5c) return readEscape(text, at);
   return { code, end: at + (code > 0xffff ? 2 : 1) };
 }
 
-/** The character that is meant by the backslash at a place. */
+const CONTROL: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
+
+const OCTAL = /0[0-7]{0,2}|[1-7][0-7]{1,2}/y;
+
+const HEX = /^[0-9a-fA-F]+$/;
+
+const MAX_CODE = 0x10ffff;
+
+/** Parses an escaped character. */
 export function readEscape(text: string, start: number): { code: number; end: number } {
   const at = start + 1;
   const letter = characterAt(text, at);
-  if (letter === '') throw problem('trailing backslash at end of expression', '');
+  if (letter === '') throw syntaxError('trailing backslash at end of expression', '');
   OCTAL.lastIndex = at;
   const [octal] = OCTAL.exec(text) ?? [];
   if (octal !== undefined) return { code: Number.parseInt(octal, 8), end: at + octal.length };
@@ -104,7 +104,7 @@ export function readEscape(text: string, start: number): { code: number; end: nu
   return { code, end: at + 1 };
 }
 
-/** `\d`, `\pL` or `\p{Greek}`; undefined when the backslash at a place begins something else. */
+/** Parses `\d`, `\pL` or `\p{Greek}`; undefined for other escapes. */
 export function readClassEscape(text: string, start: number): { member: Member; end: number } | undefined {
   const letter = text[start + 1] ?? '';
   if (letter === 'p' || letter === 'P') return readUnicode(text, start);
@@ -112,7 +112,7 @@ export function readClassEscape(text: string, start: number): { member: Member; 
   return member && { member, end: start + 2 };
 }
 
-/** `\x7F` or `\x{10FFFF}`. */
+/** Parses `\x7F` or `\x{10FFFF}`. */
 function readHex(text: string, start: number): { code: number; end: number } {
   const at = start + 2;
   if (text[at] === '{') return readBracedHex(text, start);
@@ -123,7 +123,7 @@ function readHex(text: string, start: number): { code: number; end: number } {
   return { code: Number.parseInt(first + second, 16), end };
 }
 
-/** The first character that cannot be part of it ends what the complaint quotes. */
+/** The first invalid character ends the quoted text of the error. */
 function readBracedHex(text: string, start: number): { code: number; end: number } {
   const first = start + 3;
   let code = 0;
@@ -137,32 +137,32 @@ function readBracedHex(text: string, start: number): { code: number; end: number
   }
 }
 
-/** The name is one character, or stands in braces, and may be negated once more inside them. */
+/** The name is one character or in braces, where `^` negates it again. */
 function readUnicode(text: string, start: number): { member: Member; end: number } {
   const at = start + 2;
   const isBraced = text[at] === '{';
   const brace = isBraced ? text.indexOf('}', at) : -1;
   const end = isBraced ? brace + 1 : at + characterAt(text, at).length;
-  if (isBraced && brace < 0) throw problem('invalid character class range', text.slice(start));
+  if (isBraced && brace < 0) throw syntaxError('invalid character class range', text.slice(start));
   const written = isBraced ? text.slice(at + 1, brace) : text.slice(at, end);
   const isInverse = written.startsWith('^');
   const isNegated = (text[start + 1] === 'P') !== isInverse;
   const member = unicodeMember(isInverse ? written.slice(1) : written, isNegated);
-  if (member === undefined) throw problem('invalid character class range', text.slice(start, end));
+  if (member === undefined) throw syntaxError('invalid character class range', text.slice(start, end));
   return { member, end };
 }
 
 function wrong(text: string, start: number, end: number): Error {
-  return problem('invalid escape sequence', text.slice(start, end));
+  return syntaxError('invalid escape sequence', text.slice(start, end));
 }
 
-/** The character at a place, nothing at the end. */
+/** The character at an index; empty at the end. */
 function characterAt(text: string, at: number): string {
   const code = text.codePointAt(at);
   return code === undefined ? '' : String.fromCodePoint(code);
 }
 
-/** A problem and the piece of the expression that has it. */
-export function problem(what: string, where: string): SyntaxProblem {
-  return new SyntaxProblem(`${what}: \`${where}\``);
+/** An error with the part of the pattern it refers to. */
+export function syntaxError(what: string, where: string): Re2SyntaxError {
+  return new Re2SyntaxError(`${what}: \`${where}\``);
 }

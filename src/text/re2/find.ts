@@ -1,29 +1,36 @@
 /**
- * Finds what a regular expression matches: of all matches the leftmost, and of those the one that trying the ways in
- * their order would come to first. All ways are followed at once, in that order, each remembering where it began; the
- * time is that of re2-match.ts for each match. Whether there is another match at all is asked of re2-automaton.ts first.
+ * Finds the matches of a pattern: the leftmost one and, of those, the one that backtracking would find first. All
+ * threads run in parallel in order of preference, each with its start index. `lazy-dfa.ts` first tells whether there is
+ * another match at all.
  */
-import type { Automaton } from './automaton.js';
-import { codeAt, holds, NONE, type OnSteps, type Side, STEPS_AT_ONCE, sideBefore, sideOf, Taker } from './match.js';
+import type { LazyDfa } from './lazy-dfa.js';
+import {
+  assertionHolds,
+  type CharacterKind,
+  CharacterMatcher,
+  characterKind,
+  characterKindBefore,
+  codeAt,
+  NONE,
+  type OnSteps,
+  STEPS_AT_ONCE,
+} from './nfa.js';
 import { CHARACTER, END, FORK, type Program, SET } from './program.js';
 
 export interface FindOptions {
-  /** The most matches to find. */
+  /** Maximum number of matches. */
   readonly limit?: number;
-  /**
-   * So that the caller may throw: who looks far ahead for each of many matches needs time that grows with the square of
-   * the text.
-   */
+  /** May throw to abort: a pattern that reads far ahead for each of many matches takes quadratic time. */
   readonly onSteps?: OnSteps | undefined;
 }
 
-export interface Searched {
+export interface CompiledRe2 {
   readonly program: Program;
-  readonly automaton: Automaton;
+  readonly dfa: LazyDfa;
 }
 
-/** The texts of the matches. Right behind a match there is no empty one. */
-export function findMatches({ program, automaton }: Searched, text: string, options: FindOptions): string[] {
+/** Returns the matched texts. An empty match directly after a match is skipped. */
+export function findMatches({ program, dfa: automaton }: CompiledRe2, text: string, options: FindOptions): string[] {
   const { limit = Number.POSITIVE_INFINITY, onSteps } = options;
   const found: string[] = [];
   let search: Search | undefined;
@@ -33,15 +40,15 @@ export function findMatches({ program, automaton }: Searched, text: string, opti
     search ??= new Search(program, text, onSteps);
     const match = search.first(from);
     if (match === undefined) break;
-    const isAtPlace = match.end === from;
-    if (!isAtPlace || match.start !== lastEnd) found.push(text.slice(match.start, match.end));
-    from = isAtPlace ? from + widthAt(text, from) : match.end;
+    const isEmptyMatch = match.end === from;
+    if (!isEmptyMatch || match.start !== lastEnd) found.push(text.slice(match.start, match.end));
+    from = isEmptyMatch ? from + widthAt(text, from) : match.end;
     lastEnd = match.end;
   }
   return found;
 }
 
-/** What each match takes beside its characters. */
+/** Steps per match in addition to its characters. */
 const STEPS_PER_MATCH = 6;
 
 interface Match {
@@ -49,27 +56,27 @@ interface Match {
   readonly end: number;
 }
 
-interface Place {
+interface Position {
   readonly at: number;
-  /** The characters on both sides. */
-  readonly before: Side;
-  readonly after: Side;
+  /** The kinds of the adjacent characters. */
+  readonly before: CharacterKind;
+  readonly after: CharacterKind;
 }
 
-/** How far the next character reaches; behind the end there is one more place. */
+/** The width of the next character; one at the end of the text. */
 function widthAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-/** Instructions that were arrived at, in the order of preference, and where the matches they belong to began. */
-class Ways {
+/** Threads in order of preference: their instruction and the start index of their match. */
+class Threads {
   readonly to: Int32Array;
   readonly start: Int32Array;
   size = 0;
 
-  constructor(most: number) {
-    this.to = new Int32Array(most);
-    this.start = new Int32Array(most);
+  constructor(capacity: number) {
+    this.to = new Int32Array(capacity);
+    this.start = new Int32Array(capacity);
   }
 
   add(to: number, start: number): void {
@@ -83,13 +90,13 @@ class Search {
   readonly #program: Program;
   readonly #text: string;
   readonly #onSteps: OnSteps | undefined;
-  readonly #arrived: Ways;
-  /** Of these, the ones that wait for a character. */
-  readonly #waiting: Ways;
-  /** The number of the step in which an instruction was last arrived at. Steps count from one. */
+  readonly #threads: Threads;
+  /** The threads that consume a character. */
+  readonly #waiting: Threads;
+  /** The step in which an instruction was last added, counted from one. */
   readonly #seen: Uint32Array;
   readonly #open: number[] = [];
-  readonly #taker: Taker;
+  readonly #matcher: CharacterMatcher;
   #step = 0;
   #steps: number;
 
@@ -98,22 +105,22 @@ class Search {
     this.#text = text;
     this.#onSteps = onSteps;
     this.#seen = new Uint32Array(program.size);
-    this.#arrived = new Ways(program.size + 1);
-    this.#waiting = new Ways(program.size);
-    this.#taker = new Taker(program);
+    this.#threads = new Threads(program.size + 1);
+    this.#waiting = new Threads(program.size);
+    this.#matcher = new CharacterMatcher(program);
     this.#steps = program.size >>> 2;
   }
 
-  /** The first match at or behind a place. */
+  /** The first match at or after an index. */
   first(from: number): Match | undefined {
     this.#steps += STEPS_PER_MATCH;
     const match = this.#first(from);
-    this.#tell();
+    this.#reportSteps();
     return match;
   }
 
-  #tell(): void {
-    // To keep ways in order takes twice as long.
+  #reportSteps(): void {
+    // Ordered threads take twice as long.
     const steps = this.#steps * 2;
     this.#steps = 0;
     this.#onSteps?.(steps);
@@ -121,45 +128,48 @@ class Search {
 
   #first(from: number): Match | undefined {
     const text = this.#text;
-    const arrived = this.#arrived;
+    const threads = this.#threads;
     const waiting = this.#waiting;
     let best: Match | undefined;
-    let before = sideBefore(text, from);
-    arrived.size = 0;
+    let before = characterKindBefore(text, from);
+    threads.size = 0;
     for (let at = from; ; ) {
       const code = at < text.length ? codeAt(text, at) : NONE;
-      const after = sideOf(code);
-      if (best === undefined) arrived.add(this.#program.start, at);
-      best = this.#settle({ at, before, after }) ?? best;
+      const after = characterKind(code);
+      if (best === undefined) threads.add(this.#program.start, at);
+      best = this.#followEmptyTransitions({ at, before, after }) ?? best;
       if (code === NONE || (waiting.size === 0 && best !== undefined)) return best;
-      if (this.#steps >= STEPS_AT_ONCE) this.#tell();
-      arrived.size = 0;
-      this.#taker.advance(code);
+      if (this.#steps >= STEPS_AT_ONCE) this.#reportSteps();
+      threads.size = 0;
+      this.#matcher.advance(code);
       for (let index = 0; index < waiting.size; index++) {
         const state = waiting.to[index] as number;
-        if (!this.#taker.takes(state)) continue;
-        arrived.add(this.#program.next[state] as number, waiting.start[index] as number);
+        if (!this.#matcher.takes(state)) continue;
+        threads.add(this.#program.next[state] as number, waiting.start[index] as number);
       }
       at += code > 0xffff ? 2 : 1;
       before = after;
     }
   }
 
-  /** Follows everything that needs no character, up to the first way that ends here: it puts an end to all behind it. */
-  #settle({ at, before, after }: Place): Match | undefined {
+  /**
+   * Follows all transitions that consume no character, up to the first thread that ends here: it discards all threads
+   * of lower preference.
+   */
+  #followEmptyTransitions({ at, before, after }: Position): Match | undefined {
     const { ops, next, detail } = this.#program;
-    const arrived = this.#arrived;
+    const threads = this.#threads;
     const waiting = this.#waiting;
     const open = this.#open;
     const seen = this.#seen;
     const step = ++this.#step;
     let steps = 0;
     waiting.size = 0;
-    for (let index = 0; index < arrived.size; index++) {
-      const start = arrived.start[index] as number;
-      const first = arrived.to[index] as number;
+    for (let index = 0; index < threads.size; index++) {
+      const start = threads.start[index] as number;
+      const first = threads.to[index] as number;
       for (let state: number | undefined = first; state !== undefined; state = open.pop()) {
-        // Who was here before is preferred, whatever comes later.
+        // An earlier thread takes precedence.
         if (seen[state] === step) continue;
         seen[state] = step;
         steps++;
@@ -170,7 +180,7 @@ class Search {
           open.length = 0;
           this.#steps += steps;
           return { start, end: at };
-        } else if (holds(detail[state] as number, before, after)) open.push(next[state] as number);
+        } else if (assertionHolds(detail[state] as number, before, after)) open.push(next[state] as number);
       }
     }
     this.#steps += steps;

@@ -1,25 +1,25 @@
 /**
- * The parts of a regular expression, made from the inside out. Every part knows three figures by which the reference
- * server refuses expressions: how high its own tree for it is, how many instructions it would make of it, and how often
- * counted repetitions would copy the innermost thing. That tree is flatter than this one (a sequence in a sequence is
- * one sequence, neighbouring characters are one text), so the figures are worked out as if this one were flat too.
- * Its search for common beginnings of alternatives is not imitated; it moves the figures by one or two.
+ * The syntax nodes of a pattern, built from the inside out. Every node has three measures by which Go's parser limits
+ * patterns: the height of its tree, the number of instructions, and the copies made by counted repetitions. Go's tree
+ * is flatter (nested sequences are one sequence, adjacent characters are one string), so the measures are computed as
+ * if this tree were flat, too. Go's factoring of common prefixes is not reproduced; it changes the measures by one or
+ * two.
  */
 import { type CharacterSet, unionOf } from './set.js';
 
 export type Assertion = 'textStart' | 'textEnd' | 'lineStart' | 'lineEnd' | 'wordBoundary' | 'noWordBoundary';
 
-interface Figures {
+interface Measures {
   readonly height: number;
   readonly size: number;
   readonly copies: number;
-  /** Whether the part may match nothing. */
+  /** Whether the node can match the empty string. */
   readonly nullable: boolean;
-  /** Set where the part is plain text, read with or without regard to case. Neighbours of one sort are one text. */
+  /** Set for literal text, case-sensitive or folded. Adjacent literals of one kind are one text. */
   readonly text?: 'exact' | 'folded';
 }
 
-export type Node = Figures &
+export type Node = Measures &
   (
     | { readonly kind: 'empty' }
     | { readonly kind: 'one'; readonly matches: number | CharacterSet }
@@ -33,13 +33,13 @@ interface Repetition {
   readonly kind: 'repeat';
   readonly part: Node;
   readonly min: number;
-  /** Infinity when there is no end. */
+  /** Infinity if unbounded. */
   readonly max: number;
-  /** As few times as possible. Whether there is a match does not depend on it, only which. */
+  /** Prefers few repetitions. This affects only which match is found, not whether there is one. */
   readonly lazy: boolean;
 }
 
-/** The highest tree, the most instructions and the most copies that are accepted. */
+/** Limits of height, instructions and copies. */
 export const MAX_HEIGHT = 1000;
 export const MAX_SIZE = 3_355_443;
 export const MAX_COPIES = 1000;
@@ -48,7 +48,7 @@ const LEAF = { height: 1, size: 1, copies: 0 } as const;
 
 export const EMPTY: Node = { kind: 'empty', ...LEAF, nullable: true };
 
-/** One character, or one of several; `text` when it stands for itself. */
+/** A single character or a set; `text` if it is a literal. */
 export function one(matches: number | CharacterSet, text?: 'exact' | 'folded'): Node {
   const node = { kind: 'one', matches, height: 1, size: 1, copies: 0, nullable: false } as const;
   return text === undefined ? node : { ...node, text };
@@ -63,7 +63,7 @@ export function capture(part: Node): Node {
   return { kind: 'capture', part, height: part.height + 1, size: part.size + 2, copies, nullable };
 }
 
-/** One part after the other. */
+/** A sequence of nodes. */
 export function sequence(parts: readonly Node[]): Node {
   const [first = EMPTY] = parts;
   if (parts.length < 2) return first;
@@ -79,11 +79,11 @@ export function sequence(parts: readonly Node[]): Node {
 }
 
 /**
- * One part or another. Neighbours of one character each are one set, and neighbours that are nothing are one nothing:
- * there too, and a choice of thousands of characters must not become as many instructions.
+ * A choice between nodes. Like in Go, adjacent single characters become one set and adjacent empty alternatives one, so
+ * a choice of thousands of characters does not become as many instructions.
  */
 export function choice(all: readonly Node[]): Node {
-  const parts = all.length < 2 ? all : mergedNeighbours(all);
+  const parts = all.length < 2 ? all : mergeAdjacent(all);
   const [first = EMPTY] = parts;
   if (parts.length < 2) return first;
   const size = sum(parts) + parts.length - 1;
@@ -93,7 +93,7 @@ export function choice(all: readonly Node[]): Node {
   return { kind: 'choice', parts, height, size, copies, nullable };
 }
 
-function mergedNeighbours(parts: readonly Node[]): readonly Node[] {
+function mergeAdjacent(parts: readonly Node[]): readonly Node[] {
   const merged: Node[] = [];
   let run: (Node & { kind: 'one' })[] = [];
   const endRun = (): void => {
@@ -113,7 +113,9 @@ function mergedNeighbours(parts: readonly Node[]): readonly Node[] {
   return merged;
 }
 
-/** `*`, `+` and `?` take no part in the count of copies: `written` tells them from `{0,}`, `{1,}` and `{0,1}`. */
+/**
+ * A repetition. `*`, `+` and `?` do not count as copies: `written` distinguishes them from `{0,}`, `{1,}` and `{0,1}`.
+ */
 export function repeat(
   part: Node,
   { min, max, lazy }: Pick<Repetition, 'min' | 'max' | 'lazy'>,
@@ -151,7 +153,7 @@ function sum(parts: readonly Node[]): number {
   return parts.reduce((total, part) => total + part.size, 0);
 }
 
-/** No spreading into Math.max: an expression may have more parts than a call takes arguments. */
+/** Not Math.max(...): a pattern may have more nodes than a call may have arguments. */
 function largest(parts: readonly Node[], figure: (part: Node) => number): number {
   return parts.reduce((most, part) => Math.max(most, figure(part)), 0);
 }

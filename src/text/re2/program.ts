@@ -1,31 +1,31 @@
 /**
- * Regular expressions as instructions that point to one another. Example: `a+b` makes
+ * Compiles nodes to instructions that refer to one another. Example: `a+b` becomes
  *
  *     a ──▶ fork ──▶ b ──▶ end
  *     ▲       │
  *     └───────┘
  *
- * A fork goes both ways at once, which is enough to know whether there is a match. Who wants to know which one takes
- * the preferred way first.
+ * A fork continues in both directions at once, which is enough to decide whether there is a match; finding the match
+ * follows the preferred direction first.
  *
- * A few characters can stand for millions of instructions (`(?:…){1000}`), hence numbers in arrays and no objects.
+ * A few characters can expand to millions of instructions (`(?:…){1000}`), hence typed arrays instead of objects.
  */
 import { unreachable } from '../../util/invariant.js';
 import type { Assertion, Node } from './node.js';
 import type { CharacterSet } from './set.js';
 
-/** What an instruction does. */
+/** The end of the program: a match. */
 export const END = 0;
-/** Takes the character whose code is in `detail`. */
+/** Consumes the character with the code in `detail`. */
 export const CHARACTER = 1;
-/** Takes one of the characters of the set whose number is in `detail`. */
+/** Consumes a character of the set with the index in `detail`. */
 export const SET = 2;
-/** Goes on where the assertion holds whose number is in `detail`. */
+/** Continues if the assertion with the index in `detail` holds. */
 export const ASSERT = 3;
-/** Goes on at `next`, which is preferred, and at `detail`. */
+/** Continues at `next` (preferred) and at `detail`. */
 export const FORK = 4;
 
-/** By their numbers in instructions. */
+/** Assertions by their index in instructions. */
 export const ASSERTIONS = [
   'textStart',
   'textEnd',
@@ -39,12 +39,12 @@ export const LINE_START = 2;
 
 export interface Program {
   readonly start: number;
-  /** How many instructions there are; the arrays may be longer. */
+  /** The number of instructions; the arrays may be longer. */
   readonly size: number;
   readonly ops: Uint8Array;
   readonly next: Int32Array;
   readonly detail: Int32Array;
-  /** No two are alike. */
+  /** Distinct sets. */
   readonly sets: readonly CharacterSet[];
 }
 
@@ -55,8 +55,8 @@ export function compileNode(node: Node): Program {
 const FIRST_CAPACITY = 32;
 
 /**
- * Works from the end to the start, so that what follows an instruction is there before it. Groups without a name may
- * be nested without limit; hence a list of work still to be done instead of recursion. The last entry is done first.
+ * Compiles from the end to the start, so that the successor of an instruction exists before it. Uses a work list (last
+ * entry first) instead of recursion, because groups may be nested without limit.
  */
 class Compiler {
   #size = 0;
@@ -65,7 +65,7 @@ class Compiler {
   #details = new Int32Array(FIRST_CAPACITY);
   readonly #sets: CharacterSet[] = [];
   readonly #setNumbers = new Map<string, number>();
-  /** What comes after the part at hand; once that is compiled, the part itself. */
+  /** The instruction after the current node; after compiling it, the node's first instruction. */
   #next = this.#add(END, 0, 0);
   readonly #work: (Node | (() => void))[] = [];
 
@@ -160,40 +160,40 @@ class Compiler {
 
   #repeat({ part, min, max, lazy }: Node & { kind: 'repeat' }): void {
     const endless = max === Number.POSITIVE_INFINITY;
-    // The last of the copies that must be there is the loop.
+    // The last required copy is the loop.
     for (let time = endless ? 1 : 0; time < min; time++) this.#work.push(part);
     if (endless) this.#loop(part, { lazy, isOptional: min === 0 });
     else this.#optional(part, { lazy, times: max - min });
   }
 
   /**
-   * As often as it likes. When it need not be there the way in is the fork that also leads back; a part that may match
-   * nothing has to be tried before that one is, so it gets a fork of its own.
+   * An unbounded repetition. If it is optional, the entry is the fork that also loops back; a nullable node must be
+   * optionalFork before that fork, so it gets its own.
    */
   #loop(part: Node, { lazy, isOptional }: { readonly lazy: boolean; readonly isOptional: boolean }): void {
     const after = this.#next;
     const fork = this.#add(FORK, after, after);
     this.#next = fork;
     this.#work.push(() => {
-      const way = lazy ? this.#details : this.#nexts;
-      way[fork] = this.#next;
-      if (isOptional) this.#next = part.nullable ? this.#tried(this.#next, after, lazy) : fork;
+      const direction = lazy ? this.#details : this.#nexts;
+      direction[fork] = this.#next;
+      if (isOptional) this.#next = part.nullable ? this.#optionalFork(this.#next, after, lazy) : fork;
     });
     this.#work.push(part);
   }
 
-  /** Up to so many times, where every one may be the last. */
+  /** Up to `times` optional copies. */
   #optional(part: Node, { lazy, times }: { readonly lazy: boolean; readonly times: number }): void {
     const after = this.#next;
     for (let time = 0; time < times; time++) {
       this.#work.push(() => {
-        this.#next = this.#tried(this.#next, after, lazy);
+        this.#next = this.#optionalFork(this.#next, after, lazy);
       });
       this.#work.push(part);
     }
   }
 
-  #tried(part: number, after: number, lazy: boolean): number {
+  #optionalFork(part: number, after: number, lazy: boolean): number {
     return lazy ? this.#add(FORK, after, part) : this.#add(FORK, part, after);
   }
 }

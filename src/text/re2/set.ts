@@ -1,49 +1,34 @@
 /**
- * Sets of characters in regular expressions: ranges, the named sets of ASCII, and the categories and scripts of Unicode.
- * Membership is asked for one code point at a time, so no table of Unicode is spelled out; which characters a category
- * holds is known to the engine at hand, whose Unicode may be newer than that of the reference server (15.0).
+ * Character sets of patterns: ranges, named ASCII sets, and Unicode categories and scripts. Membership is tested per
+ * code point with the JavaScript engine's Unicode properties, so no tables are needed; the engine's Unicode version may
+ * be newer than the reference server's (15.0).
+ *
+ * Case folding maps one code point to one: `ß` does not match `SS`, but the Kelvin sign matches `k`.
  */
 
-const LONG_S = 0x17f;
-
-const KELVIN_SIGN = 0x212a;
-
-/** Its upper case is `I`, yet it folds to nothing but itself. */
-const DOTLESS_I = 0x131;
-
-/** Where characters with cases live (Unicode 15.0); most of the others are Han and Hangul, and not worth the time. */
-const CASED: readonly (readonly [first: number, last: number])[] = [
-  [0x41, 0x2d2f],
-  [0xa640, 0xabff],
-  [0xff21, 0xff5a],
-  [0x10400, 0x118ff],
-  [0x16e40, 0x16e7f],
-  [0x1e900, 0x1e943],
-];
-
-let made: ReadonlyMap<number, readonly number[]> | undefined;
-
-/** Something a set is made of. */
+/** A component of a set. */
 export interface Member {
-  /** Two members of one key are the same. */
+  /** Members with equal keys are equal. */
   readonly key: () => string;
   readonly has: (code: number) => boolean;
   readonly negated: boolean;
 }
 
-/** Lowest and highest code point, both inside. */
+/** Lowest and highest code point, inclusive. */
 export type Range = readonly [low: number, high: number];
 
 export interface SetOptions {
   readonly ranges?: readonly Range[];
   readonly members?: readonly Member[];
   readonly negated?: boolean;
-  /** Whether a character is in when one of its other cases is. */
+  /** Whether the set also contains all cases of its characters. */
   readonly folded?: boolean;
 }
 
 const ASCII_SIZE = 128;
+
 const INSIDE = 1;
+
 const OUTSIDE = 2;
 
 export class CharacterSet {
@@ -51,7 +36,7 @@ export class CharacterSet {
   readonly #members: readonly Member[];
   readonly #negated: boolean;
   readonly #folded: boolean;
-  /** What has been found out about the characters most texts are made of; 0 is not asked yet. */
+  /** Cached membership of ASCII characters; 0 means unknown. */
   #ascii: Uint8Array | undefined;
 
   constructor({ ranges = [], members = [], negated = false, folded = false }: SetOptions) {
@@ -61,7 +46,7 @@ export class CharacterSet {
     this.#folded = folded;
   }
 
-  /** Two sets of one key are the same. */
+  /** Sets with equal keys are equal. */
   get key(): string {
     const names = this.#members.map((member) => `${member.negated ? '!' : ''}${member.key()}`);
     this.#key ??= `${this.#negated ? '^' : ''}${this.#folded ? 'i' : ''} ${names.join(' ')}`;
@@ -78,7 +63,7 @@ export class CharacterSet {
     return found;
   }
 
-  /** A negated member leaves out all cases of what it names, hence the folding happens before its negation. */
+  /** Folding precedes negation: a negated member excludes all cases of its characters. */
   #find(code: number): boolean {
     const cases = this.#folded ? foldsOf(code) : [code];
     const inside = this.#members.some(({ has, negated }) => cases.some(has) !== negated);
@@ -86,7 +71,7 @@ export class CharacterSet {
   }
 }
 
-/** The set of everything that is in one of several, which may be single characters. */
+/** The union of characters and sets. */
 export function unionOf(parts: readonly (number | CharacterSet)[]): CharacterSet {
   const ranges = parts.flatMap((part): readonly Range[] => (typeof part === 'number' ? [[part, part]] : []));
   const members = parts.flatMap((part): readonly Member[] =>
@@ -99,13 +84,13 @@ function uniqueMembers(members: readonly Member[]): readonly Member[] {
   return [...new Map(members.map((member) => [`${member.negated} ${member.key()}`, member])).values()];
 }
 
-/** `alpha` of `[:alpha:]`; undefined when there is no such name. */
+/** The member for a POSIX class such as `alpha` of `[:alpha:]`; undefined if the name is unknown. */
 export function namedMember(name: string, negated: boolean): Member | undefined {
   const ends = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
   return ends === undefined ? undefined : { ...rangesMember(pairs(ends)), key: () => `:${name}`, negated };
 }
 
-/** The set of `\d`, `\S` and their like, by its letter. */
+/** The member for `\d`, `\S` and similar classes by letter. */
 export function perlMember(letter: string): Member | undefined {
   const lower = letter.toLowerCase();
   const ends = Object.hasOwn(PERL, lower) ? PERL[lower] : undefined;
@@ -114,7 +99,7 @@ export function perlMember(letter: string): Member | undefined {
     : { ...rangesMember(pairs(ends)), key: () => `\\${lower}`, negated: lower !== letter };
 }
 
-/** A category or a script, spelled as the Unicode standard does; undefined when the reference server knows none. */
+/** The member for a Unicode category or script; undefined if the reference server does not know the name. */
 export function unicodeMember(name: string, negated: boolean): Member | undefined {
   if (name === 'Any') return { key: () => name, has: () => true, negated };
   const expression = unicodeExpressions.get(name) ?? unicodeExpression(name);
@@ -122,7 +107,7 @@ export function unicodeMember(name: string, negated: boolean): Member | undefine
   return { key: () => name, has: (code) => expression.test(String.fromCodePoint(code)), negated };
 }
 
-/** It takes a while before an engine has made one; there are no more than there are names. */
+/** Cached, because compiling these is slow; the names bound their number. */
 const unicodeExpressions = new Map<string, RegExp>();
 
 function unicodeExpression(name: string): RegExp | undefined {
@@ -134,7 +119,7 @@ function unicodeExpression(name: string): RegExp | undefined {
 }
 
 function unicodeSource(name: string): string | undefined {
-  // The category of others has no unassigned characters over there.
+  // Go's category C excludes unassigned characters.
   if (name === 'C') return '[\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}]';
   if (CATEGORIES.split(' ').includes(name)) return `\\p{${name}}`;
   return SCRIPTS.split(' ').includes(name) ? `\\p{Script=${name}}` : undefined;
@@ -145,7 +130,7 @@ function rangesMember(ranges: readonly Range[]): Member {
   return { key: () => ends.join(','), has: (code) => isWithin(ends, code), negated: false };
 }
 
-/** The ends of ranges as a rising line of numbers: `[b-da-b]` makes 97 100. */
+/** Merges ranges to ascending bounds: `[b-da-b]` becomes 97 100. */
 function merged(ranges: readonly Range[]): readonly number[] {
   const [first] = ranges;
   if (ranges.length === 1 && first !== undefined) return first;
@@ -159,7 +144,7 @@ function merged(ranges: readonly Range[]): readonly number[] {
 }
 
 function isWithin(ends: readonly number[], code: number): boolean {
-  // Halving, until `low` counts the ranges that begin at or before the code.
+  // Binary search: `low` becomes the number of ranges that start at or before the code.
   let low = 0;
   let high = ends.length / 2;
   while (low < high) {
@@ -170,7 +155,7 @@ function isWithin(ends: readonly number[], code: number): boolean {
   return low > 0 && code <= (ends[2 * low - 1] ?? -1);
 }
 
-/** Ranges written as their two ends: `09AZ` is 0 to 9 and A to Z. */
+/** Parses ranges written as pairs of bounds: `09AZ` is 0 to 9 and A to Z. */
 function pairs(ends: string): readonly Range[] {
   const ranges: Range[] = [];
   for (let at = 0; at < ends.length; at += 2) ranges.push([ends.charCodeAt(at), ends.charCodeAt(at + 1)]);
@@ -194,12 +179,12 @@ const NAMED: Readonly<Record<string, string>> = {
   xdigit: '09AFaf',
 };
 
-/** The vertical tab is space by name and not by letter. */
+/** The vertical tab is in `[:space:]`, but not in `\s`. */
 const PERL: Readonly<Record<string, string>> = { d: '09', s: '\t\n\f\r  ', w: '09AZ__az' };
 
 const CATEGORIES = 'Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs';
 
-/** Unicode 15.0; the engine at hand knows aliases and newer ones besides, which are refused there. */
+/** Scripts of Unicode 15.0; the engine also knows aliases and newer scripts, which the reference server rejects. */
 const SCRIPTS =
   'Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki ' +
   'Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee ' +
@@ -217,12 +202,16 @@ const SCRIPTS =
   'Tai_Tham Tai_Viet Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Toto Ugaritic Vai ' +
   'Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square';
 
-/** All cases of a character, itself included. */
+/** All cases of a character, including itself. */
 function foldsOf(code: number): readonly number[] {
-  return (code < 0x80 ? asciiFolds(code) : groups().get(code)) ?? [code];
+  return (code < 0x80 ? asciiFolds(code) : foldGroupsTable().get(code)) ?? [code];
 }
 
-/** Apart from the others, so that the table is made for texts beyond ASCII only. */
+const LONG_S = 0x17f;
+
+const KELVIN_SIGN = 0x212a;
+
+/** Handled separately, so that the table is built only for non-ASCII texts. */
 function asciiFolds(code: number): readonly number[] | undefined {
   const upper = code & ~0x20;
   if (upper < 0x41 || upper > 0x5a) return undefined;
@@ -231,12 +220,24 @@ function asciiFolds(code: number): readonly number[] | undefined {
   return upper === 0x53 ? [upper, lower, LONG_S] : [upper, lower];
 }
 
-function groups(): ReadonlyMap<number, readonly number[]> {
-  made ??= makeGroups();
-  return made;
+let foldGroups: ReadonlyMap<number, readonly number[]> | undefined;
+
+function foldGroupsTable(): ReadonlyMap<number, readonly number[]> {
+  foldGroups ??= buildFoldGroups();
+  return foldGroups;
 }
 
-function makeGroups(): ReadonlyMap<number, readonly number[]> {
+/** Ranges of cased characters (Unicode 15.0); most others are Han and Hangul and are skipped to save time. */
+const CASED: readonly (readonly [first: number, last: number])[] = [
+  [0x41, 0x2d2f],
+  [0xa640, 0xabff],
+  [0xff21, 0xff5a],
+  [0x10400, 0x118ff],
+  [0x16e40, 0x16e7f],
+  [0x1e900, 0x1e943],
+];
+
+function buildFoldGroups(): ReadonlyMap<number, readonly number[]> {
   const byFold = new Map<number, Set<number>>();
   for (const [first, last] of CASED) {
     for (let code = first; code <= last; code++) {
@@ -251,7 +252,10 @@ function makeGroups(): ReadonlyMap<number, readonly number[]> {
   return found;
 }
 
-/** The lower case of the upper case, where both are one character; undefined for what has no cases. */
+/** Its upper case is `I`, but it folds only to itself. */
+const DOTLESS_I = 0x131;
+
+/** The lower case of the upper case, if both are single characters; undefined for uncased characters. */
 function simpleFold(code: number): number | undefined {
   const character = String.fromCodePoint(code);
   const upper = single(character.toUpperCase()) ?? character;

@@ -1,36 +1,34 @@
 /**
- * Reads a regular expression from left to right into its parts, or tells what is wrong with it in the words of the
- * reference server. What follows a backslash or stands between brackets is read in re2-escape.ts and re2-class.ts.
+ * Parses a pattern from left to right to nodes; syntax errors equal the reference server's. `class.ts` parses escapes
+ * and brackets.
  */
-import { problem, readClass, readClassEscape, readEscape } from './class.js';
+import { readClass, readClassEscape, readEscape, syntaxError } from './class.js';
 import type { Assertion, Node } from './node.js';
 import { assertion, capture, choice, MAX_COPIES, MAX_HEIGHT, MAX_SIZE, one, repeat, sequence } from './node.js';
 import { CharacterSet } from './set.js';
 
-export { SyntaxProblem } from './class.js';
-
-/** Throws a SyntaxProblem, whose message is what comes after `error parsing regexp: `. */
+/** Parses a pattern. Throws a Re2SyntaxError with the message after `error parsing regexp: `. */
 export function parseRe2(pattern: string): Node {
-  return new Reader(pattern).read();
+  return new PatternParser(pattern).read();
 }
 
 interface Flags {
-  /** `i`: case does not matter. */
+  /** `i`: case-insensitive. */
   readonly folded: boolean;
-  /** `m`: `^` and `$` are about lines. */
+  /** `m`: `^` and `$` match at lines. */
   readonly lines: boolean;
-  /** `s`: the dot includes the end of a line. */
+  /** `s`: the dot matches line feeds. */
   readonly dotAll: boolean;
-  /** `U`: which repetitions are greedy is turned round. */
+  /** `U`: swaps greedy and lazy repetitions. */
   readonly ungreedy: boolean;
 }
 
 const NO_FLAGS: Flags = { folded: false, lines: false, dotAll: false, ungreedy: false };
 const FLAG_LETTERS: Readonly<Record<string, keyof Flags>> = { i: 'folded', m: 'lines', s: 'dotAll', U: 'ungreedy' };
 
-/** What is being read: the whole, or a group that has been opened. */
+/** The state of the whole pattern or of an open group. */
 interface Frame {
-  /** What the flags were before the group, and are again after it. */
+  /** The flags outside of the group. */
   readonly outside: Flags;
   readonly isCapture: boolean;
   readonly choices: Node[];
@@ -50,17 +48,17 @@ const ESCAPED_ASSERTIONS: Readonly<Record<string, Assertion>> = {
 const ANYTHING = new CharacterSet({ negated: true });
 const ANYTHING_IN_LINE = new CharacterSet({ ranges: [[0x0a, 0x0a]], negated: true });
 
-class Reader {
+class PatternParser {
   readonly #text: string;
   readonly #lastNameEnd: number;
   readonly #open: Frame[] = [];
   #frame: Frame;
-  /** What stands for itself is made once for each character. */
+  /** Cached literal nodes by character. */
   readonly #literals = new Map<number, Node>();
   readonly #foldedLiterals = new Map<number, Node>();
   #flags = NO_FLAGS;
   #at = 0;
-  /** Where the repetition began that was read right before; no other may follow it. */
+  /** The start of a directly preceding repetition; another one must not follow. */
   #repetition: number | undefined;
 
   constructor(text: string) {
@@ -75,12 +73,12 @@ class Reader {
       const isRepetition = this.#step(String.fromCodePoint(this.#text.codePointAt(start) ?? 0));
       this.#repetition = isRepetition ? start : undefined;
     }
-    const whole = this.#closed();
-    if (this.#open.length > 0) throw problem('missing closing )', this.#text);
+    const whole = this.#currentChoice();
+    if (this.#open.length > 0) throw syntaxError('missing closing )', this.#text);
     return whole;
   }
 
-  /** Reads on, and tells whether that was a repetition. */
+  /** Parses the next element; returns true for a repetition. */
   #step(character: string): boolean {
     switch (character) {
       case '*':
@@ -103,7 +101,7 @@ class Reader {
         return false;
       case '|':
         this.#at++;
-        this.#frame.choices.push(this.#concluded());
+        this.#frame.choices.push(this.#currentSequence());
         this.#frame.parts = [];
         return false;
       case ')':
@@ -142,10 +140,10 @@ class Reader {
     this.#add(node);
   }
 
-  /** A part that is not too much for the reference server. */
+  /** Checks the limits of a node. */
   #checked(node: Node): Node {
-    if (node.size > MAX_SIZE) throw problem('expression too large', this.#text);
-    if (node.height > MAX_HEIGHT) throw problem('expression nests too deeply', this.#text);
+    if (node.size > MAX_SIZE) throw syntaxError('expression too large', this.#text);
+    if (node.height > MAX_HEIGHT) throw syntaxError('expression nests too deeply', this.#text);
     return node;
   }
 
@@ -153,20 +151,20 @@ class Reader {
     return { outside: this.#flags, isCapture, choices: [], parts: [] };
   }
 
-  #concluded(): Node {
+  #currentSequence(): Node {
     return this.#checked(sequence(this.#frame.parts));
   }
 
-  #closed(): Node {
-    const last = this.#concluded();
+  #currentChoice(): Node {
+    const last = this.#currentSequence();
     return this.#checked(choice([...this.#frame.choices, last]));
   }
 
   #close(): void {
-    const inside = this.#closed();
+    const inside = this.#currentChoice();
     const { isCapture, outside } = this.#frame;
     const around = this.#open.pop();
-    if (around === undefined) throw problem('unexpected )', this.#text);
+    if (around === undefined) throw syntaxError('unexpected )', this.#text);
     this.#frame = around;
     this.#flags = outside;
     this.#add(isCapture ? this.#checked(capture(inside)) : inside);
@@ -185,15 +183,15 @@ class Reader {
       return;
     }
     const end = this.#text.indexOf('>', start);
-    if (end < 0) throw problem('invalid named capture', this.#text.slice(start));
+    if (end < 0) throw syntaxError('invalid named capture', this.#text.slice(start));
     if (!CAPTURE_NAME.test(this.#text.slice(afterName, end))) {
-      throw problem('invalid named capture', this.#text.slice(start, end + 1));
+      throw syntaxError('invalid named capture', this.#text.slice(start, end + 1));
     }
     this.#at = end + 1;
     this.#openGroup(true);
   }
 
-  /** Where the name of `(?P<name>` or `(?<name>` begins. With nothing after it the sign `<` makes no name. */
+  /** The start of the name in `(?P<name>` or `(?<name>`. At the end of the text `<` does not start a name. */
   #nameStart(start: number): number | undefined {
     const sign = ['(?P<', '(?<'].find((candidate) => this.#text.startsWith(candidate, start));
     const at = start + (sign?.length ?? 0);
@@ -205,7 +203,7 @@ class Reader {
     this.#frame = this.#newFrame(isCapture);
   }
 
-  /** `(?i)` for the rest of the group around, `(?i-s:` for a group of its own. */
+  /** Parses `(?i)` for the rest of the enclosing group, or `(?i-s:` for a new group. */
   #flagGroup(start: number): void {
     let flags = this.#flags;
     let isOn = true;
@@ -225,12 +223,12 @@ class Reader {
         this.#flags = flags;
         return;
       } else {
-        throw problem('invalid or unsupported Perl syntax', this.#text.slice(start, this.#at));
+        throw syntaxError('invalid or unsupported Perl syntax', this.#text.slice(start, this.#at));
       }
     }
   }
 
-  /** The next character, nothing at the end. */
+  /** Consumes a character; empty at the end. */
   #take(): string {
     const code = this.#text.codePointAt(this.#at);
     const character = code === undefined ? '' : String.fromCodePoint(code);
@@ -238,7 +236,7 @@ class Reader {
     return character;
   }
 
-  /** `{2}`, `{2,}` or `{2,5}`; false when the brace is only a brace. */
+  /** Parses `{2}`, `{2,}` or `{2,5}`; returns false if the brace is literal. */
   #count(): boolean {
     COUNT.lastIndex = this.#at;
     const [all, low, comma, high] = COUNT.exec(this.#text) ?? [];
@@ -247,7 +245,7 @@ class Reader {
     const upTo = high === undefined ? ENDLESS : Number(high);
     const max = comma === undefined ? min : upTo;
     const highest = max === ENDLESS ? min : max;
-    if (highest > MAX_COPIES || min > max) throw problem('invalid repeat count', all);
+    if (highest > MAX_COPIES || min > max) throw syntaxError('invalid repeat count', all);
     this.#at += all.length;
     this.#repeat([min, max], 'count', all.length);
     return true;
@@ -258,14 +256,14 @@ class Reader {
     const isMarked = this.#text[this.#at] === '?';
     if (isMarked) this.#at++;
     if (this.#repetition !== undefined) {
-      throw problem('invalid nested repetition operator', this.#text.slice(this.#repetition, this.#at));
+      throw syntaxError('invalid nested repetition operator', this.#text.slice(this.#repetition, this.#at));
     }
     const operator = this.#text.slice(start, this.#at);
     const part = this.#frame.parts.pop();
-    if (part === undefined) throw problem('missing argument to repetition operator', operator);
+    if (part === undefined) throw syntaxError('missing argument to repetition operator', operator);
     const repeated = this.#checked(repeat(part, { min, max, lazy: isMarked !== this.#flags.ungreedy }, written));
     const isCounted = written === 'count' && (min >= 2 || (max >= 2 && max !== ENDLESS));
-    if (isCounted && repeated.copies > MAX_COPIES) throw problem('invalid repeat count', operator);
+    if (isCounted && repeated.copies > MAX_COPIES) throw syntaxError('invalid repeat count', operator);
     this.#add(repeated);
   }
 
@@ -302,7 +300,7 @@ class Reader {
     this.#literal(code);
   }
 
-  /** `\Q…\E`: everything stands for itself, to the end when nothing ends it. */
+  /** Parses `\Q…\E`: literal text, up to the end if it is not currentChoice. */
   #quoted(): void {
     const end = this.#text.indexOf('\\E', this.#at + 2);
     const inside = this.#text.slice(this.#at + 2, end < 0 ? undefined : end);

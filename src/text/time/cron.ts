@@ -1,28 +1,28 @@
 /**
- * Schedules of a CronJob: five fields or a macro, as robfig/cron's standard parser takes them, and the names of time
- * zones that go with them. Texts of errors are those of the reference server; so are the activations around a change of
- * the clock, including the ones it leaves out. Reads no clock: a caller says what it counts from.
+ * CronJob schedules (five fields or a macro, as robfig/cron's standard parser accepts them) and validation of time zone
+ * names. Error messages and activations equal the reference server's, including activations it skips when the clock
+ * changes. Callers pass the start time; nothing here reads the clock.
  */
 
 import { quote } from '../go/go-text.js';
 import { DurationError, parseDuration } from './duration.js';
 import { isTimeZone, type Offsets, offsetsIn } from './time-zone.js';
 
-/** A text that is no schedule; the message is what a client is told. */
+/** An invalid schedule; the message is for the client. */
 export class CronError extends Error {
   override readonly name = 'CronError';
 }
 
 export interface CronSchedule {
   /**
-   * The first activation after a time, both in milliseconds; undefined when there is none within five years. Fields are
-   * read in `timeZone` (UTC when absent) unless the schedule names its own. A zone that {@link isTimeZone} refuses is a
-   * RangeError.
+   * The first activation after a time, in milliseconds; undefined if there is none within five years. Fields are
+   * interpreted in `timeZone` (default UTC) unless the schedule has its own. Throws a RangeError for an unknown zone;
+   * see {@link isTimeZone}.
    */
   next(afterMs: number, timeZone?: string): number | undefined;
 }
 
-/** What is wrong with a schedule, or undefined. */
+/** The error of a schedule; undefined if it is valid. */
 export function cronProblem(schedule: string): string | undefined {
   try {
     parseCron(schedule);
@@ -34,7 +34,7 @@ export function cronProblem(schedule: string): string | undefined {
 }
 
 /**
- * Throws a CronError.
+ * Parses a schedule. Throws a CronError.
  *
  * @example
  * parseCron('30 2 * * *').next(Date.parse('2026-01-01T00:00:00Z')) // 2026-01-01T02:30:00Z
@@ -46,20 +46,20 @@ export function parseCron(schedule: string): CronSchedule {
   return fieldSchedule(parseFields(text), zone);
 }
 
-/** What is wrong with the `timeZone` of a CronJob, or undefined. */
+/** The validation errors of the `timeZone` of a CronJob. */
 export function timeZoneProblems(name: string): string[] {
   if (name === '') return ['timeZone must be nil or non-empty string'];
-  // The zone of the server's own process would mean something else on every server.
+  // The local zone would depend on the server process.
   const isLocal = name.toLowerCase() === 'local';
   const problems = isLocal
     ? ['timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones']
     : [];
-  // Spelled so, it is a zone all the same.
+  // `Local` with this case is a valid zone for Go, so it gets no second error.
   if (name !== 'Local' && !isTimeZone(name)) problems.push(`unknown time zone ${name}`);
   return problems;
 }
 
-// Reading
+// Parsing
 
 interface Field {
   readonly min: number;
@@ -76,10 +76,10 @@ const DAY_OF_MONTH: Field = { min: 1, max: 31, names: [] };
 const MONTH: Field = { min: 1, max: 12, names: MONTHS };
 const DAY_OF_WEEK: Field = { min: 0, max: 6, names: WEEKDAYS };
 
-/** The values a field allows. */
+/** The allowed values of a field. */
 interface Allowed {
   readonly values: ReadonlySet<number>;
-  /** Written with a star or a question mark: a day field that does not restrict. */
+  /** Written with `*` or `?`: a day field that does not restrict. */
   readonly star: boolean;
 }
 
@@ -101,14 +101,14 @@ const MACROS: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ]);
 
-// White space as Go sees it: with the "next line" character, without the byte order mark.
+// White space as Go defines it: includes U+0085, excludes the byte order mark.
 const BLANKS = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 
-/** `TZ=` or `CRON_TZ=` in front. No zone means the caller's. */
+/** Splits off a `TZ=` or `CRON_TZ=` prefix. Without one the caller's zone applies. */
 function splitZone(schedule: string): { readonly zone?: string; readonly text: string } {
   const [prefix] = /^(?:CRON_)?TZ=/.exec(schedule) ?? [];
   if (prefix === undefined) return { text: schedule };
-  // Without a space the reference crashes; there are no fields then, and that is what is said here.
+  // The reference server panics without a space; here it is an error, because there are no fields.
   const space = schedule.includes(' ') ? schedule.indexOf(' ') : schedule.length;
   const zone = schedule.slice(prefix.length, space);
   const text = schedule.slice(space).trim();
@@ -137,12 +137,12 @@ function parseMacro(text: string, zone: string | undefined): CronSchedule {
 }
 
 function parseFields(text: string): Fields {
-  const fields = words(text);
+  const fields = splitFields(text);
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields;
   if (dayOfWeek === undefined || fields.length !== 5) {
     throw new CronError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`);
   }
-  // In this order, for the first error is the one that is told.
+  // The order matters: the first error is reported.
   return {
     minute: parseField(minute ?? '', MINUTE),
     hour: parseField(hour ?? '', HOUR),
@@ -152,11 +152,11 @@ function parseFields(text: string): Fields {
   };
 }
 
-function words(text: string): string[] {
+function splitFields(text: string): string[] {
   return text.split(BLANKS).filter((word) => word !== '');
 }
 
-/** A comma alone is no error: it allows nothing, and the schedule never activates. */
+/** A single comma is valid: it allows no values, and the schedule never activates. */
 function parseField(text: string, field: Field): Allowed {
   const values = new Set<number>();
   let star = false;
@@ -189,7 +189,7 @@ function parseRange(expression: string, field: Field): Range {
   }
   if (moreSteps.length > 0) throw new CronError(`too many slashes: ${expression}`);
   const step = stepText === undefined ? 1 : parseCount(stepText);
-  // `5/10` counts from 5 to the end of the field.
+  // `5/10` ranges from 5 to the maximum of the field.
   if (stepText !== undefined && high === undefined) end = field.max;
 
   if (start < field.min) {
@@ -206,7 +206,7 @@ function parseValue(text: string, field: Field): number | bigint {
   return index < 0 ? parseCount(text) : index + field.min;
 }
 
-/** A bigint where a number would print differently from what the client wrote. */
+/** Returns a bigint if a number would print differently from the input. */
 function parseCount(text: string): number | bigint {
   const problem = (reason: string) =>
     new CronError(`failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: ${reason}`);
@@ -224,10 +224,10 @@ function parseCount(text: string): number | bigint {
 const SECOND = 1_000;
 const MINUTES = 60 * SECOND;
 const HOURS = 60 * MINUTES;
-/** The farthest that leap days lie apart without a century between, and one year to spare. */
+/** Leap days are at most four years apart (except around centuries), plus one year of margin. */
 const YEARS_AHEAD = 5;
 
-/** Whole seconds, and no less than one. */
+/** An interval in whole seconds, at least one. */
 function intervalSchedule(nanoseconds: bigint): CronSchedule {
   const seconds = nanoseconds < 1_000_000_000n ? 1 : Number(nanoseconds / 1_000_000_000n);
   return { next: (afterMs) => wholeSecond(afterMs) + seconds * SECOND };
@@ -241,32 +241,32 @@ function wholeSecond(ms: number): number {
   return Math.floor(ms / SECOND) * SECOND;
 }
 
-/** One unit of the search. `local` is a Date whose UTC getters tell the time on the wall. */
+/** A calendar unit of the search. `local` is a Date whose UTC getters return local time. */
 interface Unit {
   matches(fields: Fields, local: Date): boolean;
-  /** The start of the unit that a time lies in. */
+  /** The start of the unit that contains a time. */
   floor(time: number, local: Date, offsets: Offsets): number;
-  /** The start of the next one. */
+  /** The start of the next unit. */
   step(time: number, local: Date, offsets: Offsets): number;
-  /** Whether the step went into the next larger unit, so that that one has to be judged again. */
+  /** Whether the step entered the next larger unit, which must then be matched again. */
   wrapped(local: Date): boolean;
 }
 
-// Months and days step on the wall, hours and less in elapsed time. Where clocks change by half an hour, or at midnight,
-// the two drift apart and an activation may be skipped; the reference skips the same ones.
+// Months and days advance in local time, hours and smaller units in elapsed time. Where clocks change by half an hour
+// or at midnight, the two diverge and an activation may be skipped; the reference server skips the same ones.
 const UNITS: readonly Unit[] = [
   {
     matches: (fields, local) => fields.month.values.has(local.getUTCMonth() + 1),
-    floor: (_time, local, offsets) => fromWall(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), 1), offsets),
-    step: (_time, local, offsets) => fromWall(new Date(local).setUTCMonth(local.getUTCMonth() + 1), offsets),
+    floor: (_time, local, offsets) => fromLocalTime(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), 1), offsets),
+    step: (_time, local, offsets) => fromLocalTime(new Date(local).setUTCMonth(local.getUTCMonth() + 1), offsets),
     wrapped: (local) => local.getUTCMonth() === 0,
   },
   {
     matches: dayMatches,
-    floor: (_time, local, offsets) => fromWall(new Date(local).setUTCHours(0, 0, 0, 0), offsets),
+    floor: (_time, local, offsets) => fromLocalTime(new Date(local).setUTCHours(0, 0, 0, 0), offsets),
     step: (_time, local, offsets) => {
-      const next = fromWall(new Date(local).setUTCDate(local.getUTCDate() + 1), offsets);
-      // Midnight may not exist, and the day then starts at 1:00 or is missed at 23:00.
+      const next = fromLocalTime(new Date(local).setUTCDate(local.getUTCDate() + 1), offsets);
+      // Midnight may not exist; the day then starts at 1:00 or the step ends at 23:00.
       const hour = new Date(next + offsets(next)).getUTCHours();
       return next + (hour > 12 ? 24 - hour : -hour) * HOURS;
     },
@@ -274,7 +274,7 @@ const UNITS: readonly Unit[] = [
   },
   {
     matches: (fields, local) => fields.hour.values.has(local.getUTCHours()),
-    floor: (_time, local, offsets) => fromWall(new Date(local).setUTCMinutes(0, 0, 0), offsets),
+    floor: (_time, local, offsets) => fromLocalTime(new Date(local).setUTCMinutes(0, 0, 0), offsets),
     step: (time) => time + HOURS,
     wrapped: (local) => local.getUTCHours() === 0,
   },
@@ -292,7 +292,7 @@ const UNITS: readonly Unit[] = [
   },
 ];
 
-/** With both day fields restricted either is enough; otherwise both must hold, and a star always does. */
+/** If both day fields are restricted, either may match; otherwise both must, and a star always does. */
 function dayMatches(fields: Fields, local: Date): boolean {
   const month = fields.dayOfMonth.values.has(local.getUTCDate());
   const week = fields.dayOfWeek.values.has(local.getUTCDay());
@@ -305,12 +305,12 @@ function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): numb
   let local = wall(time);
   const soon = laterThisHour(fields, { time, local, offsets });
   if (soon !== undefined) return soon;
-  // Years of single steps would find nothing.
+  // An empty field never matches; do not search for years.
   if ([fields.minute, fields.hour, fields.month].some(({ values }) => values.size === 0)) return undefined;
   const lastYear = local.getUTCFullYear() + YEARS_AHEAD;
-  // Once something was stepped over, all smaller units are at their start.
+  // After the first step, all smaller units are at their start.
   let floored = false;
-  judge: while (local.getUTCFullYear() <= lastYear) {
+  search: while (local.getUTCFullYear() <= lastYear) {
     for (const unit of UNITS) {
       while (!unit.matches(fields, local)) {
         if (!floored) {
@@ -319,10 +319,10 @@ function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): numb
           floored = true;
         }
         const next = unit.step(time, local, offsets);
-        // A day that the calendar of a zone passed over leads back to the one before it; the reference never returns.
+        // A day that a zone skipped leads back to the previous one; the reference server loops forever here.
         time = next > time ? next : time + 24 * HOURS;
         local = wall(time);
-        if (unit.wrapped(local)) continue judge;
+        if (unit.wrapped(local)) continue search;
       }
     }
     return time;
@@ -330,7 +330,7 @@ function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): numb
   return undefined;
 }
 
-/** The answer to most questions, without a step: a minute of the same hour. */
+/** Fast path: a later minute of the same hour. */
 function laterThisHour(
   fields: Fields,
   { time, local, offsets }: { readonly time: number; readonly local: Date; readonly offsets: Offsets },
@@ -344,15 +344,15 @@ function laterThisHour(
   if (minute === 60) return undefined;
   const next = time + (minute - present) * MINUTES - second * SECOND;
   const offset = offsets(time);
-  // Where clocks change within the hour, or do not show whole minutes, it is walked.
+  // If the offset changes within the hour or has seconds, use the full search.
   return offset % MINUTES === 0 && offsets(next) === offset ? next : undefined;
 }
 
 /**
- * The time at which the wall shows something. A reading that exists twice is the one that the offset of the same
- * instant in UTC leads to, and one that does not exist moves by the size of the gap: both as Go's `time.Date`.
+ * Converts local time to a time. An ambiguous local time resolves via the offset at the same instant in UTC; a
+ * nonexistent one moves by the size of the gap. Both match Go's `time.Date`.
  */
-function fromWall(reading: number, offsets: Offsets): number {
+function fromLocalTime(reading: number, offsets: Offsets): number {
   const guess = reading - offsets(reading);
   return reading - offsets(guess);
 }

@@ -1,8 +1,6 @@
-/**
- * Durations such as `1h2m3.5s`: what the `Duration` type of the API holds, as a count of nanoseconds.
- */
+/** Go durations such as `1h2m3.5s` as a number of nanoseconds. */
 
-/** A text that is no duration; the message is what a client is told. */
+/** An invalid duration; the message is for the client. */
 export class DurationError extends Error {
   override readonly name = 'DurationError';
 }
@@ -10,7 +8,7 @@ export class DurationError extends Error {
 const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['ns', 1n],
   ['us', 1_000n],
-  // The micro sign and the Greek letter.
+  // The micro sign and the Greek letter mu.
   ['\u00b5s', 1_000n],
   ['\u03bcs', 1_000n],
   ['ms', 1_000_000n],
@@ -19,11 +17,11 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['h', 3_600_000_000_000n],
 ]);
 
-/** One more than the largest duration, and the size of the smallest. */
+/** One more than the largest duration, and the absolute value of the smallest. */
 const LIMIT = 2n ** 63n;
 
 /**
- * Nanoseconds. Throws a DurationError.
+ * Parses a duration to nanoseconds. Throws a DurationError.
  *
  * @example
  * parseDuration('1m0.5s') // 60_500_000_000n
@@ -57,7 +55,7 @@ export function parseDuration(text: string): bigint {
   return total;
 }
 
-/** Undefined beyond 63 bits. */
+/** Parses digits; undefined beyond 63 bits. */
 function wholeNumber(digits: string): bigint | undefined {
   const significant = digits.replace(/^0+/, '');
   if (significant.length > 19) return undefined;
@@ -65,11 +63,11 @@ function wholeNumber(digits: string): bigint | undefined {
   return value > LIMIT ? undefined : value;
 }
 
-/** A fraction of a unit, cut to whole nanoseconds in floating point as the reference does. */
+/** A fraction of a unit, truncated to nanoseconds in floating point as Go does. */
 function partOf(unit: bigint, fraction: string): bigint {
   let [numerator, scale] = [0n, 1];
   for (const digit of fraction) {
-    // Digits that no longer fit 63 bits are dropped.
+    // Digits beyond 63 bits are dropped.
     const next = numerator * 10n + BigInt(digit);
     if (numerator > (LIMIT - 1n) / 10n || next > LIMIT) break;
     [numerator, scale] = [next, scale * 10];
@@ -77,7 +75,7 @@ function partOf(unit: bigint, fraction: string): bigint {
   return BigInt(Math.trunc(Number(numerator) * (Number(unit) / scale)));
 }
 
-/** The canonical text: `1h0m0.5s`, `100ms`, `0s`. */
+/** Formats a duration: `1h0m0.5s`, `100ms`, `0s`. */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds < 0n) return `-${formatDuration(-nanoseconds)}`;
   if (nanoseconds === 0n) return '0s';
@@ -91,17 +89,14 @@ export function formatDuration(nanoseconds: bigint): string {
   return hours === 0n ? `${minutes}m${seconds}` : `${hours}h${minutes % 60n}m${seconds}`;
 }
 
-/** `count / unit` without trailing zeros; the unit is a power of ten. */
+/** Formats `count / unit` without trailing zeros; the unit is a power of ten. */
 function decimal(count: bigint, unit: bigint): string {
   const places = unit.toString().length - 1;
   const fraction = (count % unit).toString().padStart(places, '0').replace(/0+$/, '');
   return fraction === '' ? `${count / unit}` : `${count / unit}.${fraction}`;
 }
 
-/**
- * Quoted as errors about times and durations quote: unlike elsewhere, whatever is not plain ASCII shows as the bytes of
- * its UTF-8.
- */
+/** Quotes a text as Go's time package does: non-ASCII characters are shown as escaped UTF-8 bytes. */
 export function quoteBytes(text: string): string {
   let out = '"';
   for (const character of utf8(text)) {
@@ -112,7 +107,7 @@ export function quoteBytes(text: string): string {
   return `${out}"`;
 }
 
-/** The bytes of a text in UTF-8, one character each. */
+/** Encodes a text as a UTF-8 byte string. */
 function utf8(text: string): string {
   let bytes = '';
   for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);

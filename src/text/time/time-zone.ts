@@ -1,27 +1,27 @@
 /**
- * Time zones of the IANA database: which names there are, and how far ahead of UTC each is at a time. What the platform
- * knows is asked once per quarter of a day and kept, for it answers in microseconds what a schedule asks all the time.
+ * IANA time zones: valid names and UTC offsets. Offsets from Intl are cached per six hours, because Intl is slow and
+ * schedules query offsets often.
  */
 import { formatTime, twoDigits } from './time.js';
 
-/** Milliseconds that a zone is ahead of UTC at a time. */
+/** The UTC offset of a zone in milliseconds at a time. */
 export type Offsets = (ms: number) => number;
 
 /**
- * Whether the IANA database has a zone of exactly that name. Engines take more than that: any case, offsets, zones of
- * their own; a server keeps one file per zone, so there the spelling counts.
+ * Whether the IANA database has a zone with exactly this name. JavaScript engines accept more: any case, offsets, own
+ * zones; Go loads one file per zone, so the exact name counts.
  */
 export function isTimeZone(name: string): boolean {
   if (namedZones.has(name)) return true;
-  if (!ZONE_NAME.test(name) || !isSpelledAsIana(name) || !isKnown(name)) return false;
+  if (!ZONE_NAME.test(name) || !isSpelledAsIana(name) || !isKnownToEngine(name)) return false;
   namedZones.add(name);
   return true;
 }
 
-/** Those that were found to be names; the database bounds how many there can be. */
+/** Cache of valid names; the database bounds its size. */
 const namedZones = new Set<string>();
 
-function isKnown(name: string): boolean {
+function isKnownToEngine(name: string): boolean {
   try {
     offsetsIn(name);
     return true;
@@ -41,7 +41,7 @@ export function offsetsIn(zone: string): Offsets {
   return offsets;
 }
 
-/** A time as RFC 3339 prints it in a zone: `2026-03-08T03:00:00-04:00`, and with `Z` in UTC. */
+/** Formats a time as RFC 3339 in a zone: `2026-03-08T03:00:00-04:00`, with `Z` in UTC. */
 export function formatInZone(ms: number, zone: string): string {
   const offset = offsetsIn(zone)(ms);
   const wall = formatTime(ms + offset);
@@ -59,35 +59,35 @@ function isUtc(name: string): boolean {
   return name === 'UTC' || name === 'Factory';
 }
 
-/** The names without an area, all of them: engines also take abbreviations such as `JST` that the database lacks. */
-const ALONE = new Set(
+/** All names without an area; engines also accept abbreviations such as `JST` that the database lacks. */
+const NAMES_WITHOUT_AREA = new Set(
   (
     'CET CST6CDT Cuba EET EST EST5EDT Egypt Eire Factory GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland ' +
     'Iran Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK ' +
     'Singapore Turkey UCT UTC Universal W-SU WET Zulu'
   ).split(' '),
 );
-/** Words inside names that are not simply capitalised. */
-const ODD_WORDS: ReadonlyMap<string, string> = new Map(
+/** Words in zone names with irregular capitalization. */
+const IRREGULAR_WORDS: ReadonlyMap<string, string> = new Map(
   'of es au ACT NSW LHI US IN GMT UTC UCT McMurdo DumontDUrville EasterIsland DeNoronha BajaNorte BajaSur ComodRivadavia'
     .split(' ')
     .map((word) => [word.toLowerCase(), word]),
 );
 
-/** Whether a name is spelled as the database would. Engines fold case, and not all of them tell. */
+/** Whether a name has the capitalization of the database. Engines ignore case and may not reveal the canonical name. */
 function isSpelledAsIana(name: string): boolean {
-  if (!name.includes('/')) return ALONE.has(name);
+  if (!name.includes('/')) return NAMES_WITHOUT_AREA.has(name);
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
-  // The one name of an area that the database has dropped and engines have not.
+  // The database has dropped this name, engines have not.
   if (name === 'US/Pacific-New') return false;
-  return name === name.toLowerCase().replace(/[a-z]+/g, (word) => ODD_WORDS.get(word) ?? capital(word));
+  return name === name.toLowerCase().replace(/[a-z]+/g, (word) => IRREGULAR_WORDS.get(word) ?? capital(word));
 }
 
-// In this language and with these parts: month, day, year, hour, minute, second, all in digits.
+// In `en-US` these options produce month, day, year, hour, minute and second, all numeric.
 const DATE = { year: 'numeric', month: 'numeric', day: 'numeric' } as const;
 const TIME = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const;
 
-/** Each with what it remembers; the database bounds how many there can be. */
+/** Cached offset functions; the database bounds their number. */
 const zones = new Map<string, Offsets>();
 
 /** Throws a RangeError for a zone the engine does not know. */
@@ -101,16 +101,16 @@ function wallOffsets(zone: string): Offsets {
   };
 }
 
-/** A span of time in which clocks change at most once: no zone has ever changed twice within hours. */
+/** A period in which the offset changes at most once: no zone has ever changed twice within hours. */
 const SPAN = 6 * 60 * MINUTE;
-/** Nearly seven years. */
+/** About seven years. */
 const MAX_SPANS = 10_000;
 
 interface Span {
   readonly offset: number;
-  /** When another offset begins, and which; Infinity where none does. */
+  /** When the offset changes, and to what; Infinity if it does not. */
   readonly changesAt: number;
-  readonly then: number;
+  readonly offsetAfter: number;
 }
 
 function cached(offsets: Offsets): Offsets {
@@ -123,15 +123,15 @@ function cached(offsets: Offsets): Offsets {
       span = spanAt(index * SPAN, offsets);
       spans.set(index, span);
     }
-    return ms < span.changesAt ? span.offset : span.then;
+    return ms < span.changesAt ? span.offset : span.offsetAfter;
   };
 }
 
 function spanAt(start: number, offsets: Offsets): Span {
   const offset = offsets(start);
-  const then = offsets(start + SPAN);
-  if (offset === then) return { offset, changesAt: Infinity, then };
-  // The first second with the new offset lies in (before, after].
+  const offsetAfter = offsets(start + SPAN);
+  if (offset === offsetAfter) return { offset, changesAt: Infinity, offsetAfter };
+  // The first second with the new offset is in (before, after].
   let before = start;
   let after = start + SPAN;
   while (after - before > SECOND) {
@@ -139,5 +139,5 @@ function spanAt(start: number, offsets: Offsets): Span {
     if (offsets(middle) === offset) before = middle;
     else after = middle;
   }
-  return { offset, changesAt: after, then };
+  return { offset, changesAt: after, offsetAfter };
 }

@@ -1,16 +1,16 @@
 /**
- * Times on the wire: `Time` with whole seconds, `MicroTime` with exactly six decimals, both printed in UTC. Parsing
- * gives the text that is stored and sent back; errors say what the reference server says about a layout and the part
- * of the text that does not fit it. Nothing here reads a clock. spec: Time
+ * Wire format of times: `Time` with whole seconds, `MicroTime` with exactly six decimals, both printed in UTC. Parsing
+ * returns the canonical text that is stored and sent; error messages equal those of Go's time.Parse. Nothing here reads
+ * the clock. spec: Time
  */
 import { quoteBytes } from './duration.js';
 
-/** A text that is no time; the message is what a client is told. */
+/** An invalid time; the message is for the client. */
 export class TimeError extends Error {
   override readonly name = 'TimeError';
 }
 
-/** The zero time. Where it stands, the API sends `null`. */
+/** The zero time. The API sends it as `null`. */
 export const ZERO_TIME = '0001-01-01T00:00:00Z';
 
 interface Instant {
@@ -19,35 +19,35 @@ interface Instant {
   readonly nanos: number;
 }
 
-/** The steps of a layout in order, each with the text that names it in errors. */
+/** The elements of a layout, as they are named in errors. */
 const TIME_LAYOUT = ['2006', '-', '01', '-', '02', 'T', '15', ':', '04', ':', '05', 'Z07:00'] as const;
 const MICRO_TIME_LAYOUT = [...TIME_LAYOUT.slice(0, -1), '.000000', 'Z07:00'] as const;
 
-// As this library writes times itself: nearly all that are ever read.
+// The canonical form, which most inputs have.
 const CANONICAL = /^[0-9]{4}-(?:0[1-9]|1[0-2])-[0-3][0-9]T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$/;
 
-/** Whether a canonical text names a day that there is. */
+/** Whether the day of a canonical text exists in its month. */
 function isRealDay(text: string): boolean {
   const day = Number(text.slice(8, 10));
   return day >= 1 && (day <= 28 || day <= daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7))));
 }
 
-/** The zero time and what is about it is left to the long way. */
-const FIRST_COMMON = '0002';
+/** Years before this one take the slow path (zero time). */
+const FIRST_FAST_YEAR = '0002';
 
-/** Whether a text is a Time as this library writes it itself, which is what it nearly always reads. */
-export function isUsualTime(text: string): boolean {
-  return CANONICAL.test(text) && text >= FIRST_COMMON && isRealDay(text);
+/** Whether a text is a valid Time in canonical form. */
+export function isCanonicalTime(text: string): boolean {
+  return CANONICAL.test(text) && text >= FIRST_FAST_YEAR && isRealDay(text);
 }
 
 /**
- * The canonical text of a Time: fractions are accepted and cut. Throws a TimeError.
+ * Returns the canonical text of a Time: fractions are accepted and truncated. Throws a TimeError.
  *
  * @example
  * parseTime('2024-05-01T12:00:00.5+02:00') // '2024-05-01T10:00:00Z'
  */
 export function parseTime(text: string): string {
-  if (isUsualTime(text)) return text;
+  if (isCanonicalTime(text)) return text;
   if (knownTimes.has(text)) return text;
   const canonical = printSeconds(readTime(text, TIME_LAYOUT).seconds);
   if (knownTimes.size >= MAX_KNOWN_TIMES) knownTimes.clear();
@@ -55,24 +55,24 @@ export function parseTime(text: string): string {
   return canonical;
 }
 
-// Every update brings its object's creation time along, so the same few texts are read over and over.
+// Updates repeat the creation time of their object, so the same few texts are parsed again and again.
 const knownTimes = new Set<string>();
 const MAX_KNOWN_TIMES = 256;
 
-/** The canonical text of a MicroTime. Throws a TimeError, also when there are not exactly six decimals. */
+/** Returns the canonical text of a MicroTime. Throws a TimeError, also if there are not exactly six decimals. */
 export function parseMicroTime(text: string): string {
   return printMicros(readTime(text, MICRO_TIME_LAYOUT));
 }
 
-/** A Time or MicroTime in milliseconds since the epoch, with a fraction where the text has one. Throws a TimeError. */
+/** Converts a Time or MicroTime to milliseconds since the epoch, including fractions. Throws a TimeError. */
 export function timeToMs(text: string): number {
-  // Platforms take the 30th of February for a day in March.
+  // Date.parse maps February 30 to March.
   if (CANONICAL.test(text) && isRealDay(text)) return midnightOf(text) + msOfDay(text);
   const { seconds, nanos } = readTime(text, TIME_LAYOUT);
   return seconds * 1000 + nanos / 1e6;
 }
 
-/** Of the day that a canonical text begins with. */
+/** Midnight of the day of a canonical text in milliseconds. */
 function midnightOf(text: string): number {
   if (!text.startsWith(lastDay.text)) {
     const day = text.slice(0, 10);
@@ -81,14 +81,14 @@ function midnightOf(text: string): number {
   return lastDay.midnightMs;
 }
 
-/** Times that are read one after the other are mostly of one day. */
+/** Consecutive times are mostly on the same day. */
 let lastDay = { text: '1970-01-01', midnightMs: 0 };
 
 function msOfDay(text: string): number {
   return (Number(text.slice(11, 13)) * 3600 + Number(text.slice(14, 16)) * 60 + Number(text.slice(17, 19))) * 1000;
 }
 
-/** A Time with all its decimals and the zone it was written in (seconds east of UTC); undefined for other texts. */
+/** Parses a Time with all its decimals and its UTC offset in seconds; undefined if it is invalid. */
 export function readInstant(text: string): (Instant & { readonly offset: number }) | undefined {
   try {
     return readTime(text, TIME_LAYOUT);
@@ -98,30 +98,30 @@ export function readInstant(text: string): (Instant & { readonly offset: number 
   }
 }
 
-/** A Time from milliseconds since the epoch, cut to the second. */
+/** Formats milliseconds since the epoch as a Time, truncated to seconds. */
 export function formatTime(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastPrinted.second) lastPrinted = { second, text: printSeconds(second) };
   return lastPrinted.text;
 }
 
-/** Much is written in the same second. */
+/** Consecutive writes are often in the same second. */
 let lastPrinted = { second: 0, text: '1970-01-01T00:00:00Z' };
 
-/** A MicroTime from milliseconds since the epoch and the microseconds beyond them. */
+/** Formats milliseconds since the epoch and additional microseconds as a MicroTime. */
 export function formatMicroTime(ms: number, micros = 0): string {
   const seconds = Math.floor(ms / 1000);
   return printMicros({ seconds, nanos: Math.floor((ms - seconds * 1000) * 1000 + micros) * 1000 });
 }
 
-/** A time as messages print it: `2001-01-01 00:00:00 +0000 UTC`, decimals only as far as needed. */
+/** Formats a time as Go's String method does: `2001-01-01 00:00:00 +0000 UTC`, with decimals only as needed. */
 export function goTimeString(text: string): string {
   const { seconds, nanos } = readTime(text, TIME_LAYOUT);
   const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`;
   return `${printSeconds(seconds).slice(0, -1).replace('T', ' ')}${fraction} +0000 UTC`;
 }
 
-/** An age in a table: `5s`, `3m20s`, `8d`. A little below zero counts as now, because clocks differ. */
+/** Formats an age for a table: `5s`, `3m20s`, `8d`. Slightly negative ages count as zero, because clocks differ. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (seconds < -1) return '<invalid>';
@@ -140,7 +140,7 @@ export function humanDuration(ms: number): string {
   return years < 8 ? pair([years, 'y'], [days % 365, 'd']) : `${years}y`;
 }
 
-/** Two units, the smaller left out when it is zero. */
+/** Formats two units; omits the smaller one if it is zero. */
 function pair(large: readonly [number, string], small: readonly [number, string]): string {
   return large.join('') + (small[0] === 0 ? '' : small.join(''));
 }
@@ -153,11 +153,14 @@ interface Reading {
   readonly minute: number;
   readonly second: number;
   readonly nanos: number;
-  /** Seconds east of UTC. */
+  /** UTC offset in seconds. */
   readonly offset: number;
 }
 
-/** What a step read and what it left; nothing when the text does not fit; or the part that is out of range. */
+/**
+ * The values a layout element read and the remaining text; undefined if the text does not match; or the part that is
+ * out of range.
+ */
 type Step = { readonly read?: Partial<Reading>; readonly rest: string } | { readonly outOfRange: string } | undefined;
 
 function readTime(text: string, layout: readonly string[]): Instant & { readonly offset: number } {
@@ -189,7 +192,7 @@ function readStep(element: string, rest: string, next: string | undefined): Step
     case '01':
       return readNumber(rest, { part: 'month', min: 1, max: 12 });
     case '02':
-      // Checked against the month once the whole text is read.
+      // The day is checked against the month at the end.
       return readNumber(rest, { part: 'day', min: 0, max: 99 });
     case '15':
       return readNumber(rest, { part: 'hour', min: 0, max: 23 });
@@ -207,7 +210,7 @@ function readStep(element: string, rest: string, next: string | undefined): Step
 }
 
 function readNumber(rest: string, rule: { part: keyof Reading; min: number; max: number }): Step {
-  // Hours alone may have a single digit.
+  // Only hours may have a single digit.
   const [digits] = (rule.part === 'hour' ? /^[0-9]{1,2}/ : /^[0-9]{2}/).exec(rest) ?? [];
   if (digits === undefined) return undefined;
   const value = Number(digits);
@@ -215,7 +218,7 @@ function readNumber(rest: string, rule: { part: keyof Reading; min: number; max:
   return { read: { [rule.part]: value }, rest: rest.slice(digits.length) };
 }
 
-/** A fraction may follow the seconds though the layout has none. */
+/** A fraction may follow the seconds even if the layout has none. */
 function readSeconds(rest: string, next: string | undefined): Step {
   const step = readNumber(rest, { part: 'second', min: 0, max: 59 });
   if (step === undefined || 'outOfRange' in step || next === '.000000') return step;
@@ -224,7 +227,7 @@ function readSeconds(rest: string, next: string | undefined): Step {
   return { read: { ...step.read, nanos }, rest: step.rest.slice(fraction.length) };
 }
 
-/** A point or a comma and exactly six characters: digits, of which the first may be a sign. */
+/** A point or comma and exactly six characters: digits, of which the first may be a sign. */
 function readMicros(rest: string): Step {
   const match = /^[.,]([+-][0-9]{5}|[0-9]{6})/.exec(rest);
   if (match === null) return undefined;
@@ -237,7 +240,7 @@ function readZone(rest: string): Step {
   const match = /^([^\u0080-\uffff])([0-9]{2}):(?:([0-9]{2})|..)/s.exec(rest);
   if (match === null) return undefined;
   const [sign, hours, minutes] = [match[1], Number(match[2]), Number(match[3])];
-  // A whole day and a whole hour are let through: people write them.
+  // Go accepts offsets of 24 hours and 60 minutes.
   if (minutes > 60) return { outOfRange: 'time zone offset minute' };
   if (hours > 24) return { outOfRange: 'time zone offset hour' };
   if (match[3] === undefined || (sign !== '+' && sign !== '-')) return undefined;
@@ -250,25 +253,25 @@ function daysIn(year: number, month: number): number {
 }
 
 function instantOf(reading: Reading): Instant {
-  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  // Not Date.UTC, which maps years 0 to 99 to 1900 to 1999.
   const midnight = new Date(0).setUTCFullYear(reading.year, reading.month - 1, reading.day);
   const seconds = reading.hour * 3600 + reading.minute * 60 + reading.second - reading.offset;
   return { seconds: midnight / 1000 + seconds, nanos: reading.nanos };
 }
 
-/** Written in the same day as the last: nearly always. */
+/** Caches the text of the last day. */
 function printSeconds(seconds: number): string {
-  if (Math.abs(seconds) > LAST_SECOND) return printInFull(seconds);
+  if (Math.abs(seconds) > LAST_SECOND) return printFullTime(seconds);
   const day = Math.floor(seconds / SECONDS_PER_DAY);
   if (day !== lastPrintedDay.day) {
-    lastPrintedDay = { day, text: printInFull(day * SECONDS_PER_DAY).slice(0, -'00:00:00Z'.length) };
+    lastPrintedDay = { day, text: printFullTime(day * SECONDS_PER_DAY).slice(0, -'00:00:00Z'.length) };
   }
   const left = seconds - day * SECONDS_PER_DAY;
   return `${lastPrintedDay.text}${twoDigits(Math.floor(left / 3600))}:${twoDigits(Math.floor(left / 60) % 60)}:${twoDigits(left % 60)}Z`;
 }
 
 const SECONDS_PER_DAY = 86_400;
-/** Platforms know no later one, and none as long before the epoch. */
+/** The range of Date in seconds. */
 const LAST_SECOND = 8.64e12;
 let lastPrintedDay = { day: Number.NaN, text: '' };
 
@@ -276,8 +279,8 @@ export function twoDigits(count: number): string {
   return count < 10 ? `0${count}` : String(count);
 }
 
-/** The year by hand: Date prints years before 0 and after 9999 in a form of its own. */
-function printInFull(seconds: number): string {
+/** Formats the year separately, because Date prints years outside 0 to 9999 in an expanded format. */
+function printFullTime(seconds: number): string {
   const date = new Date(seconds * 1000);
   const year = date.getUTCFullYear();
   if (year >= 0 && year <= 9999) return `${date.toISOString().slice(0, 19)}Z`;
@@ -290,7 +293,7 @@ function printMicros({ seconds, nanos }: Instant): string {
   return `${printSeconds(seconds).slice(0, -1)}.${micros}Z`;
 }
 
-/** The English names, in which Go code spells months: January is the first. */
+/** English month names as in Go's time package. */
 export const MONTH_NAMES: readonly string[] = [
   'January',
   'February',
@@ -307,10 +310,30 @@ export const MONTH_NAMES: readonly string[] = [
 ];
 
 /**
- * A stored time as Go code that makes it. Such times have no fraction and end in `Z`; the reference server runs in UTC and
- * prints what it has decoded as local.
+ * Formats a stored time as Go's `%#v`. Stored times have no fraction and end in `Z`; the reference server runs in UTC
+ * and prints decoded times as local.
  */
 export function goTimeSyntax(time: string): string {
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = time.match(/[0-9]+/g)?.map(Number) ?? [];
   return `time.Date(${year}, time.${MONTH_NAMES[month - 1]}, ${day}, ${hour}, ${minute}, ${second}, 0, time.Local)`;
+}
+
+/** Whether a text is an RFC 3339 full-date: `2024-05-01`. */
+export function isDate(text: string): boolean {
+  const [, year, month, day] = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(text) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return false;
+  if (Number(month) < 1 || Number(month) > 12) return false;
+  return Number(day) >= 1 && Number(day) <= daysIn(Number(year), Number(month));
+}
+
+/**
+ * Whether a text is a date-time as the reference server's format check defines it: a date, `t` and a time. It ignores
+ * what follows a second `t` and allows any character before the fraction.
+ */
+export function isDateTime(text: string): boolean {
+  const [date = '', time] = text.toLowerCase().split('t', 2);
+  if (time === undefined || !isDate(date)) return false;
+  const [, hour = '', minute = '', second = ''] =
+    /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[^\n][0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/u.exec(time) ?? [];
+  return hour !== '' && hour <= '23' && minute <= '59' && second <= '59';
 }

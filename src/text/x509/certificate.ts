@@ -1,53 +1,53 @@
 /**
- * The facts of an X.509 certificate and of a PKCS#10 request that validation needs, out of their DER. Refuses what the
- * reference server's parser refuses in the structure, the names, the times, the key and basicConstraints. It verifies no
- * signature and looks into no other extension.
+ * Reads the fields of X.509 certificates and PKCS#10 requests that validation needs. Rejects what Go's crypto/x509
+ * parser rejects in the structure, names, times, key and basicConstraints. Does not verify signatures and ignores other
+ * extensions.
  *
- * Written by hand because the libraries for it are dear to load: in Node, @peculiar/x509 takes about 140 ms to import and
- * asn1js alone, which knows no certificates yet, about 27 ms.
+ * Implemented here because libraries are slow to load: in Node, @peculiar/x509 takes about 140 ms to import and asn1js
+ * alone about 27 ms.
  */
 
-import { toHex } from '../../util/hex.js';
-import { sameItems } from '../../util/same-items.js';
+import { sameItems } from '../../util/arrays.js';
+import { toHex } from '../../util/bytes.js';
 import { DerError, DerReader, isNegative, orUndefined, TAG } from './der.js';
 
 export interface CertificateFacts {
-  /** The CA bit of basicConstraints; false without that extension. */
+  /** The CA flag of basicConstraints; false without that extension. */
   readonly ca: boolean;
-  /** Whether there is a basicConstraints extension. One that cannot be read makes the certificate unreadable. */
+  /** Whether there is a basicConstraints extension. An invalid one makes the certificate invalid. */
   readonly basicConstraintsValid: boolean;
 }
 
 export interface CertificateRequestFacts {
-  /** The last CN of the subject; empty without one. */
+  /** The last CN of the subject; empty if there is none. */
   readonly commonName: string;
   /** Every O of the subject, in order. */
   readonly organizations: readonly string[];
 }
 
-/** Whom a certificate is about. */
+/** The subject of a certificate. */
 export interface CertificateSubject extends CertificateRequestFacts {
-  /** Every uid of the subject, by the number that the reference server has for it. */
+  /** Every UID of the subject, by the OID that the reference server uses. */
   readonly uids: readonly string[];
 }
 
 /**
- * Undefined when the bytes are no certificate, or more than one.
+ * Reads a certificate; undefined if the bytes are not exactly one certificate.
  *
  * @example
  * const isAuthority = (der: Uint8Array) => readCertificate(der)?.ca === true;
  */
 export function readCertificate(der: Uint8Array): CertificateFacts | undefined {
-  return readWhole(der)?.facts;
+  return parseCertificate(der)?.facts;
 }
 
-/** Undefined when the bytes are no certificate, or more than one. */
+/** Reads the subject of a certificate; undefined if the bytes are not exactly one certificate. */
 export function readCertificateSubject(der: Uint8Array): CertificateSubject | undefined {
-  const subject = readWhole(der)?.subject;
+  const subject = parseCertificate(der)?.subject;
   return subject === undefined ? undefined : { ...namesIn(subject), uids: valuesIn(subject, OID.uid) };
 }
 
-function readWhole(der: Uint8Array): { facts: CertificateFacts; subject: readonly NameEntry[] } | undefined {
+function parseCertificate(der: Uint8Array): { facts: CertificateFacts; subject: readonly NameEntry[] } | undefined {
   return orUndefined(() => {
     const outer = new DerReader(der).only(TAG.sequence);
     const body = outer.sequence();
@@ -66,7 +66,7 @@ function readWhole(der: Uint8Array): { facts: CertificateFacts; subject: readonl
   });
 }
 
-/** Undefined when the bytes are no certificate request, or more than one. */
+/** Reads a certificate request; undefined if the bytes are not exactly one request. */
 export function readCertificateRequest(der: Uint8Array): CertificateRequestFacts | undefined {
   return orUndefined(() => {
     const outer = new DerReader(der).only(TAG.sequence);
@@ -94,7 +94,7 @@ function valuesIn(subject: readonly NameEntry[], type: string): string[] {
 
 const NO_EXTENSIONS: CertificateFacts = { ca: false, basicConstraintsValid: false };
 
-/** Object identifiers by their bytes in hexadecimal, which is all that comparing them takes. */
+/** Object identifiers as hexadecimal bytes. */
 const OID = {
   commonName: '550403',
   organization: '55040a',
@@ -109,13 +109,13 @@ const OID = {
 
 /** y² = x³ - 3x + b modulo a prime. */
 interface Curve {
-  /** Of one coordinate, in bytes. */
+  /** The size of a coordinate in bytes. */
   readonly size: number;
   readonly prime: bigint;
   readonly b: bigint;
 }
 
-/** The curves that are known: P-224, P-256, P-384, P-521. */
+/** The supported curves: P-224, P-256, P-384, P-521. */
 const CURVES: ReadonlyMap<string, Curve> = new Map([
   [
     '2b81040021',
@@ -151,7 +151,7 @@ function isPositive(integer: Uint8Array): boolean {
   return !isNegative(integer) && integer.some((byte) => byte !== 0);
 }
 
-/** 0, 1 or 2: version 1, 2 or 3. */
+/** Returns 0, 1 or 2 for version 1, 2 or 3. */
 function readVersion(content: DerReader): number {
   const version = content.smallInteger();
   if (!content.empty || version < 0 || version > 2) throw new DerError();
@@ -160,7 +160,7 @@ function readVersion(content: DerReader): number {
 
 interface Algorithm {
   readonly type: string;
-  /** The whole element; empty without one. */
+  /** The encoded parameters; empty if there are none. */
   readonly parameters: Uint8Array;
 }
 
@@ -173,7 +173,7 @@ function readAlgorithm(algorithm: DerReader): Algorithm {
 
 interface NameEntry {
   readonly type: string;
-  /** Absent when it is no text, which only requests may have. */
+  /** Undefined if it is not a string, which only requests allow. */
   readonly value: string | undefined;
 }
 
@@ -196,7 +196,7 @@ function readName(name: DerReader): NameEntry[] {
   return entries;
 }
 
-/** The star and the ampersand are not in the standard's set, but in certificates that are in use. */
+/** The standard does not include `*` and `&`, but certificates in use do. */
 const PRINTABLE = /^[A-Za-z0-9 '()+,\-./:=?*&]*$/;
 
 function readText(tag: number, bytes: Uint8Array): string | undefined {
@@ -228,12 +228,12 @@ function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // The decoder has one error only: bytes that are no UTF-8.
+    // The decoder only throws for invalid UTF-8.
     throw new DerError();
   }
 }
 
-/** Two bytes for each character. Some writers put a terminator behind. */
+/** Decodes two bytes per character. Some writers append a terminator. */
 function bmp(bytes: Uint8Array): string {
   if (bytes.length % 2 !== 0) throw new DerError();
   let text = '';
@@ -259,12 +259,12 @@ const GENERALIZED_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z|[+-](?!0000
 function isTime(text: string, pattern: RegExp): boolean {
   const [, year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (pattern.exec(text) ?? []).map(Number);
   if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59) return false;
-  // Only whether it is a leap year matters, and that repeats every 400; NaN stands for seconds left out.
+  // Only leap years matter, and they repeat every 400 years; NaN means omitted seconds.
   const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
   return day <= daysInMonth && !(second > 59);
 }
 
-/** The form of a key, for the algorithms that are known; any other passes. */
+/** Checks the key of a supported algorithm; others are accepted. */
 function readPublicKey(info: DerReader): void {
   const { type, parameters } = readAlgorithm(info.sequence());
   const key = info.bitString();
@@ -296,7 +296,7 @@ function isPublicKey(type: string, parameters: DerReader, key: Uint8Array): bool
 }
 
 function isPoint(key: Uint8Array, { size, prime, b }: Curve): boolean {
-  // 4 announces both coordinates; the compressed forms are not taken.
+  // 4 means uncompressed; compressed points are not accepted.
   if (key[0] !== 4 || key.length !== 1 + 2 * size) return false;
   const x = BigInt(`0x${toHex(key.subarray(1, 1 + size))}`);
   const y = BigInt(`0x${toHex(key.subarray(1 + size))}`);
@@ -304,7 +304,7 @@ function isPoint(key: Uint8Array, { size, prime, b }: Curve): boolean {
 }
 
 function readExtensions(body: DerReader, version: number): CertificateFacts {
-  // Unique identifiers of issuer and subject: allowed from version 2 on, and of no interest.
+  // Unique identifiers of issuer and subject are allowed from version 2 and ignored.
   if (body.has(TAG.context1)) body.any();
   if (body.has(TAG.context2)) body.any();
   if (version < 2 || !body.has(TAG.context3)) return NO_EXTENSIONS;

@@ -1,8 +1,8 @@
 /**
- * DER, the one spelling of ASN.1 that certificates are written in, read element by element and strictly: the shortest
- * lengths, integers and identifiers only, as the reference server's parser wants them. Knows nothing of certificates.
+ * A strict DER reader: accepts only the shortest lengths, integers and identifiers, as Go's cryptobyte parser does.
+ * Independent of certificates.
  */
-import { toHex } from '../../util/hex.js';
+import { toHex } from '../../util/bytes.js';
 
 export const TAG = {
   boolean: 0x01,
@@ -26,12 +26,12 @@ export const TAG = {
   context3: 0xa3,
 } as const;
 
-/** The bytes are not what they should be. Readers turn it into an answer; no client sees it. */
+/** Invalid DER. Callers convert it to a result; clients do not see it. */
 export class DerError extends Error {
   override readonly name = 'DerError';
 }
 
-/** Reads elements off the front of some bytes. Every method throws a DerError when the next element is another. */
+/** Reads elements from the start of a byte array. Methods throw a DerError if the next element does not match. */
 export class DerReader {
   readonly bytes: Uint8Array;
   #at = 0;
@@ -44,7 +44,7 @@ export class DerReader {
     return this.#at >= this.bytes.length;
   }
 
-  /** What is not read yet. */
+  /** The unread bytes. */
   get rest(): Uint8Array {
     return this.bytes.subarray(this.#at);
   }
@@ -55,7 +55,7 @@ export class DerReader {
 
   any(): { readonly tag: number; readonly content: DerReader } {
     const tag = this.#byte();
-    // All ones announce a tag of several bytes; nothing in a certificate has one.
+    // All ones mean a multi-byte tag, which certificates do not contain.
     if ((tag & 0x1f) === 0x1f) throw new DerError();
     const length = this.#length();
     if (length > this.bytes.length - this.#at) throw new DerError();
@@ -69,7 +69,7 @@ export class DerReader {
     return this.any().content;
   }
 
-  /** The element, with nothing behind it. */
+  /** Reads an element that must be the last one. */
   only(tag: number): DerReader {
     const content = this.element(tag);
     if (!this.empty) throw new DerError();
@@ -87,13 +87,13 @@ export class DerReader {
   integer(): Uint8Array {
     const { bytes } = this.element(TAG.integer);
     const [first, second = 0] = bytes;
-    // The shortest form only: a first byte that merely repeats the sign is one too many.
+    // The shortest form is required: the first byte must not only repeat the sign.
     const padded = bytes.length > 1 && ((first === 0 && second < 0x80) || (first === 0xff && second >= 0x80));
     if (first === undefined || padded) throw new DerError();
     return bytes;
   }
 
-  /** An integer of 64 bits, inexact beyond 53. */
+  /** Reads an integer of up to 64 bits, inexact beyond 53. */
   smallInteger(): number {
     const bytes = this.integer();
     if (bytes.length > 8) throw new DerError();
@@ -115,10 +115,10 @@ export class DerReader {
     return bytes.subarray(1);
   }
 
-  /** In hexadecimal, which is all that comparing takes. */
+  /** Reads an object identifier as hexadecimal bytes. */
   oid(): string {
     const { bytes } = this.element(TAG.oid);
-    // Each number ends with a byte below 0x80, starts with one other than 0x80, and fits 31 bits.
+    // Each component ends with a byte below 0x80, does not start with 0x80, and fits into 31 bits.
     let [value, start] = [0, true];
     for (const byte of bytes) {
       if (start && byte === 0x80) throw new DerError();
@@ -136,7 +136,7 @@ export class DerReader {
     return byte;
   }
 
-  /** Definite and in as few bytes as possible. */
+  /** Reads a definite length in its shortest form. */
   #length(): number {
     const first = this.#byte();
     if (first < 0x80) return first;
@@ -149,12 +149,12 @@ export class DerReader {
   }
 }
 
-/** The sign of what {@link DerReader.integer} returns. */
+/** Whether an integer from {@link DerReader.integer} is negative. */
 export function isNegative(integer: Uint8Array): boolean {
   return (integer[0] ?? 0) >= 0x80;
 }
 
-/** What was read, or undefined where the bytes are something else. */
+/** Runs a reader function; returns undefined on a DerError. */
 export function orUndefined<Read>(read: () => Read): Read | undefined {
   try {
     return read();

@@ -1,11 +1,11 @@
 /**
- * PEM: base64 between a BEGIN and an END line, with whatever text around it. Reads as Go's `encoding/pem` does, because
- * which blocks of a damaged bundle are seen decides which errors a client is told. Says nothing about what is inside.
+ * Reads PEM blocks like Go's `encoding/pem`, because which blocks of a damaged bundle are found determines the error
+ * messages. Does not interpret the contents.
  */
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 
 export interface PemBlock {
-  /** What stands behind BEGIN: `CERTIFICATE`. */
+  /** The label after BEGIN: `CERTIFICATE`. */
   readonly type: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly bytes: Uint8Array;
@@ -16,7 +16,7 @@ const END = '\n-----END ';
 const DASHES = '-----';
 
 /**
- * All blocks in order. Text between them is passed over, and so is a block that is not well-formed.
+ * Returns all blocks in order. Skips other text and malformed blocks.
  *
  * @example
  * pemBlocks('-----BEGIN NOTE-----\nAQI=\n-----END NOTE-----\n') // [{ type: 'NOTE', headers: Map(0), bytes: [1, 2] }]
@@ -31,20 +31,20 @@ export function pemBlocks(text: string): PemBlock[] {
   return blocks;
 }
 
-/** The first block; undefined when there is none. */
+/** Returns the first block; undefined if there is none. */
 export function firstPemBlock(text: string): PemBlock | undefined {
   return nextBlock(text, 0)?.block;
 }
 
 interface Found {
   readonly block: PemBlock;
-  /** Where the line behind the block starts. */
+  /** The start of the line after the block. */
   readonly after: number;
 }
 
 /**
- * An END line is looked for first and the last BEGIN before it second, so a BEGIN without its END hides nothing but
- * itself. Either way the search goes on behind the END, which keeps it linear in the text.
+ * Searches for an END line first and then for the last BEGIN before it, so a BEGIN without END hides only itself. The
+ * search continues after the END, which keeps it linear.
  */
 function nextBlock(text: string, from: number): Found | undefined {
   let start = from;
@@ -59,22 +59,22 @@ function nextBlock(text: string, from: number): Found | undefined {
   }
 }
 
-/** Where the type starts. Only the last BEGIN counts, even when it is not at the start of a line. */
+/** The start of the type. Only the last BEGIN counts, even if it is not at the start of a line. */
 function lastBegin(text: string, start: number, end: number): number | undefined {
-  // Cut first: a search backwards in the whole text would read everything before `start` again.
+  // Slice first: a backward search in the whole text would scan everything before `start` again.
   const at = text.slice(start, end).lastIndexOf(BEGIN);
   if (at < 0 || (at > 0 && text.charAt(start + at - 1) !== '\n')) return undefined;
   return start + at + BEGIN.length;
 }
 
-/** Undefined when the block is not well-formed; `'ended'` when its headers ran to the end of the text. */
+/** Reads a block; undefined if it is malformed, `'ended'` if its headers reach the end of the text. */
 function readBlock(text: string, begin: number, end: number): Found | 'ended' | undefined {
   const first = lineAt(text, begin);
   if (!first.line.endsWith(DASHES)) return undefined;
   const type = first.line.slice(0, -DASHES.length);
   const { headers, bodyStart } = readHeaders(text, first.next);
   if (bodyStart >= text.length) return 'ended';
-  // An empty block has its END right under BEGIN, whose line break is then shared; headers must have one of their own.
+  // An empty block shares the line break between BEGIN and END; headers must be followed by their own.
   if (headers.size > 0 && end < bodyStart) return undefined;
 
   const trailer = end + END.length;
@@ -85,7 +85,7 @@ function readBlock(text: string, begin: number, end: number): Found | 'ended' | 
   return bytes === undefined ? undefined : { block: { type, headers, bytes }, after: last.next };
 }
 
-/** Every line with a colon, up to the first without. */
+/** Reads all lines with a colon up to the first without one. */
 function readHeaders(text: string, start: number): { headers: ReadonlyMap<string, string>; bodyStart: number } {
   const headers = new Map<string, string>();
   let bodyStart = start;
@@ -99,7 +99,9 @@ function readHeaders(text: string, start: number): { headers: ReadonlyMap<string
   return { headers, bodyStart };
 }
 
-/** A line without its break and the blanks before that. A carriage return belongs to a break only before a line feed. */
+/**
+ * Reads a line without trailing blanks and line break. A carriage return is part of the break only before a line feed.
+ */
 function lineAt(text: string, start: number): { readonly line: string; readonly next: number } {
   const feed = text.indexOf('\n', start);
   if (feed < 0) return { line: withoutBlanks(text.slice(start)), next: text.length };
@@ -107,7 +109,7 @@ function lineAt(text: string, start: number): { readonly line: string; readonly 
   return { line: withoutBlanks(text.slice(start, stop)), next: feed + 1 };
 }
 
-/** By hand: a pattern for blanks at the end takes quadratic time on a long run of them. */
+/** Not a regular expression: matching trailing blanks takes quadratic time on long runs. */
 function withoutBlanks(line: string): string {
   let stop = line.length;
   while (stop > 0 && (line.charAt(stop - 1) === ' ' || line.charAt(stop - 1) === '\t')) stop--;

@@ -1,47 +1,47 @@
 /**
- * A text read character by character, with the place that a fault is reported at. Line breaks are the five of YAML 1.1;
- * `normalizeBreaks` has made three of them one, so what is left are line feeds and the two separators of Unicode.
+ * Reads a text character by character and tracks the position for errors. YAML 1.1 has five line breaks;
+ * `normalizeBreaks` maps three of them to line feeds, which leaves line feeds and the two Unicode separators.
  */
 
-/** The text is not the YAML that the reference server reads. The message is its own, with the line where it has one. */
-export class YamlFault extends Error {
+/** The text is not valid YAML. The message equals the reference server's, with the line if it has one. */
+export class YamlSyntaxError extends Error {
   override readonly name = 'YamlFault';
 }
 
-/** Carriage returns and next-line characters end a line like a line feed, and are read as one. */
+/** Replaces carriage returns and next-line characters with line feeds. */
 export function normalizeBreaks(text: string): string {
   return /[\r\u0085]/.test(text) ? text.replace(/\r\n?|\u0085/g, '\n') : text;
 }
 
-/** The first character that no YAML text may hold, as a fault; undefined when there is none. */
-export function characterFault(text: string): YamlFault | undefined {
+/** The error for the first character that YAML does not allow; undefined if there is none. */
+export function forbiddenCharacterError(text: string): YamlSyntaxError | undefined {
   const found = FORBIDDEN.exec(text)?.[0];
   if (found === undefined) return undefined;
-  // Half a surrogate pair has no bytes of its own; encoded all the same, it is refused as no character at all.
-  return new YamlFault(
+  // The reference server rejects the encoding of a lone surrogate as an invalid character.
+  return new YamlSyntaxError(
     /[\ud800-\udfff]/.test(found) ? 'invalid Unicode character' : 'control characters are not allowed',
   );
 }
 
-/** Control characters other than tabs and line breaks, halves of surrogate pairs, and the two that are no characters. */
+/** Control characters other than tabs and line breaks, lone surrogates, and the two noncharacters. */
 const FORBIDDEN = /(?![\t\n\r\u0085])\p{Cc}|[\p{Surrogate}\ufffe\uffff]/u;
 
-/** Reads one text from its start; the end is the empty string. */
+/** Reads a text from its start; the end is the empty string. */
 export class CharacterReader {
   readonly #text: string;
   offset = 0;
-  /** Characters before this one, in the whole text and in its line; lines before this one. */
+  /** Characters before this one in the text (`index`) and in the line (`column`); lines before this one (`line`). */
   index = 0;
   column = 0;
   line: number;
 
-  /** `linesBefore`: of what the text is a part of. */
+  /** `linesBefore`: lines before the text in the whole stream. */
   constructor(text: string, linesBefore = 0) {
     this.#text = text;
     this.line = linesBefore;
   }
 
-  /** A character ahead, as one unit of text: enough, because all that have a meaning are single units. */
+  /** The UTF-16 unit ahead; all characters with a meaning are single units. */
   peek(ahead = 0): string {
     return this.#text[this.offset + ahead] ?? '';
   }
@@ -61,14 +61,14 @@ export class CharacterReader {
     }
   }
 
-  /** The character here, whole, taken off. */
+  /** Consumes and returns a whole character. */
   takeCharacter(): string {
     const from = this.offset;
     this.skip();
     return this.since(from);
   }
 
-  /** The end of the text ends its last line, also without a break. */
+  /** The end of the text ends its last line, even without a line break. */
   endLine(): void {
     if (this.column === 0) return;
     this.column = 0;
@@ -79,16 +79,16 @@ export class CharacterReader {
     return this.#text.slice(offset, this.offset);
   }
 
-  /** Whether `---` or `...` stands here by itself. */
+  /** Whether `---` or `...` starts here as a document mark. */
   atDocumentMark(): boolean {
     if (this.column !== 0) return false;
     const mark = this.#text.slice(this.offset, this.offset + 3);
     return (mark === '---' || mark === '...') && isBlankOrEnd(this.peek(3));
   }
 
-  /** A fault of the tokens, at this line. The first line is not worth a mention to the reference server. */
-  fault(problem: string): YamlFault {
-    return new YamlFault(this.line === 0 ? problem : `line ${this.line + 1}: ${problem}`);
+  /** A scanner error at this line. The reference server omits the number of the first line. */
+  error(problem: string): YamlSyntaxError {
+    return new YamlSyntaxError(this.line === 0 ? problem : `line ${this.line + 1}: ${problem}`);
   }
 }
 
@@ -108,7 +108,7 @@ export function isBlankOrEnd(character: string): boolean {
   return isBlank(character) || isBreakOrEnd(character);
 }
 
-/** Of names and handles. */
+/** Whether a character may be part of an anchor name or tag handle. */
 export function isAlpha(character: string): boolean {
   return /^[0-9A-Za-z_-]$/.test(character);
 }

@@ -1,28 +1,28 @@
 /**
- * A tree of YAML nodes → a value with keys of any type, in which aliases and merges are written out. Turning that into
- * JSON is another step, in `yaml.ts`: the reference server does so too, and the two fail with different words.
+ * Converts a YAML node tree to a value with keys of any type and resolves aliases and merges. Conversion to JSON is a
+ * separate step in `codec/yaml.ts`, as in the reference server: the two fail with different messages.
  */
 import { byKey } from '../../util/order.js';
-import { YamlFault } from './characters.js';
-import type { YamlNode } from './grammar.js';
+import { YamlSyntaxError } from './characters.js';
+import type { YamlNode } from './parse.js';
 import type { YamlScalar } from './scalar.js';
 import { goScalar, resolveScalar } from './scalar.js';
 
-/** A value of YAML: keys are scalars of any type. */
+/** A YAML value; mapping keys are scalars of any type. */
 export type YamlValue = YamlScalar | readonly YamlValue[] | YamlMapping;
 
-/** Entries by {@link identity} of their key, in the order in which the keys were first met. */
+/** Entries by {@link identity} of their key, in order of first occurrence. */
 export type YamlMapping = Map<string | symbol, { readonly key: YamlScalar; readonly value: YamlValue }>;
 
 /**
- * Writes a tree out. Throws {@link YamlFault} for what the reference server's reader refuses in it: a scalar that is not
- * what its tag says, a mapping as a key, aliases that contain themselves or make the document explode.
+ * Decodes a node tree. Throws {@link YamlSyntaxError} for what the reference server rejects: a scalar that does not
+ * match its tag, a mapping as a key, aliases that contain themselves or expand excessively.
  */
 export class Decoder {
-  /** `line 7: key "k" already set in map`, in the order in which they were met. */
+  /** Messages such as `line 7: key "k" already set in map`, in order of occurrence. */
   readonly repeatedKeys: string[] = [];
   readonly #openAliases = new Set<YamlNode>();
-  // The document itself is the first that the reference server counts.
+  // The reference server counts the document itself.
   #decoded = 1;
   #fromAliases = 0;
 
@@ -43,25 +43,25 @@ export class Decoder {
     }
   }
 
-  /** Guards against documents whose few lines stand for millions of values. */
+  /** Rejects documents whose aliases expand to millions of values. */
   #count(): void {
     this.#decoded++;
     if (this.#openAliases.size > 0) this.#fromAliases++;
     if (this.#fromAliases <= 100 || this.#decoded <= 1000) return;
     if (this.#fromAliases / this.#decoded > allowedAliasShare(this.#decoded)) {
-      throw new YamlFault('document contains excessive aliasing');
+      throw new YamlSyntaxError('document contains excessive aliasing');
     }
   }
 
   #inAlias<Result>(alias: Alias, use: (target: YamlNode) => Result): Result {
-    if (this.#openAliases.has(alias)) throw new YamlFault(`anchor '${alias.name}' value contains itself`);
+    if (this.#openAliases.has(alias)) throw new YamlSyntaxError(`anchor '${alias.name}' value contains itself`);
     this.#openAliases.add(alias);
     const result = use(alias.target);
     this.#openAliases.delete(alias);
     return result;
   }
 
-  /** Later entries win, also when they come from a merge. */
+  /** Later entries replace earlier ones, even if they come from a merge. */
   #fill(mapping: YamlMapping, children: readonly YamlNode[]): void {
     for (let at = 0; at + 1 < children.length; at += 2) {
       const [keyNode, valueNode] = children.slice(at, at + 2);
@@ -71,10 +71,10 @@ export class Decoder {
         continue;
       }
       const key = this.decode(keyNode);
-      if (!isYamlScalar(key)) throw new YamlFault(`invalid map key: ${goValue(key)}`);
+      if (!isYamlScalar(key)) throw new YamlSyntaxError(`invalid map key: ${goValue(key)}`);
       const value = this.decode(valueNode);
       const name = identity(key);
-      // The reference server names the line of the value, which need not be that of the key.
+      // The reference server reports the line of the value, which may differ from that of the key.
       if (mapping.has(name)) {
         this.repeatedKeys.push(`line ${valueNode.line + 1}: key ${goScalar(key)} already set in map`);
       }
@@ -83,14 +83,14 @@ export class Decoder {
   }
 
   #merge(mapping: YamlMapping, node: YamlNode): void {
-    // From the back, because the first of several is meant to win.
+    // In reverse, because the first of several sources wins.
     const sources = node.kind === 'sequence' ? [...node.children].reverse() : [node];
     for (const source of sources) this.#mergeOne(mapping, source);
   }
 
   #mergeOne(mapping: YamlMapping, node: YamlNode): void {
     if ((node.kind === 'alias' ? node.target : node).kind !== 'mapping') {
-      throw new YamlFault('map merge requires map or sequence of maps as the value');
+      throw new YamlSyntaxError('map merge requires map or sequence of maps as the value');
     }
     this.#count();
     if (node.kind === 'alias') this.#inAlias(node, (target) => this.#mergeOne(mapping, target));
@@ -101,8 +101,8 @@ export class Decoder {
 type Alias = Extract<YamlNode, { readonly kind: 'alias' }>;
 
 /**
- * Which part of all values may come from aliases: nearly all in a small document, a tenth in a very large one, and
- * between the two so that the number of such values stays about the same.
+ * The allowed share of values from aliases: nearly all in a small document, a tenth in a very large one, interpolated
+ * in between.
  */
 function allowedAliasShare(decoded: number): number {
   const [small, large] = [400_000, 4_000_000];
@@ -111,7 +111,7 @@ function allowedAliasShare(decoded: number): number {
   return 0.99 - 0.89 * ((decoded - small) / (large - small));
 }
 
-/** `<<` without quotes, or with a tag that leaves it as it is. */
+/** Whether a node is `<<` without quotes or with a merge tag. */
 function isMergeKey(node: YamlNode): boolean {
   if (node.kind !== 'scalar' || node.text !== '<<') return false;
   return (node.isPlain && node.tag === '') || node.tag === '!' || node.tag === 'tag:yaml.org,2002:merge';
@@ -121,14 +121,14 @@ export function isYamlScalar(value: YamlValue): value is YamlScalar {
   return !Array.isArray(value) && !(value instanceof Map);
 }
 
-/** Two keys are the same when type and value are; what is no number is not even the same as itself. */
+/** A map key for a scalar: equal type and value give equal keys; NaN differs from itself. */
 function identity(key: YamlScalar): string | symbol {
   if (key.type === 'null') return 'null';
   if (key.type === 'float' && Number.isNaN(key.value)) return Symbol('NaN');
   return `${key.type} ${key.value}`;
 }
 
-/** A value as Go prints it in its own syntax. */
+/** Formats a value as Go's `%#v`. */
 export function goValue(value: YamlValue): string {
   if (isYamlScalar(value)) return goScalar(value);
   if (!(value instanceof Map)) return `[]interface {}{${value.map(goMember).join(', ')}}`;

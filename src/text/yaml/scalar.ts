@@ -1,13 +1,13 @@
 /**
- * What a scalar of YAML 1.1 means: the words and numbers that the reference server's reader knows, which are not quite
- * those of the specification. `y` and `on` are booleans, `017` and `0o17` are octal, `1:30` is text, dates are text.
+ * Resolves YAML 1.1 scalars as the reference server does, which differs from the specification: `y` and `on` are
+ * booleans, `017` and `0o17` are octal, `1:30` and dates are strings.
  */
 
-import { decodeUtf8 } from '../../util/utf8.js';
+import { decodeUtf8 } from '../../util/bytes.js';
 import { quote } from '../go/go-text.js';
-import { YamlFault } from './characters.js';
+import { YamlSyntaxError } from './characters.js';
 
-/** Whole numbers and others are apart, because `1` and `1.0` are different keys. */
+/** Ints and floats are separate, because `1` and `1.0` are different keys. */
 export type YamlScalar =
   | { readonly type: 'null' }
   | { readonly type: 'bool'; readonly value: boolean }
@@ -17,14 +17,17 @@ export type YamlScalar =
 
 const TAG_PREFIX = 'tag:yaml.org,2002:';
 
-/** A scalar's text, its tag, which is empty when it has none, and whether it was without quotes. */
+/** A scalar's text, its tag (empty if it has none) and whether it is unquoted. */
 export interface ScalarSource {
   readonly text: string;
   readonly tag: string;
   readonly isPlain: boolean;
 }
 
-/** A scalar's meaning. Quoted text without a tag is text. Throws {@link YamlFault} when it is not what its tag says. */
+/**
+ * Resolves a scalar. Quoted text without a tag is a string. Throws {@link YamlSyntaxError} if the text does not match
+ * its tag.
+ */
 export function resolveScalar({ text, tag, isPlain }: ScalarSource): YamlScalar {
   if (tag === '') return isPlain ? resolvePlain(text) : { type: 'str', value: text };
   const short = tag.startsWith(TAG_PREFIX) ? tag.slice(TAG_PREFIX.length) : '';
@@ -47,12 +50,12 @@ export function resolveScalar({ text, tag, isPlain }: ScalarSource): YamlScalar 
   if (short === 'float' && plain.type === 'int' && plain.value <= MAX_INT) {
     return { type: 'float', value: Number(plain.value) };
   }
-  throw new YamlFault(`cannot decode !!${plain.type} \`${text}\` as a !!${short}`);
+  throw new YamlSyntaxError(`cannot decode !!${plain.type} \`${text}\` as a !!${short}`);
 }
 
 function resolvePlain(text: string): YamlScalar {
-  const word = WORDS.get(text);
-  if (word !== undefined) return word;
+  const keyword = KEYWORDS.get(text);
+  if (keyword !== undefined) return keyword;
   if (text.startsWith('.')) return resolveFraction(text) ?? { type: 'str', value: text };
   if (!/^[-+0-9]/.test(text)) return { type: 'str', value: text };
   const digits = text.replaceAll('_', '');
@@ -63,12 +66,12 @@ const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
 const MAX_UINT = 2n ** 64n - 1n;
 
-/** A whole number of 64 bits in base 2, 8, 10 or 16; only without a sign may it use the last bit for its value. */
+/** Parses a 64-bit integer in base 2, 8, 10 or 16; only without a sign may it exceed the signed range. */
 function resolveInt(text: string): YamlScalar | undefined {
   const match = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/.exec(text);
   if (match === null) return undefined;
   const [, sign = '', digits = ''] = match;
-  // No number of 64 bits has more digits than that in base 2; a longer one is not even put together.
+  // No 64-bit number has more digits in base 2; longer ones are not parsed.
   if (digits.length > 66 && !/^0[xXbBoO]?0/.test(digits)) return undefined;
   const size = BigInt(digits.replace(/^0[oO]?(?=[0-7])/, '0o'));
   const value = sign === '-' ? -size : size;
@@ -76,28 +79,32 @@ function resolveInt(text: string): YamlScalar | undefined {
   return { type: 'int', value };
 }
 
-/** Base 10 only, and not beyond what 64 bits can hold: a number that large stays text. */
+/** Parses a base-10 number; one that overflows a double stays a string. */
 function resolveFloat(text: string): YamlScalar | undefined {
   if (!/^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(text)) return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? { type: 'float', value } : undefined;
 }
 
-/** What begins with its point, where an underscore must stand between two digits. */
+/** Parses a number that starts with a point; underscores are allowed only between digits. */
 function resolveFraction(text: string): YamlScalar | undefined {
   return /_(?![0-9])|(?<![0-9])_/.test(text) ? undefined : resolveFloat(text.replaceAll('_', ''));
 }
 
-function spellings(words: readonly string[], meaning: YamlScalar): readonly (readonly [string, YamlScalar])[] {
-  return words.map((word) => [word, meaning]);
+function spellings(keywords: readonly string[], meaning: YamlScalar): readonly (readonly [string, YamlScalar])[] {
+  return keywords.map((keyword) => [keyword, meaning]);
 }
 
 /** `yes`, `Yes`, `YES`. */
-function cases(...words: readonly string[]): readonly string[] {
-  return words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()]);
+function cases(...keywords: readonly string[]): readonly string[] {
+  return keywords.flatMap((keyword) => [
+    keyword,
+    keyword.charAt(0).toUpperCase() + keyword.slice(1),
+    keyword.toUpperCase(),
+  ]);
 }
 
-const WORDS: ReadonlyMap<string, YamlScalar> = new Map([
+const KEYWORDS: ReadonlyMap<string, YamlScalar> = new Map([
   ...spellings(cases('y', 'yes', 'true', 'on'), { type: 'bool', value: true }),
   ...spellings(cases('n', 'no', 'false', 'off'), { type: 'bool', value: false }),
   ...spellings(['', '~', ...cases('null')], { type: 'null' }),
@@ -109,7 +116,7 @@ const WORDS: ReadonlyMap<string, YamlScalar> = new Map([
 const TIMESTAMP =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(?:Z|[-+](?:[01]\d|2[0-4]):(?:[0-5]\d|60)))| (\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?)?$/;
 
-/** A date, alone or with a time: with a zone behind `T`, without one behind a space. */
+/** Whether a text is a date or a date and time: `T` requires a zone, a space excludes one. */
 export function isTimestamp(text: string): boolean {
   const parts = TIMESTAMP.exec(text)
     ?.slice(1)
@@ -125,13 +132,13 @@ export function isTimestamp(text: string): boolean {
 function decodeBase64(text: string): string {
   const digits = text.replaceAll('\n', '');
   if (digits.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(digits)) {
-    throw new YamlFault('!!binary value contains invalid base64 data');
+    throw new YamlSyntaxError('!!binary value contains invalid base64 data');
   }
   const bytes = Uint8Array.from(atob(digits), (unit) => unit.charCodeAt(0));
   return decodeUtf8(bytes);
 }
 
-/** A scalar as Go prints it in its own syntax, as messages show keys and values. */
+/** Formats a scalar as Go's `%#v`. */
 export function goScalar(scalar: YamlScalar): string {
   switch (scalar.type) {
     case 'null':
@@ -147,7 +154,7 @@ export function goScalar(scalar: YamlScalar): string {
   }
 }
 
-/** A scalar as the key of a JSON object; undefined when it cannot be one. */
+/** Converts a scalar to a JSON object key; undefined if that is not possible. */
 export function jsonKey(scalar: YamlScalar): string | undefined {
   switch (scalar.type) {
     case 'str':
@@ -163,7 +170,7 @@ export function jsonKey(scalar: YamlScalar): string | undefined {
   }
 }
 
-/** Keys are printed with the digits that 32 bits need, so `3.14159265358979` becomes `3.1415927`. */
+/** Keys have 32-bit float precision, so `3.14159265358979` becomes `3.1415927`. */
 function floatKey(value: number): string {
   const single = Math.fround(value);
   if (Number.isNaN(single)) return '.nan';
@@ -178,7 +185,7 @@ function goFloat(value: number): string {
   return shortest(value, value.toExponential());
 }
 
-/** `digits` are the fewest that still give the number; an exponent of two digits or more where it is small or large. */
+/** Formats the shortest digits of a number; with an exponent of at least two digits if it is small or large. */
 function shortest(value: number, digits: string): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
   const [mantissa = '', exponent = ''] = digits.split('e');

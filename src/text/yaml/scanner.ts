@@ -1,13 +1,13 @@
 /**
- * Cuts YAML 1.1 text into tokens, strictly as the reference server's reader does: what it refuses is refused here, in
- * its words, and what it lets pass is taken as it takes it. `yaml-grammar.ts` makes nodes of the tokens.
+ * Splits YAML 1.1 text into tokens like the reference server's reader (go-yaml, after libyaml), with the same errors.
+ * `parse.ts` builds nodes from the tokens.
  *
- * The hard part are implicit keys. `a: 1` starts like the scalar `a`; only the colon tells that a key, and perhaps a
- * mapping, began two tokens ago. So every place where a key may start is remembered, and a token is handed out only
- * when no such place could still be in front of it.
+ * The difficult part is simple keys (keys without `?`). `a: 1` starts like the scalar `a`; only the colon shows that a
+ * key, and perhaps a mapping, started two tokens before. So every position where a key may start is recorded, and a
+ * token is returned only if no such position may still precede it.
  */
 import { CharacterReader, isAlpha, isBlankOrEnd, isBreak, isBreakOrEnd } from './characters.js';
-import { scanBlockScalar, scanDirective, scanPlainScalar, scanQuotedScalar, scanTag } from './scan-parts.js';
+import { scanBlockScalar, scanDirective, scanPlainScalar, scanQuotedScalar, scanTag } from './token-contents.js';
 
 export type TokenType =
   | 'stream-end'
@@ -32,23 +32,23 @@ export type TokenType =
 
 export interface Token {
   readonly type: TokenType;
-  /** Where it starts: its offset in the text and its line, counted from 0. */
+  /** The start offset and line, counted from 0. */
   readonly offset: number;
   readonly line: number;
-  /** A scalar's text, an anchor's or alias' name, a tag behind its handle, a directive's words. */
+  /** The text of a scalar, the name of an anchor or alias, the suffix of a tag, the words of a directive. */
   readonly text?: string;
-  /** Of a tag; empty when there is nothing to expand. */
+  /** The handle of a tag; empty if there is nothing to expand. */
   readonly handle?: string;
-  /** Of a scalar that was not quoted. */
+  /** Set for an unquoted scalar. */
   readonly isPlain?: boolean;
 }
 
-/** A place where an implicit key may have started. There is one per flow level at most. */
-interface KeyPlace {
+/** A position where a simple key may start; at most one per flow level. */
+interface SimpleKey {
   possible: boolean;
-  /** Nothing but a key may stand here: it is in line with the other keys of its mapping. */
+  /** A key is required here, because it is at the indentation of its mapping. */
   required: boolean;
-  /** Which token of the stream it would be, and where it stands. */
+  /** The token number and position of the key. */
   readonly token: number;
   readonly offset: number;
   readonly index: number;
@@ -56,13 +56,13 @@ interface KeyPlace {
   readonly column: number;
 }
 
-/** Flow levels and indentations that may be open at once, each. */
+/** Maximum number of open flow levels, and of indentations. */
 const MAX_DEPTH = 10_000;
 
-/** A key and its colon are on one line, within this many characters. */
+/** A simple key and its colon must be on one line, within this many characters. */
 const MAX_KEY_LENGTH = 1024;
 
-/** Hands out the tokens of a text one by one. Throws {@link YamlFault} when the text cannot go on like this. */
+/** Returns the tokens of a text one by one. Throws {@link YamlSyntaxError} on an error. */
 export class Scanner {
   readonly #reader: CharacterReader;
   readonly #queue: Token[] = [];
@@ -71,23 +71,23 @@ export class Scanner {
   #ended = false;
   #indent = -1;
   readonly #indents: number[] = [];
-  /** The innermost flow level is last; the block context is first. */
-  readonly #places: KeyPlace[];
-  readonly #placeOfToken = new Map<number, KeyPlace>();
+  /** One entry per flow level, innermost last; the first is the block context. */
+  readonly #simpleKeys: SimpleKey[];
+  readonly #simpleKeyByToken = new Map<number, SimpleKey>();
   #keyAllowed = true;
 
   constructor(text: string, linesBefore = 0) {
     this.#reader = new CharacterReader(text, linesBefore);
-    this.#places = [this.#placeHere(false, false)];
+    this.#simpleKeys = [this.#simpleKeyHere(false, false)];
   }
 
-  /** The next token, which stays. */
+  /** Returns the next token without consuming it. */
   peek(): Token {
     for (;;) {
       const token = this.#queue[this.#head];
       if (token !== undefined) {
-        const place = this.#placeOfToken.get(this.#taken);
-        if (place === undefined || !this.#isStillPossible(place)) return token;
+        const simpleKey = this.#simpleKeyByToken.get(this.#taken);
+        if (simpleKey === undefined || !this.#isStillPossible(simpleKey)) return token;
       } else if (this.#ended) {
         return this.#tokenHere('stream-end');
       }
@@ -95,7 +95,7 @@ export class Scanner {
     }
   }
 
-  /** The next token, taken off. */
+  /** Consumes and returns the next token. */
   take(): Token {
     const token = this.peek();
     this.#head++;
@@ -108,7 +108,7 @@ export class Scanner {
   }
 
   get #inFlow(): boolean {
-    return this.#places.length > 1;
+    return this.#simpleKeys.length > 1;
   }
 
   #fetch(): void {
@@ -120,12 +120,12 @@ export class Scanner {
     else if (reader.column === 0 && character === '%') this.#fetchDirective();
     else if (reader.atDocumentMark()) this.#fetchDocumentMark(character === '-' ? 'document-start' : 'document-end');
     else if (!this.#fetchMarked(character)) {
-      if (!this.#startsPlain(character)) throw reader.fault('found character that cannot start any token');
+      if (!this.#startsPlain(character)) throw reader.error('found character that cannot start any token');
       this.#fetchPlainScalar();
     }
   }
 
-  /** A token that its first character gives away; false when it does not. */
+  /** Fetches a token that its first character determines; returns false if it does not. */
   #fetchMarked(character: string): boolean {
     const reader = this.#reader;
     const beforeBlank = isBlankOrEnd(reader.peek(1));
@@ -180,7 +180,7 @@ export class Scanner {
     }
   }
 
-  /** Marks of structure that were not taken for one start a scalar where the text goes on right behind them. */
+  /** Whether a plain scalar may start here. Indicators that are followed by other text start a scalar, too. */
   #startsPlain(character: string): boolean {
     if (character === '\t') return false;
     if (character === '-') return true;
@@ -188,7 +188,7 @@ export class Scanner {
     return !'#|>%@`'.includes(character);
   }
 
-  /** White space, comments and line breaks. A tab is white space only where no indentation is expected. */
+  /** Skips white space, comments and line breaks. A tab is white space only where no indentation is expected. */
   #skipToToken(): void {
     const reader = this.#reader;
     for (;;) {
@@ -219,67 +219,67 @@ export class Scanner {
     this.#push(type, 3);
   }
 
-  /** What ends a document ends all its blocks. */
+  /** Closes all blocks at the end of a document. */
   #leaveBlock(): void {
     this.#closeIndents(-1);
-    this.#dropPlace();
+    this.#removeSimpleKey();
     this.#keyAllowed = false;
   }
 
   #openFlow(type: TokenType): void {
-    this.#savePlace();
-    this.#places.push(this.#placeHere(false, false));
-    if (this.#places.length - 1 > MAX_DEPTH) throw this.#reader.fault(`exceeded max depth of ${MAX_DEPTH}`);
+    this.#saveSimpleKey();
+    this.#simpleKeys.push(this.#simpleKeyHere(false, false));
+    if (this.#simpleKeys.length - 1 > MAX_DEPTH) throw this.#reader.error(`exceeded max depth of ${MAX_DEPTH}`);
     this.#keyAllowed = true;
     this.#push(type, 1);
   }
 
   #closeFlow(type: TokenType): void {
-    this.#dropPlace();
-    // An empty collection gives back the number of its own first token, so that `[]: x` is not seen to be a key.
-    if (this.#inFlow) this.#placeOfToken.delete(this.#places.pop()?.token ?? -1);
+    this.#removeSimpleKey();
+    // An empty collection releases the number of its first token, so that `[]: x` is not recognized as a key.
+    if (this.#inFlow) this.#simpleKeyByToken.delete(this.#simpleKeys.pop()?.token ?? -1);
     this.#keyAllowed = false;
     this.#push(type, 1);
   }
 
   #fetchFlowEntry(): void {
-    this.#dropPlace();
+    this.#removeSimpleKey();
     this.#keyAllowed = true;
     this.#push('flow-entry', 1);
   }
 
   #fetchBlockEntry(): void {
     if (!this.#inFlow) {
-      if (!this.#keyAllowed) throw this.#reader.fault('block sequence entries are not allowed in this context');
+      if (!this.#keyAllowed) throw this.#reader.error('block sequence entries are not allowed in this context');
       this.#openIndent(this.#tokenHere('block-sequence'));
     }
-    this.#dropPlace();
+    this.#removeSimpleKey();
     this.#keyAllowed = true;
     this.#push('block-entry', 1);
   }
 
   #fetchKey(): void {
     if (!this.#inFlow) {
-      if (!this.#keyAllowed) throw this.#reader.fault('mapping keys are not allowed in this context');
+      if (!this.#keyAllowed) throw this.#reader.error('mapping keys are not allowed in this context');
       this.#openIndent(this.#tokenHere('block-mapping'));
     }
-    this.#dropPlace();
+    this.#removeSimpleKey();
     this.#keyAllowed = !this.#inFlow;
     this.#push('key', 1);
   }
 
   #fetchValue(): void {
-    const place = this.#currentPlace();
-    if (this.#isStillPossible(place)) {
-      const { offset, line } = place;
-      this.#insert({ type: 'key', offset, line }, place.token);
-      this.#openIndent({ type: 'block-mapping', offset, line }, place);
-      place.possible = false;
-      this.#placeOfToken.delete(place.token);
+    const simpleKey = this.#currentSimpleKey();
+    if (this.#isStillPossible(simpleKey)) {
+      const { offset, line } = simpleKey;
+      this.#insert({ type: 'key', offset, line }, simpleKey.token);
+      this.#openIndent({ type: 'block-mapping', offset, line }, simpleKey);
+      simpleKey.possible = false;
+      this.#simpleKeyByToken.delete(simpleKey.token);
       this.#keyAllowed = false;
     } else {
       if (!this.#inFlow) {
-        if (!this.#keyAllowed) throw this.#reader.fault('mapping values are not allowed in this context');
+        if (!this.#keyAllowed) throw this.#reader.error('mapping values are not allowed in this context');
         this.#openIndent(this.#tokenHere('block-mapping'));
       }
       this.#keyAllowed = !this.#inFlow;
@@ -296,29 +296,29 @@ export class Scanner {
       const name = reader.since(from);
       const next = reader.peek();
       if (name === '' || !(isBlankOrEnd(next) || '?:,]}%@`'.includes(next))) {
-        throw reader.fault('did not find expected alphabetic or numeric character');
+        throw reader.error('did not find expected alphabetic or numeric character');
       }
       return { text: name };
     });
   }
 
-  /** A token that a key may start with. */
+  /** Fetches a token that may start a key. */
   #fetchNode(type: TokenType, scan: () => Partial<Token>): void {
-    this.#savePlace();
+    this.#saveSimpleKey();
     this.#keyAllowed = false;
     const start = this.#tokenHere(type);
     this.#queue.push({ ...start, ...scan() });
   }
 
   #fetchBlockScalar(): void {
-    this.#dropPlace();
+    this.#removeSimpleKey();
     this.#keyAllowed = true;
     const start = this.#tokenHere('scalar');
     this.#queue.push({ ...start, text: scanBlockScalar(this.#reader, this.#indent) });
   }
 
   #fetchPlainScalar(): void {
-    this.#savePlace();
+    this.#saveSimpleKey();
     this.#keyAllowed = false;
     const start = this.#tokenHere('scalar');
     const { text, endsAfterBreak } = scanPlainScalar(this.#reader, { indent: this.#indent, inFlow: this.#inFlow });
@@ -326,13 +326,13 @@ export class Scanner {
     if (endsAfterBreak) this.#keyAllowed = true;
   }
 
-  /** A deeper block begins at a column; `key` says that it did so before tokens that are in the queue already. */
-  #openIndent(token: Token, key?: KeyPlace): void {
+  /** Opens a block at a column; `key` is set if the block starts before tokens that are queued already. */
+  #openIndent(token: Token, key?: SimpleKey): void {
     const column = key?.column ?? this.#reader.column;
     if (this.#inFlow || this.#indent >= column) return;
     this.#indents.push(this.#indent);
     this.#indent = column;
-    if (this.#indents.length > MAX_DEPTH) throw this.#reader.fault(`exceeded max depth of ${MAX_DEPTH}`);
+    if (this.#indents.length > MAX_DEPTH) throw this.#reader.error(`exceeded max depth of ${MAX_DEPTH}`);
     if (key === undefined) this.#queue.push(token);
     else this.#insert(token, key.token);
   }
@@ -345,36 +345,36 @@ export class Scanner {
     }
   }
 
-  #savePlace(): void {
+  #saveSimpleKey(): void {
     if (!this.#keyAllowed) return;
-    this.#dropPlace();
-    const place = this.#placeHere(true, !this.#inFlow && this.#indent === this.#reader.column);
-    this.#places[this.#places.length - 1] = place;
-    this.#placeOfToken.set(place.token, place);
+    this.#removeSimpleKey();
+    const simpleKey = this.#simpleKeyHere(true, !this.#inFlow && this.#indent === this.#reader.column);
+    this.#simpleKeys[this.#simpleKeys.length - 1] = simpleKey;
+    this.#simpleKeyByToken.set(simpleKey.token, simpleKey);
   }
 
-  #dropPlace(): void {
-    const place = this.#currentPlace();
-    if (!place.possible) return;
-    if (place.required) throw this.#reader.fault("could not find expected ':'");
-    place.possible = false;
-    this.#placeOfToken.delete(place.token);
+  #removeSimpleKey(): void {
+    const simpleKey = this.#currentSimpleKey();
+    if (!simpleKey.possible) return;
+    if (simpleKey.required) throw this.#reader.error("could not find expected ':'");
+    simpleKey.possible = false;
+    this.#simpleKeyByToken.delete(simpleKey.token);
   }
 
-  #isStillPossible(place: KeyPlace): boolean {
-    if (!place.possible) return false;
+  #isStillPossible(simpleKey: SimpleKey): boolean {
+    if (!simpleKey.possible) return false;
     const { line, index } = this.#reader;
-    if (place.line >= line && place.index + MAX_KEY_LENGTH >= index) return true;
-    if (place.required) throw this.#reader.fault("could not find expected ':'");
-    place.possible = false;
+    if (simpleKey.line >= line && simpleKey.index + MAX_KEY_LENGTH >= index) return true;
+    if (simpleKey.required) throw this.#reader.error("could not find expected ':'");
+    simpleKey.possible = false;
     return false;
   }
 
-  #currentPlace(): KeyPlace {
-    return this.#places[this.#places.length - 1] ?? this.#placeHere(false, false);
+  #currentSimpleKey(): SimpleKey {
+    return this.#simpleKeys[this.#simpleKeys.length - 1] ?? this.#simpleKeyHere(false, false);
   }
 
-  #placeHere(possible: boolean, required: boolean): KeyPlace {
+  #simpleKeyHere(possible: boolean, required: boolean): SimpleKey {
     const { offset, index, line, column } = this.#reader;
     const token = this.#taken + this.#queue.length - this.#head;
     return { possible, required, token, offset, index, line, column };
@@ -384,13 +384,13 @@ export class Scanner {
     return { type, offset: this.#reader.offset, line: this.#reader.line };
   }
 
-  /** A token that begins here; the reader is moved on by `length`, which is what most of them are: one character. */
+  /** Queues a token that starts here and advances the reader by `length`. */
   #push(type: TokenType, length = 0): void {
     this.#queue.push(this.#tokenHere(type));
     this.#reader.skip(length);
   }
 
-  /** Puts a token in front of the one with this number; behind all others when that one was handed out already. */
+  /** Inserts a token before the one with this number; at the end if that one was consumed already. */
   #insert(token: Token, number: number): void {
     const at = number - this.#taken;
     if (at < 0) this.#queue.push(token);

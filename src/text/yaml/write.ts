@@ -1,30 +1,30 @@
 /**
- * JSON → YAML as the reference server writes it: maps in the order of their keys, lists as deep as their key, lines
- * folded behind 80 characters, texts bare where they can be. The places where a line may be broken depend on where the
- * writer stands, so what it knows of that is kept here: the column, and whether only indentation came before.
+ * Writes JSON values as YAML like the reference server: sorted keys, lists at the indentation of their key, lines
+ * folded after 80 characters, plain strings where possible. Line breaks depend on the current column and on whether
+ * only indentation precedes, so the writer tracks both.
  */
 import { isRecord, jsonView } from '../../util/json.js';
+import { compareKeys } from './key-order.js';
 import { goScalar, isTimestamp, resolveScalar } from './scalar.js';
-import { compareKeys } from './write-order.js';
 
-/** Numbers in base 60, as in times of day, which other readers know. */
+/** Base-60 numbers, such as times of day, which other YAML readers resolve. */
 const SEXAGESIMAL = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
 const BREAK = /[\n\r\u0085\u2028\u2029]/;
 
 const SPACE_BEFORE_BREAK = / [\n\r\u0085\u2028\u2029]/;
 
-const SPACE_BEHIND_BREAK = /[\n\r\u0085\u2028\u2029] /;
+const SPACE_AFTER_BREAK = /[\n\r\u0085\u2028\u2029] /;
 
-/** What may stand without an escape; characters beyond 16 bits may not. */
+/** Characters that need no escape; characters beyond 16 bits do. */
 const PRINTABLE = /^[\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
-/** What means something to a reader outside flow collections: at the beginning, and anywhere. */
+/** Indicators outside of flow collections: at the start, and anywhere. */
 const INDICATOR = /^(?:[#,[\]{}&*!|>'"%@`]|---|\.\.\.|[?:-](?:[ \t]|$))|:(?:[ \t]|$)|[ \t\n\u2028\u2029]#/;
 
 /**
- * A JSON value as a YAML document with its final line end. Keys that hold `undefined` are left out; half a surrogate pair
- * becomes U+FFFD.
+ * Writes a JSON value as a YAML document with a final line break. Omits keys with the value `undefined`; a lone
+ * surrogate becomes U+FFFD.
  *
  * @example
  * writeYaml({ b: ['yes'], a: 1 }) // a: 1\nb:\n- "yes"\n
@@ -37,27 +37,27 @@ export function writeYaml(value: unknown, options: WriteYamlOptions = {}): strin
 
 export interface WriteYamlOptions {
   /**
-   * The key `<<` in quotes, so that readers do not take it for a merge. The reference server leaves them out, and its own
-   * reader does not understand what it wrote; false unless given.
+   * Quotes the key `<<`, so that readers do not treat it as a merge. Default: false, because the reference server does
+   * not quote it (its own reader then misreads its output).
    */
   readonly quoteMergeKeys?: boolean;
 }
 
 const INDENT = 2;
-/** Lines are broken at the first space behind this many characters. */
+/** Lines are broken at the first space after this many characters. */
 const WIDTH = 80;
-/** Longer keys, in bytes, are marked as such with a `?`. */
+/** Keys longer than this many bytes are written with `?`. */
 const LONGEST_SIMPLE_KEY = 128;
 
 class YamlWriter {
   readonly #quoteMergeKeys: boolean;
   #text = '';
   #column = 0;
-  /** Of the container being written; none yet. */
+  /** The indentation of the current container; -1 before the first. */
   #indent = -1;
-  /** Whether what was written last needs no space behind it. */
+  /** Whether the last output needs no space after it. */
   #isSpaced = true;
-  /** Whether there is nothing but indentation and `-`, `?` and `:` in this line. */
+  /** Whether the line contains only indentation and `-`, `?` and `:`. */
   #isIndentation = true;
 
   constructor({ quoteMergeKeys = false }: WriteYamlOptions) {
@@ -84,7 +84,7 @@ class YamlWriter {
       return;
     }
     const outer = this.#indent;
-    // The items of a key's list stand below the key itself.
+    // The items of a list under a key have the key's indentation.
     this.#indent = outer < 0 ? 0 : isInMapping && !this.#isIndentation ? outer : outer + INDENT;
     for (const item of items) {
       this.#beginLine();
@@ -125,7 +125,7 @@ class YamlWriter {
   }
 
   #string(given: string, { isSimpleKey }: { readonly isSimpleKey: boolean }, known?: TextTraits): void {
-    // Half a surrogate pair cannot be written in UTF-8.
+    // UTF-8 cannot encode a lone surrogate.
     const text = given.replace(/\p{Surrogate}/gu, '\ufffd');
     const outer = this.#indent;
     this.#indent = Math.max(outer, 0) + INDENT;
@@ -159,7 +159,10 @@ class YamlWriter {
     this.#indicator("'", { needsSpace: false });
   }
 
-  /** Words with the line broken at single spaces; separators of Unicode are breaks already, and lines behind them indented. */
+  /**
+   * Writes text and breaks lines at single spaces. Unicode separators are line breaks already; the following line is
+   * indented.
+   */
   #folded(text: string, mayBreak: boolean): void {
     const characters = [...text];
     for (const [at, character] of characters.entries()) {
@@ -183,7 +186,7 @@ class YamlWriter {
   #double(text: string, mayBreak: boolean): void {
     this.#indicator('"');
     const characters = [...text];
-    // The reference server takes everything behind a mark of byte order for one, too.
+    // The reference server escapes everything after a byte order mark.
     const isMarked = text.startsWith('\ufeff');
     for (const [at, character] of characters.entries()) {
       if (isMarked || mustEscape(character)) {
@@ -193,7 +196,7 @@ class YamlWriter {
       const isFirstSpace = character === ' ' && characters[at - 1] !== ' ';
       if (mayBreak && isFirstSpace && this.#column > WIDTH && at > 0 && at < characters.length - 1) {
         this.#beginLine();
-        // The spaces that begin a line are not read, unless the first is escaped.
+        // Readers skip spaces at the start of a line unless the first is escaped.
         if (characters[at + 1] === ' ') this.#put('\\');
         continue;
       }
@@ -202,7 +205,7 @@ class YamlWriter {
     this.#indicator('"', { needsSpace: false });
   }
 
-  /** A block of lines, of which none is ever folded. */
+  /** Writes a literal block; its lines are not folded. */
   #literal(text: string): void {
     const characters = [...text];
     const [first = '', last = '', beforeLast] = [characters[0], characters.at(-1), characters.at(-2)];
@@ -234,7 +237,7 @@ class YamlWriter {
     this.#isIndentation &&= isIndentation;
   }
 
-  /** Goes to the present indentation, in a new line unless only indentation came before and there is room. */
+  /** Moves to the current indentation, in a new line unless only indentation precedes and there is room. */
   #beginLine(): void {
     const indent = Math.max(this.#indent, 0);
     const isPast = this.#column > indent || (this.#column === indent && !this.#isSpaced);
@@ -250,7 +253,7 @@ class YamlWriter {
     this.#isIndentation = true;
   }
 
-  /** Text within a line. */
+  /** Writes text within a line. */
   #put(text: string): void {
     this.#text += text;
     this.#column += text.length;
@@ -259,7 +262,7 @@ class YamlWriter {
 
 type IndicatorTrait = 'needsSpace' | 'isSpaced' | 'isIndentation';
 
-/** Null, a boolean or a number; a number is read from its JSON text, where integers beyond 64 bits are fractions. */
+/** Formats null, a boolean or a number; integers beyond 64 bits are floats. */
 function scalarText(value: unknown): string {
   if (typeof value !== 'number' && typeof value !== 'bigint') return String(value ?? null);
   const isInteger = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < 1e21);
@@ -272,7 +275,7 @@ function isBreak(character: string): boolean {
   return character === '\n' || isSeparator(character);
 }
 
-/** The line breaks of Unicode that need no escape. */
+/** Whether a character is a Unicode line break that needs no escape. */
 function isSeparator(character: string): boolean {
   return character === '\u2028' || character === '\u2029';
 }
@@ -308,13 +311,13 @@ const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
 ]);
 
 function byteLength(text: string): number {
-  // At most three bytes for each unit, so most keys need not be looked at.
+  // A unit needs at most three bytes, so most keys need no encoding.
   return text.length * 3 <= LONGEST_SIMPLE_KEY ? text.length : new TextEncoder().encode(text).length;
 }
 
 type ScalarStyle = 'plain' | 'single' | 'double' | 'literal';
 
-/** What a text is made of, as far as it matters. */
+/** The properties of a text that determine its style. */
 interface TextTraits {
   readonly isMultiline: boolean;
   readonly mayBePlain: boolean;
@@ -322,7 +325,7 @@ interface TextTraits {
   readonly mayBeLiteral: boolean;
 }
 
-/** The style of a text that is no simple key, or is one without line breaks. */
+/** Chooses the style of a text. A simple key has no line breaks. */
 function styleOf(text: string, traits: TextTraits, isSimpleKey: boolean): ScalarStyle {
   if (text.includes('\n')) return traits.mayBeLiteral && !isSimpleKey ? 'literal' : 'double';
   if (!readsAsText(text)) return 'double';
@@ -331,8 +334,8 @@ function styleOf(text: string, traits: TextTraits, isSimpleKey: boolean): Scalar
 }
 
 /**
- * Whether the text, without quotes, would be read as just that. The reference server does not think of `<<`, which as a
- * key means something to its own reader.
+ * Whether the unquoted text is read as a string. The reference server ignores `<<`, which its reader treats as a merge
+ * key.
  */
 function readsAsText(text: string): boolean {
   if (isTimestamp(text) || SEXAGESIMAL.test(text)) return false;
@@ -342,11 +345,11 @@ function readsAsText(text: string): boolean {
 function traitsOf(text: string): TextTraits {
   const isMultiline = BREAK.test(text);
   const isSpecial = !PRINTABLE.test(text) || SPACE_BEFORE_BREAK.test(text);
-  const hasSpaceBehindBreak = SPACE_BEHIND_BREAK.test(text);
+  const hasSpaceAfterBreak = SPACE_AFTER_BREAK.test(text);
   return {
     isMultiline,
-    mayBePlain: !isMultiline && !isSpecial && !hasSpaceBehindBreak && !/^ | $/.test(text) && !INDICATOR.test(text),
-    mayBeSingle: !isSpecial && !hasSpaceBehindBreak,
+    mayBePlain: !isMultiline && !isSpecial && !hasSpaceAfterBreak && !/^ | $/.test(text) && !INDICATOR.test(text),
+    mayBeSingle: !isSpecial && !hasSpaceAfterBreak,
     mayBeLiteral: !isSpecial && !text.endsWith(' '),
   };
 }

@@ -1,7 +1,7 @@
 /** Cells of printer columns: what the reference makes of (object, column type, path), for a few thousand of them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { customColumns } from '../../../../src/crd/printer-columns.js';
+import { printerColumns } from '../../../../src/crd/printer-columns.js';
 import { parseJson } from '../../../../src/text/json/parse-json.js';
 import { parseJsonPath } from '../../../../src/text/json-path/json-path.js';
 
@@ -17,7 +17,7 @@ const text = readFileSync(new URL('./json-path-cells.json', import.meta.url), 'u
 const { objects, cells } = parseJson(text).value as unknown as Cells;
 
 function cellOf(object: unknown, type: string, jsonPath: string): unknown {
-  const columns = customColumns([{ name: 'X', type, jsonPath }]);
+  const columns = printerColumns([{ name: 'X', type, jsonPath }]);
   const context = { nowMs: Date.UTC(2030, 0, 1) } as never;
   return columns?.[1] === undefined ? 'no column' : columns[1].cell(object as never, context);
 }

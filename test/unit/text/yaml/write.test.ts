@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { yaml } from '../../../../src/codec/yaml-codec.js';
+import { yaml } from '../../../../src/codec/yaml.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { BodyError } from '../../../../src/protocol/body.js';
 import { writeYaml } from '../../../../src/text/yaml/write.js';

@@ -1,28 +1,28 @@
 /**
- * Makes a tree of nodes from the tokens of the first document of a text, or finds the fault for which the reference
- * server refuses it. What stands behind that document is never looked at, not even for faults.
+ * Parses the first document of a YAML text to a node tree, or finds the error for which the reference server rejects
+ * it. Text after that document is ignored, even if it is invalid.
  *
- * The grammar is a machine with its own stack, so that depth costs no call frames. A state is what is expected next;
- * each step takes tokens and puts on the stack what must come after them. Worked example, `a: [1]`: `mapping-key` takes
- * the key and its scalar, `mapping-value` the colon and the bracket, `flow-sequence` what is inside, and the end of the
- * block finds `mapping-key` again, which is then done.
+ * The parser is a state machine with an explicit stack, so nesting needs no call frames. A state is what is expected
+ * next; each step consumes tokens and pushes the following states. Example, `a: [1]`: `mapping-key` consumes the key
+ * and its scalar, `mapping-value` the colon and the bracket, `flow-sequence` the contents, and the end of the block
+ * returns to `mapping-key`, which is then complete.
  */
-import { YamlFault } from './characters.js';
+import { YamlSyntaxError } from './characters.js';
 import type { Token, TokenType } from './scanner.js';
 import { Scanner } from './scanner.js';
 
-/** A node and the line where it starts, anchor and tag included, counted from 0. */
+/** A node with its start line (including anchor and tag), counted from 0. */
 export type YamlNode = { readonly line: number } & (
   | { readonly kind: 'scalar'; readonly text: string; readonly tag: string; readonly isPlain: boolean }
   | { readonly kind: 'alias'; readonly name: string; readonly target: YamlNode }
   | { readonly kind: 'sequence'; readonly children: YamlNode[] }
-  /** Keys and values by turns. */
+  /** Alternating keys and values. */
   | { readonly kind: 'mapping'; readonly children: YamlNode[] }
 );
 
-/** The first document; undefined when there is none. Throws {@link YamlFault}. */
+/** Parses the first document; undefined if there is none. Throws {@link YamlSyntaxError}. */
 export function parseDocument(text: string, linesBefore = 0): YamlNode | undefined {
-  return new Grammar(text, linesBefore).document();
+  return new Parser(text, linesBefore).document();
 }
 
 type State =
@@ -40,10 +40,10 @@ type State =
   | 'flow-mapping-value'
   | 'flow-mapping-no-value';
 
-class Grammar {
+class Parser {
   readonly #tokens: Scanner;
   readonly #expected: State[] = [];
-  /** The children of the collections that are open; those of the document itself are first. */
+  /** The children of the open collections; the first entry belongs to the document. */
   readonly #open: YamlNode[][] = [[]];
   readonly #anchors = new Map<string, YamlNode>();
   readonly #tagPrefixes = new Map<string, string>();
@@ -58,18 +58,18 @@ class Grammar {
     if (isExplicit && DOCUMENT_BOUNDS.has(this.#tokens.peek().type)) this.#addEmpty(this.#tokens.peek());
     else this.#node('block');
     for (let state = this.#expected.pop(); state !== undefined; state = this.#expected.pop()) this.#step(state);
-    // The token behind the document is read too, and with it what is wrong with it.
+    // The reference server also reads the token after the document and reports its errors.
     this.#tokens.peek();
     return this.#open[0]?.[0];
   }
 
-  /** Directives and `---`; false when the document starts without. */
+  /** Reads directives and `---`; returns false if the document starts without them. */
   #documentStart(): boolean {
     const isExplicit = this.#isNext('directive', 'document-start');
     if (isExplicit) {
       this.#directives();
       const start = this.#tokens.peek();
-      if (start.type !== 'document-start') throw fault('did not find expected <document start>', start);
+      if (start.type !== 'document-start') throw parserError('did not find expected <document start>', start);
       this.#tokens.take();
     }
     if (!this.#tagPrefixes.has('!')) this.#tagPrefixes.set('!', '!');
@@ -83,23 +83,26 @@ class Grammar {
       const token = this.#tokens.peek();
       const [name, value = '', prefix = ''] = token.text?.split(' ') ?? [];
       if (name === 'TAG') {
-        if (this.#tagPrefixes.has(value)) throw fault('found duplicate %TAG directive', token);
+        if (this.#tagPrefixes.has(value)) throw parserError('found duplicate %TAG directive', token);
         this.#tagPrefixes.set(value, prefix);
       } else {
-        if (hasVersion) throw fault('found duplicate %YAML directive', token);
-        if (value !== '1.1') throw fault('found incompatible YAML document', token);
+        if (hasVersion) throw parserError('found duplicate %YAML directive', token);
+        if (value !== '1.1') throw parserError('found incompatible YAML document', token);
         hasVersion = true;
       }
       this.#tokens.take();
     }
   }
 
-  /** A node, or the start of one whose rest is then expected. Indentless: its sequence may be in line with its key. */
+  /**
+   * Parses a node, or the start of a collection whose contents are then expected. `indentless`: a sequence may be at
+   * the indentation of its key.
+   */
   #node(context: 'block' | 'indentless' | 'flow'): void {
     const { type, line, text: name = '' } = this.#tokens.peek();
     if (type === 'alias') {
       const target = this.#anchors.get(name);
-      if (target === undefined) throw new YamlFault(`unknown anchor '${name}' referenced`);
+      if (target === undefined) throw new YamlSyntaxError(`unknown anchor '${name}' referenced`);
       this.#add({ kind: 'alias', name, target, line });
       this.#tokens.take();
       return;
@@ -117,20 +120,20 @@ class Grammar {
       this.#expect(rest);
       if (rest !== 'indentless-sequence') this.#tokens.take();
     } else if (anchor !== '' || tag !== '') {
-      // Nothing behind an anchor or a tag is an empty scalar.
+      // An anchor or tag without content is an empty scalar.
       this.#add({ kind: 'scalar', text: '', tag, isPlain: tag === '', line }, anchor);
     } else {
-      throw fault('did not find expected node content', token);
+      throw parserError('did not find expected node content', token);
     }
   }
 
-  /** An anchor and a tag, in either order, at most one of each; empty when absent. */
+  /** Reads an anchor and a tag in either order; empty if absent. */
   #properties(): { readonly anchor: string; readonly tag: string } {
     const tokens: Token[] = [];
     while (this.#isNext('anchor', 'tag') && tokens.every(({ type }) => type !== this.#tokens.peek().type)) {
       tokens.push(this.#tokens.take());
     }
-    // Judged when all that belongs to the node's start has been read without fault.
+    // Resolved after all properties are read without a scanner error.
     let anchor = '';
     let tag = '';
     for (const token of tokens) {
@@ -144,7 +147,7 @@ class Grammar {
     const { handle = '', text = '' } = token;
     if (handle === '') return text;
     const prefix = this.#tagPrefixes.get(handle);
-    if (prefix === undefined) throw fault('found undefined tag handle', token);
+    if (prefix === undefined) throw parserError('found undefined tag handle', token);
     return prefix + text;
   }
 
@@ -192,7 +195,7 @@ class Grammar {
     }
   }
 
-  /** A colon and what follows, or nothing where one of `ends` does; without a colon there is no value either. */
+  /** Parses a colon and a value; the value is empty if there is no colon or one of `ends` follows. */
   #value(context: 'indentless' | 'flow', ...ends: readonly TokenType[]): void {
     const mark = this.#tokens.peek();
     if (this.#takeIf('value') && !this.#isNext(...ends)) this.#node(context);
@@ -210,7 +213,7 @@ class Grammar {
     } else if (isIndentless || this.#takeIf('block-end')) {
       this.#open.pop();
     } else {
-      throw fault("did not find expected '-' indicator", mark);
+      throw parserError("did not find expected '-' indicator", mark);
     }
   }
 
@@ -223,13 +226,13 @@ class Grammar {
     } else if (this.#takeIf('block-end')) {
       this.#open.pop();
     } else {
-      throw fault('did not find expected key', mark);
+      throw parserError('did not find expected key', mark);
     }
   }
 
   #flowSequenceEntry(isFirst: boolean): void {
     if (!isFirst && !this.#isNext('flow-entry', 'flow-sequence-end')) {
-      throw fault("did not find expected ',' or ']'", this.#tokens.peek());
+      throw parserError("did not find expected ',' or ']'", this.#tokens.peek());
     }
     if (!isFirst) this.#takeIf('flow-entry');
     const { line } = this.#tokens.peek();
@@ -248,7 +251,7 @@ class Grammar {
 
   #flowMappingEntry(isFirst: boolean): void {
     if (!isFirst && !this.#isNext('flow-entry', 'flow-mapping-end')) {
-      throw fault("did not find expected ',' or '}'", this.#tokens.peek());
+      throw parserError("did not find expected ',' or '}'", this.#tokens.peek());
     }
     if (!isFirst) this.#takeIf('flow-entry');
     if (this.#takeIf('flow-mapping-end')) {
@@ -267,7 +270,7 @@ class Grammar {
     this.#expected.push(...states);
   }
 
-  /** A node is known by its anchor from its start on: it may contain its own alias, which is refused later. */
+  /** An anchor is valid from the start of its node: the node may contain its own alias, which is rejected later. */
   #add(node: YamlNode, anchor = ''): void {
     if (anchor !== '') this.#anchors.set(anchor, node);
     this.#open[this.#open.length - 1]?.push(node);
@@ -288,7 +291,7 @@ class Grammar {
   }
 }
 
-/** What is expected behind the token that opens a collection; undefined when it opens none here. */
+/** The state after a token that opens a collection; undefined if it opens none here. */
 function restOf(type: TokenType, context: 'block' | 'indentless' | 'flow'): State | undefined {
   if (type === 'flow-sequence') return 'flow-sequence-first';
   if (type === 'flow-mapping') return 'flow-mapping-first';
@@ -302,7 +305,7 @@ const MAPPINGS: ReadonlySet<State> = new Set(['mapping-key', 'flow-mapping-first
 
 const DOCUMENT_BOUNDS: ReadonlySet<TokenType> = new Set(['directive', 'document-start', 'document-end', 'stream-end']);
 
-/** A fault of the grammar names the line before the token's, counted from 1: the reference server forgets to add one. */
-function fault(problem: string, at: Token): YamlFault {
-  return new YamlFault(at.line === 0 ? problem : `line ${at.line}: ${problem}`);
+/** A parser error. Its line number is one too small, because the reference server forgets to add one. */
+function parserError(problem: string, at: Token): YamlSyntaxError {
+  return new YamlSyntaxError(at.line === 0 ? problem : `line ${at.line}: ${problem}`);
 }

@@ -1,9 +1,9 @@
 /**
- * The order in which the reference server writes the keys of a map: as people count. `a2` stands before `a10`, and what
- * is no letter before what is one.
+ * The key order of the reference server's YAML output: natural order. `a2` precedes `a10`, and non-letters precede
+ * letters.
  */
 
-/** A comparison for `sort`. */
+/** Compares two keys for `sort`. */
 export function compareKeys(left: string, right: string): number {
   if (left === right) return 0;
   return isBefore([...left], [...right]) ? -1 : 1;
@@ -12,7 +12,7 @@ export function compareKeys(left: string, right: string): number {
 const LETTER = /^\p{L}$/u;
 const DIGIT = /^\p{Nd}$/u;
 
-/** Decided where the two differ first. */
+/** Compares at the first difference. */
 function isBefore(left: readonly string[], right: readonly string[]): boolean {
   const at = left.findIndex((character, index) => character !== right[index]);
   const leftFirst = left[at];
@@ -22,7 +22,7 @@ function isBefore(left: readonly string[], right: readonly string[]): boolean {
   const rightIsLetter = LETTER.test(rightFirst);
   if (leftIsLetter !== rightIsLetter) return rightIsLetter;
   if (!leftIsLetter) {
-    // A zero inside a number counts; one at its beginning does not.
+    // A zero within a number counts; a leading zero does not.
     const isInside = (leftFirst === '0' || rightFirst === '0') && followsNumber(left, at);
     const leftNumber = numberAt(left, at, isInside);
     const rightNumber = numberAt(right, at, isInside);
@@ -32,13 +32,13 @@ function isBefore(left: readonly string[], right: readonly string[]): boolean {
   return codeOf(leftFirst) < codeOf(rightFirst);
 }
 
-/** Whether digits other than zero stand right before this place. */
+/** Whether a nonzero digit of the same number precedes the index. */
 function followsNumber(characters: readonly string[], at: number): boolean {
   for (let before = at - 1; DIGIT.test(characters[before] ?? ''); before--) if (characters[before] !== '0') return true;
   return false;
 }
 
-/** The digits from here on as a number of 64 bits, zero when there are none; more digits than that wrap around. */
+/** The digits from here as a 64-bit number, zero if there are none; longer numbers overflow. */
 function numberAt(characters: readonly string[], at: number, isInside: boolean): { value: bigint; end: number } {
   let value = isInside ? 1n : 0n;
   let end = at;

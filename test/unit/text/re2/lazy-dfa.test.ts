@@ -1,8 +1,8 @@
 /** The table of states against the plain run through the instructions, which it stands in for. */
 import { describe, expect, test } from 'vitest';
-import { Automaton } from '../../../../src/text/re2/automaton.js';
 import { re2FindAll, re2Matches, re2Problem } from '../../../../src/text/re2/index.js';
-import { runProgram } from '../../../../src/text/re2/match.js';
+import { LazyDfa } from '../../../../src/text/re2/lazy-dfa.js';
+import { runProgram } from '../../../../src/text/re2/nfa.js';
 import { compileNode, type Program } from '../../../../src/text/re2/program.js';
 import { parseRe2 } from '../../../../src/text/re2/syntax.js';
 import fc from '../../../property/seeded.js';
@@ -48,7 +48,7 @@ test('both give the same answer, from every place', () => {
   fc.assert(
     fc.property(expression, fc.array(text, { minLength: 1, maxLength: 4 }), (pattern, texts) => {
       const program = programOf(pattern);
-      const automaton = new Automaton(program);
+      const automaton = new LazyDfa(program);
       for (const each of texts) {
         expect(automaton.matches(each)).toBe(runProgram(program, each));
         const from = each.length >>> 1;
@@ -79,7 +79,7 @@ describe('when the table is full', () => {
     ['states behind a prefix', 'ab[ab]{20}[ab]*b[ab]{30}c'],
   ])('%s', (_what, pattern) => {
     const program = programOf(pattern);
-    const automaton = new Automaton(program);
+    const automaton = new LazyDfa(program);
     const long = noise(20_000, ['a', 'b', 'a', 'b', 'a', 'b', ' ']);
     for (const each of [long, `${long}abababababababababababababababababababababababcz`, 'ab'.repeat(300)]) {
       expect(automaton.matches(each)).toBe(runProgram(program, each));
@@ -91,11 +91,11 @@ describe('when the table is full', () => {
   test('more kinds of characters than a table has columns for', () => {
     const characters = Array.from({ length: 5000 }, (_, index) => String.fromCodePoint(0x4e00 + index));
     const program = programOf(characters.map((character) => `${character}x?`).join('|'));
-    expect(new Automaton(program).matches(`${'y'.repeat(10)}${characters.at(-1)}`)).toBe(true);
+    expect(new LazyDfa(program).matches(`${'y'.repeat(10)}${characters.at(-1)}`)).toBe(true);
     const chain = programOf(`z${characters.join('')}`);
-    expect(new Automaton(chain).matches(`z${characters.join('')}`)).toBe(true);
-    expect(new Automaton(chain).matches(`zz${characters.slice(1).join('')}`)).toBe(false);
-    expect(new Automaton(programOf(`.*${characters.join('')}`)).matches(`-${characters.join('')}`)).toBe(true);
+    expect(new LazyDfa(chain).matches(`z${characters.join('')}`)).toBe(true);
+    expect(new LazyDfa(chain).matches(`zz${characters.slice(1).join('')}`)).toBe(false);
+    expect(new LazyDfa(programOf(`.*${characters.join('')}`)).matches(`-${characters.join('')}`)).toBe(true);
   });
 });
 

@@ -1,19 +1,19 @@
 /**
- * The tokens of YAML 1.1 that have an inside: scalars in their three forms, tags, directives. Each function stands at
- * the first character, moves behind the last, and throws the reference server's fault when the inside is wrong.
+ * Scans YAML 1.1 tokens with contents: scalars in all styles, tags and directives. Each function starts at the first
+ * character, stops after the last and throws the reference server's error if the contents are invalid.
  */
 import type { CharacterReader } from './characters.js';
 import { isAlpha, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './characters.js';
 
-/** `'…'` or `"…"`; returns the text inside, its lines folded. */
+/** Scans `'…'` or `"…"`; returns the contents with folded lines. */
 export function scanQuotedScalar(reader: CharacterReader): string {
   const mark = reader.peek();
   reader.skip();
   let text = '';
   for (;;) {
-    if (reader.atDocumentMark()) throw reader.fault('found unexpected document indicator');
+    if (reader.atDocumentMark()) throw reader.error('found unexpected document indicator');
     const character = reader.peek();
-    if (character === '') throw reader.fault('found unexpected end of stream');
+    if (character === '') throw reader.error('found unexpected end of stream');
     if (character === mark) {
       reader.skip();
       if (mark === '"' || reader.peek() !== mark) return text;
@@ -30,8 +30,8 @@ export function scanQuotedScalar(reader: CharacterReader): string {
 }
 
 /**
- * White space inside a scalar and what it stands for: itself within a line; over lines a space, or one line feed less
- * than there are. `beforeBlank` looks at what begins the further lines.
+ * Scans white space in a scalar and returns what it folds to: itself within a line; across lines a space, or one line
+ * feed less than there are. `beforeBlank` is called for each blank at the start of a line.
  */
 function scanSpace(reader: CharacterReader, beforeBlank?: () => void): Folded {
   const from = reader.offset;
@@ -44,7 +44,7 @@ function scanSpace(reader: CharacterReader, beforeBlank?: () => void): Folded {
   return { text: breaks === '' ? ' ' : breaks, hasBreak: true };
 }
 
-/** White space at the start of a line; returns the breaks in it. */
+/** Skips white space at the start of a line; returns the line breaks in it. */
 function scanBreaks(reader: CharacterReader, beforeBlank?: () => void): string {
   let breaks = '';
   for (let next = reader.peek(); isBlank(next) || isBreak(next); next = reader.peek()) {
@@ -68,24 +68,24 @@ function scanEscape(reader: CharacterReader): string {
   }
   const plain = SIMPLE_ESCAPES.get(letter);
   const digits = HEX_ESCAPES.get(letter);
-  if (plain === undefined && digits === undefined) throw reader.fault('found unknown escape character');
+  if (plain === undefined && digits === undefined) throw reader.error('found unknown escape character');
   reader.skip(2);
   if (digits === undefined) return plain ?? '';
   let code = 0;
   for (let at = 0; at < digits; at++) {
     const digit = reader.peek(at);
-    if (!isHex(digit)) throw reader.fault('did not find expected hexdecimal number');
+    if (!isHex(digit)) throw reader.error('did not find expected hexdecimal number');
     code = code * 16 + Number.parseInt(digit, 16);
   }
-  // Pairs of surrogates, which JSON knows, are not put together: each half is refused.
+  // Unlike in JSON, surrogate pairs are not combined: each half is rejected.
   if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) {
-    throw reader.fault('found invalid Unicode character escape code');
+    throw reader.error('found invalid Unicode character escape code');
   }
   reader.skip(digits);
   return String.fromCodePoint(code);
 }
 
-/** `\/`, which JSON knows, is not among them. */
+/** Unlike JSON, YAML 1.1 has no `\/`. */
 const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['0', '\0'],
   ['a', '\x07'],
@@ -118,8 +118,8 @@ function isHex(character: string): boolean {
 }
 
 /**
- * Text without quotes, its lines folded. It may go on over lines that are indented enough; whether it stopped behind a
- * line break matters to what may follow.
+ * Scans a plain scalar with folded lines. It may continue on lines with enough indentation; whether it ends after a
+ * line break affects what may follow.
  */
 export function scanPlainScalar(
   reader: CharacterReader,
@@ -127,7 +127,7 @@ export function scanPlainScalar(
 ): { readonly text: string; readonly endsAfterBreak: boolean } {
   const checkTab = (): void => {
     if (reader.column > indent || reader.peek() !== '\t') return;
-    throw reader.fault('found a tab character that violates indentation');
+    throw reader.error('found a tab character that violates indentation');
   };
   let text = '';
   let space: Folded = { text: '', hasBreak: false };
@@ -152,14 +152,14 @@ function endsPlain(reader: CharacterReader, inFlow: boolean): boolean {
   return inFlow && ',?[]{}'.includes(character);
 }
 
-/** `|` or `>`, what is said about it on its line, and the lines that belong to it; returns their text. */
+/** Scans a block scalar (`|` or `>`), its header and its lines; returns the text. */
 export function scanBlockScalar(reader: CharacterReader, parentIndent: number): string {
   const isFolded = reader.peek() === '>';
   reader.skip();
   const { increment, chomping } = scanBlockHeader(reader);
   while (isBlank(reader.peek())) reader.skip();
   if (reader.peek() === '#') while (!isBreakOrEnd(reader.peek())) reader.skip();
-  if (!isBreakOrEnd(reader.peek())) throw reader.fault('did not find expected comment or line break');
+  if (!isBreakOrEnd(reader.peek())) throw reader.error('did not find expected comment or line break');
   if (isBreak(reader.peek())) reader.skip();
   const given = increment > 0 ? Math.max(parentIndent, 0) + increment : 0;
   let { indent, breaks } = scanBlockIndent(reader, given, parentIndent);
@@ -168,7 +168,7 @@ export function scanBlockScalar(reader: CharacterReader, parentIndent: number): 
   let wasBlank = false;
   while (reader.column === indent && reader.peek() !== '') {
     const isMoreIndented = isBlank(reader.peek());
-    // Folding joins two lines by a space, unless one of them is indented more or empty lines stand between.
+    // Folding joins two lines with a space, unless one of them is indented more or empty lines are between them.
     const isJoined = isFolded && lineEnd === '\n' && !wasBlank && !isMoreIndented;
     text += (isJoined ? (breaks === '' ? ' ' : '') : lineEnd) + breaks;
     wasBlank = isMoreIndented;
@@ -183,7 +183,7 @@ export function scanBlockScalar(reader: CharacterReader, parentIndent: number): 
   return chomping === '+' ? text + breaks : text;
 }
 
-/** Chomping and indentation in either order; an indentation of 0 is none. */
+/** Scans chomping and indentation indicators in either order; increment 0 means none. */
 function scanBlockHeader(reader: CharacterReader): { readonly increment: number; readonly chomping: string } {
   let increment = 0;
   let chomping = '';
@@ -191,14 +191,14 @@ function scanBlockHeader(reader: CharacterReader): { readonly increment: number;
     const character = reader.peek();
     if (chomping === '' && (character === '+' || character === '-')) chomping = character;
     else if (increment === 0 && /^[0-9]$/.test(character)) {
-      if (character === '0') throw reader.fault('found an indentation indicator equal to 0');
+      if (character === '0') throw reader.error('found an indentation indicator equal to 0');
       increment = Number(character);
     } else return { increment, chomping };
     reader.skip();
   }
 }
 
-/** Empty lines and the indentation of the next one; finds the scalar's indentation out when it is not known (0). */
+/** Skips empty lines and indentation; detects the indentation of the scalar if it is unknown (0). */
 function scanBlockIndent(
   reader: CharacterReader,
   indent: number,
@@ -210,7 +210,7 @@ function scanBlockIndent(
     while ((indent === 0 || reader.column < indent) && reader.peek() === ' ') reader.skip();
     deepest = Math.max(deepest, reader.column);
     if ((indent === 0 || reader.column < indent) && reader.peek() === '\t') {
-      throw reader.fault('found a tab character where an indentation space is expected');
+      throw reader.error('found a tab character where an indentation space is expected');
     }
     if (!isBreak(reader.peek())) break;
     breaks += reader.peek();
@@ -220,19 +220,19 @@ function scanBlockIndent(
 }
 
 /**
- * `!`, `!name`, `!!name`, `!handle!name`, `!<uri>`: the handle, which is empty when there is nothing to expand, and what
- * stands behind it.
+ * Scans a tag (`!`, `!name`, `!!name`, `!handle!name`, `!<uri>`): the handle, which is empty if there is nothing to
+ * expand, and the suffix.
  */
 export function scanTag(reader: CharacterReader): { readonly handle: string; readonly text: string } {
   const tag = reader.peek(1) === '<' ? scanVerbatimTag(reader) : scanShortTag(reader);
-  if (!isBlankOrEnd(reader.peek())) throw reader.fault('did not find expected whitespace or line break');
+  if (!isBlankOrEnd(reader.peek())) throw reader.error('did not find expected whitespace or line break');
   return tag;
 }
 
 function scanVerbatimTag(reader: CharacterReader): { readonly handle: string; readonly text: string } {
   reader.skip(2);
   const text = scanUri(reader, true);
-  if (reader.peek() !== '>') throw reader.fault("did not find the expected '>'");
+  if (reader.peek() !== '>') throw reader.error("did not find the expected '>'");
   reader.skip();
   return { handle: '', text };
 }
@@ -247,12 +247,12 @@ function scanShortTag(reader: CharacterReader): { readonly handle: string; reado
 }
 
 function scanTagHandle(reader: CharacterReader, inDirective: boolean): string {
-  if (reader.peek() !== '!') throw reader.fault("did not find expected '!'");
+  if (reader.peek() !== '!') throw reader.error("did not find expected '!'");
   const from = reader.offset;
   reader.skip();
   while (isAlpha(reader.peek())) reader.skip();
   if (reader.peek() === '!') reader.skip();
-  else if (inDirective && reader.since(from) !== '!') throw reader.fault("did not find expected '!'");
+  else if (inDirective && reader.since(from) !== '!') throw reader.error("did not find expected '!'");
   return reader.since(from);
 }
 
@@ -263,11 +263,11 @@ function scanUri(reader: CharacterReader, isRequired: boolean): string {
     else reader.skip();
   }
   const uri = reader.since(from);
-  if (isRequired && uri === '') throw reader.fault('did not find expected tag URI');
+  if (isRequired && uri === '') throw reader.error('did not find expected tag URI');
   return uri.includes('%') ? decodeEscapes(uri) : uri;
 }
 
-/** Bytes that are no UTF-8 in spite of their first bits make a tag that nothing knows, whatever they are read as. */
+/** Invalid UTF-8 yields an unknown tag, however it is decoded. */
 function decodeEscapes(uri: string): string {
   const bytes = Uint8Array.from(uri.match(/%..|./g) ?? [], (part) =>
     part.length === 3 ? Number.parseInt(part.slice(1), 16) : part.charCodeAt(0),
@@ -277,46 +277,46 @@ function decodeEscapes(uri: string): string {
 
 const URI_MARKS = ";/?:@&=+$,.!~*'()[]%";
 
-/** One character of UTF-8, as `%` and two digits per byte. */
+/** Scans one UTF-8 character as `%` and two digits per byte. */
 function scanUriEscape(reader: CharacterReader): void {
   let left = 0;
   do {
     if (reader.peek() !== '%' || !isHex(reader.peek(1)) || !isHex(reader.peek(2))) {
-      throw reader.fault('did not find URI escaped octet');
+      throw reader.error('did not find URI escaped octet');
     }
     const octet = Number.parseInt(reader.peek(1) + reader.peek(2), 16);
     if (left === 0) {
       left = octet < 0x80 ? 1 : octet >> 5 === 6 ? 2 : octet >> 4 === 14 ? 3 : octet >> 3 === 30 ? 4 : 0;
-      if (left === 0) throw reader.fault('found an incorrect leading UTF-8 octet');
+      if (left === 0) throw reader.error('found an incorrect leading UTF-8 octet');
     } else if (octet >> 6 !== 2) {
-      throw reader.fault('found an incorrect trailing UTF-8 octet');
+      throw reader.error('found an incorrect trailing UTF-8 octet');
     }
     reader.skip(3);
     left--;
   } while (left > 0);
 }
 
-/** `%YAML 1.1` or `%TAG !e! uri`; returns its words without the mark: `YAML 1.1`, `TAG !e! uri`. */
+/** Scans a directive; returns it without the mark: `YAML 1.1`, `TAG !e! uri`. */
 export function scanDirective(reader: CharacterReader): string {
   reader.skip();
   const from = reader.offset;
   while (isAlpha(reader.peek())) reader.skip();
   const name = reader.since(from);
-  if (name === '') throw reader.fault('could not find expected directive name');
-  if (!isBlankOrEnd(reader.peek())) throw reader.fault('found unexpected non-alphabetical character');
-  if (name !== 'YAML' && name !== 'TAG') throw reader.fault('found unknown directive name');
+  if (name === '') throw reader.error('could not find expected directive name');
+  if (!isBlankOrEnd(reader.peek())) throw reader.error('found unexpected non-alphabetical character');
+  if (name !== 'YAML' && name !== 'TAG') throw reader.error('found unknown directive name');
   while (isBlank(reader.peek())) reader.skip();
   const value = name === 'YAML' ? scanVersion(reader) : scanTagDirective(reader);
   while (isBlank(reader.peek())) reader.skip();
   if (reader.peek() === '#') while (!isBreakOrEnd(reader.peek())) reader.skip();
-  if (!isBreakOrEnd(reader.peek())) throw reader.fault('did not find expected comment or line break');
+  if (!isBreakOrEnd(reader.peek())) throw reader.error('did not find expected comment or line break');
   if (isBreak(reader.peek())) reader.skip();
   return `${name} ${value}`;
 }
 
 function scanVersion(reader: CharacterReader): string {
   const major = scanVersionNumber(reader);
-  if (reader.peek() !== '.') throw reader.fault("did not find expected digit or '.' character");
+  if (reader.peek() !== '.') throw reader.error("did not find expected digit or '.' character");
   reader.skip();
   return `${major}.${scanVersionNumber(reader)}`;
 }
@@ -324,18 +324,18 @@ function scanVersion(reader: CharacterReader): string {
 function scanVersionNumber(reader: CharacterReader): number {
   const from = reader.offset;
   while (/^[0-9]$/.test(reader.peek())) {
-    if (reader.offset - from === 2) throw reader.fault('found extremely long version number');
+    if (reader.offset - from === 2) throw reader.error('found extremely long version number');
     reader.skip();
   }
-  if (reader.offset === from) throw reader.fault('did not find expected version number');
+  if (reader.offset === from) throw reader.error('did not find expected version number');
   return Number(reader.since(from));
 }
 
 function scanTagDirective(reader: CharacterReader): string {
   const handle = scanTagHandle(reader, true);
-  if (!isBlank(reader.peek())) throw reader.fault('did not find expected whitespace');
+  if (!isBlank(reader.peek())) throw reader.error('did not find expected whitespace');
   while (isBlank(reader.peek())) reader.skip();
   const prefix = scanUri(reader, true);
-  if (!isBlankOrEnd(reader.peek())) throw reader.fault('did not find expected whitespace or line break');
+  if (!isBlankOrEnd(reader.peek())) throw reader.error('did not find expected whitespace or line break');
   return `${handle} ${prefix}`;
 }

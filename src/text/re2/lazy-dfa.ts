@@ -1,45 +1,45 @@
 /**
- * Knows whether a regular expression matches with one look into a table per character. A state is the set of instructions
- * a run of re2-match.ts would be waiting in, and what it leads to is worked out when it is first needed. Example: `a|b+c`
+ * A lazily built DFA: matches with one table lookup per character. A state is a set of NFA instructions (`nfa.ts`);
+ * transitions are computed on first use. Example: `a|b+c`
  *
  *     {a, b} ── b ──▶ {a, b, fork→b, c} ── a or c ──▶ match
  *
- * The table is bounded. When it is full all is forgotten, and when that happens too soon — there are expressions for which
- * almost every character leads to a new state — the rest of the text is left to re2-match.ts.
+ * The table is bounded. When it is full it is cleared; if that happens too soon (some patterns reach a new state with
+ * almost every character), `nfa.ts` processes the rest of the text.
  */
 import { Alphabet, END_OF_TEXT, TOO_MANY } from './alphabet.js';
 import {
+  acceptsCharacter,
+  assertionHolds,
+  type CharacterKind,
+  characterKindBefore,
   codeAt,
-  holds,
   LINE_END,
   NONE,
   type OnSteps,
   runProgram,
-  type Side,
   STEPS_AT_ONCE,
-  sideBefore,
-  takes,
-} from './match.js';
+} from './nfa.js';
 import { ASSERT, CHARACTER, END, FORK, LINE_START, type Program, TEXT_START } from './program.js';
 
-/** In the table: not known yet. */
+/** Table entry: not computed yet. */
 const UNKNOWN = 0;
-/** Whatever follows, there is no match. */
+/** No match is possible any more. */
 const DEAD: number = 1;
-/** Whatever follows, there is one. */
+/** A match is found. */
 const MATCH = 2;
-/** Not in the table: there is no room for what follows. */
+/** Not a table entry: the table is full. */
 const NO_ROOM = -1;
-/** The first that is none of these. */
+/** The number of the first regular state. */
 const FIRST_STATE = 3;
 
-/** Numbers the states may hold, about a megabyte. */
+/** Maximum size of states and table in numbers; about a megabyte. */
 const MAX_WEIGHT = 1 << 18;
-/** What a state weighs beside its instructions and its row of the table. */
+/** The size of a state without its instructions and table row. */
 const STATE_WEIGHT = 24;
-/** A table is worth its making when it lasts for so many characters per state. */
-const WORTH = 10;
-/** Steps to make a state, beside a few for each of its instructions. */
+/** The table pays off if it serves this many characters per state. */
+const MIN_CHARACTERS_PER_STATE = 10;
+/** Steps to build a state, in addition to a few per instruction. */
 const STATE_STEPS = 60;
 const FIRST_ROW = 8;
 const FIRST_ROWS = 8;
@@ -47,40 +47,40 @@ const MAX_PREFIX = 100;
 
 interface State {
   readonly instructions: Int32Array;
-  /** The character before, where it matters. */
-  readonly before: Side;
+  /** The kind of the preceding character, if assertions need it. */
+  readonly before: CharacterKind;
   readonly hasAssertions: boolean;
   readonly hash: number;
 }
 
-export class Automaton {
+export class LazyDfa {
   readonly #program: Program;
   readonly #alphabet: Alphabet;
-  /** Whether a match may begin behind the start of the text. */
-  readonly #beginsLater: boolean;
-  /** What every match begins with, where that is known; else nothing. */
+  /** Whether a match may start after the start of the text. */
+  readonly #startsLater: boolean;
+  /** The literal prefix of all matches; empty if there is none. */
   readonly #prefix: string;
-  /** By number, less FIRST_STATE. */
+  /** States by number minus FIRST_STATE. */
   #states: State[] = [];
-  /** The numbers of states by their hash. */
+  /** State numbers by hash. */
   #numbers = new Map<number, number[]>();
-  /** A row for each state, a column for each letter. */
+  /** One row per state, one column per letter. */
   #table = new Int32Array(FIRST_ROW * FIRST_ROWS);
   #row = FIRST_ROW;
   #stateWeight = 0;
-  /** Characters looked at since the table was empty. */
+  /** Characters processed since the table was cleared. */
   #served = 0;
-  /** The states to begin in, by what stands before. */
+  /** Start states by the kind of the preceding character. */
   #starts: (number | undefined)[] = [];
-  /** Nothing has begun yet in it, so that the prefix may be looked for. */
-  #resting: State | undefined;
-  #restingNumber = NO_ROOM;
-  /** Where the run at hand is. */
+  /** The start state without a partial match, in which the prefix can be searched. */
+  #prefixState: State | undefined;
+  #prefixStateNumber = NO_ROOM;
+  /** The current state of the run. */
   #state = DEAD;
   #steps = 0;
   #onSteps: OnSteps | undefined;
 
-  /** The set that is being put together, and the round in which each instruction was last arrived at. */
+  /** The state set under construction, and the round in which each instruction was last added. */
   readonly #set: Int32Array;
   #setSize = 0;
   readonly #seen: Uint32Array;
@@ -94,15 +94,15 @@ export class Automaton {
     this.#set = new Int32Array(program.size);
     this.#seen = new Uint32Array(program.size);
     this.#newSet();
-    this.#beginsLater = this.#arrive(program.start, LINE_END) || this.#setSize > 0;
+    this.#startsLater = this.#addReachable(program.start, LINE_END) || this.#setSize > 0;
   }
 
-  /** How many numbers it holds. */
+  /** The size in numbers. */
   get weight(): number {
     return 2 * this.#program.size + this.#alphabet.weight + this.#stateWeight + this.#table.length;
   }
 
-  /** Whether there is a match at or behind a place. */
+  /** Whether there is a match at or after an index. */
   matches(text: string, from = 0, onSteps?: OnSteps): boolean {
     this.#onSteps = onSteps;
     this.#steps = 0;
@@ -110,38 +110,35 @@ export class Automaton {
   }
 
   #run(text: string, from: number): boolean {
-    this.#state = this.#startState(sideBefore(text, from));
-    if (this.#state === NO_ROOM) return this.#runOn(text, from);
+    this.#state = this.#startState(characterKindBefore(text, from));
+    if (this.#state === NO_ROOM) return this.#runNfa(text, from);
     for (let at = from; this.#state >= FIRST_STATE; ) {
-      if (this.#state === this.#restingNumber) {
+      if (this.#state === this.#prefixStateNumber) {
         const start = text.indexOf(this.#prefix, at);
         this.#steps += ((start < 0 ? text.length : start) - at) >>> 3;
         if (start < 0) break;
         at = start;
       }
-      at = this.#skim(text, at);
+      at = this.#runCached(text, at);
       const code = at < text.length ? codeAt(text, at) : NONE;
       const letter = code === NONE ? END_OF_TEXT : this.#letterOf(code);
-      if (letter === TOO_MANY) return this.#runOn(text, at, this.#stateOf(this.#state).instructions);
+      if (letter === TOO_MANY) return this.#runNfa(text, at, this.#stateOf(this.#state).instructions);
       at += code > 0xffff ? 2 : 1;
       const known = letter < this.#row ? this.#table[(this.#state - FIRST_STATE) * this.#row + letter] : UNKNOWN;
-      this.#state = known || this.#follow(this.#state, letter);
-      if (this.#state === NO_ROOM) return this.#runOn(text, at);
+      this.#state = known || this.#computeTransition(this.#state, letter);
+      if (this.#state === NO_ROOM) return this.#runNfa(text, at);
       this.#count(1, 1);
     }
-    this.#tell();
+    this.#reportSteps();
     return this.#state === MATCH;
   }
 
-  /**
-   * Goes over the characters of the first page for which everything is known, up to the one that decides. Nearly all the
-   * time is spent here.
-   */
-  #skim(text: string, from: number): number {
+  /** Processes characters with cached letters and transitions. Most of the time is spent here. */
+  #runCached(text: string, from: number): number {
     const letters = this.#alphabet.first;
     const table = this.#table;
     const row = this.#row;
-    const resting = this.#restingNumber;
+    const prefixState = this.#prefixStateNumber;
     const end = Math.min(text.length, from + STEPS_AT_ONCE);
     let state = this.#state;
     let at = from;
@@ -151,7 +148,7 @@ export class Automaton {
       const letter = letters[code] as number;
       if (letter === END_OF_TEXT || letter >= row) break;
       const next = table[(state - FIRST_STATE) * row + letter] as number;
-      if (next < FIRST_STATE || next === resting) break;
+      if (next < FIRST_STATE || next === prefixState) break;
       state = next;
     }
     this.#state = state;
@@ -159,19 +156,19 @@ export class Automaton {
     return at;
   }
 
-  /** The rest of the text, from the set at hand. */
-  #runOn(text: string, from: number, arrived: Iterable<number> = this.#set.slice(0, this.#setSize)): boolean {
-    this.#tell();
-    return runProgram(this.#program, text, { from, arrived, onSteps: this.#onSteps });
+  /** Processes the rest of the text with the NFA, from the current set. */
+  #runNfa(text: string, from: number, initialStates: Iterable<number> = this.#set.slice(0, this.#setSize)): boolean {
+    this.#reportSteps();
+    return runProgram(this.#program, text, { from, initialStates, onSteps: this.#onSteps });
   }
 
   #count(characters: number, steps: number): void {
     this.#served += characters;
     this.#steps += steps;
-    if (this.#steps >= STEPS_AT_ONCE) this.#tell();
+    if (this.#steps >= STEPS_AT_ONCE) this.#reportSteps();
   }
 
-  #tell(): void {
+  #reportSteps(): void {
     const steps = this.#steps;
     this.#steps = 0;
     if (steps > 0) this.#onSteps?.(steps);
@@ -182,7 +179,7 @@ export class Automaton {
     if (known !== 0) return known;
     return this.#alphabet.letterOf(code, () => {
       this.#steps += this.#alphabet.stepsPerCharacter;
-      if (this.#steps >= STEPS_AT_ONCE) this.#tell();
+      if (this.#steps >= STEPS_AT_ONCE) this.#reportSteps();
     });
   }
 
@@ -190,51 +187,51 @@ export class Automaton {
     return this.#states[number - FIRST_STATE] as State;
   }
 
-  #startState(before: Side): number {
+  #startState(before: CharacterKind): number {
     const known = this.#starts[before];
     if (known !== undefined) return known;
     this.#newSet();
-    const number = this.#arrive(this.#program.start, before) ? MATCH : this.#numberOf(before);
+    const number = this.#addReachable(this.#program.start, before) ? MATCH : this.#numberOf(before);
     if (number === NO_ROOM) return number;
     this.#starts[before] = number;
     if (this.#prefix !== '') {
-      this.#resting = this.#stateOf(number);
-      this.#restingNumber = number;
+      this.#prefixState = this.#stateOf(number);
+      this.#prefixStateNumber = number;
     }
     return number;
   }
 
-  /** Works out what a state and a letter lead to. */
-  #follow(from: number, letter: number): number {
+  /** Computes a transition. */
+  #computeTransition(from: number, letter: number): number {
     const state = this.#stateOf(from);
     const code = this.#alphabet.examples[letter] as number;
-    const side = this.#alphabet.sides[letter] as Side;
+    const kind = this.#alphabet.kinds[letter] as CharacterKind;
     this.#steps += STATE_STEPS + 2 * state.instructions.length;
-    const waiting = state.hasAssertions ? this.#settled(state, side) : state.instructions;
+    const waiting = state.hasAssertions ? this.#resolveAssertions(state, kind) : state.instructions;
     if (waiting === MATCH) return this.#put(from, letter, MATCH);
     if (letter === END_OF_TEXT) return this.#put(from, letter, DEAD);
     this.#newSet();
     for (let index = 0; index < waiting.length; index++) {
       const instruction = waiting[index] as number;
-      if (!takes(this.#program, instruction, code)) continue;
-      if (this.#arrive(this.#program.next[instruction] as number, side)) return this.#put(from, letter, MATCH);
+      if (!acceptsCharacter(this.#program, instruction, code)) continue;
+      if (this.#addReachable(this.#program.next[instruction] as number, kind)) return this.#put(from, letter, MATCH);
     }
-    if (this.#beginsLater && this.#arrive(this.#program.start, side)) return this.#put(from, letter, MATCH);
+    if (this.#startsLater && this.#addReachable(this.#program.start, kind)) return this.#put(from, letter, MATCH);
     this.#steps += 4 * this.#setSize;
     const statesBefore = this.#states;
-    const next = this.#numberOf(side);
-    // After all has been forgotten the old number stands for something else.
+    const next = this.#numberOf(kind);
+    // After clearing, the old state number is invalid.
     return next === NO_ROOM || this.#states !== statesBefore ? next : this.#put(from, letter, next);
   }
 
   #put(from: number, letter: number, next: number): number {
-    while (letter >= this.#row) this.#widen();
+    while (letter >= this.#row) this.#doubleColumns();
     this.#table[(from - FIRST_STATE) * this.#row + letter] = next;
     return next;
   }
 
-  /** Now that the next character is known, the assertions that look ahead can be decided. */
-  #settled({ instructions, before }: State, after: Side): Int32Array | typeof MATCH {
+  /** Resolves lookahead assertions, now that the next character is known. */
+  #resolveAssertions({ instructions, before }: State, after: CharacterKind): Int32Array | typeof MATCH {
     const { ops, next, detail } = this.#program;
     this.#newSet();
     const open = this.#open;
@@ -248,7 +245,7 @@ export class Automaton {
           open.length = 0;
           return MATCH;
         case ASSERT:
-          if (holds(detail[at] as number, before, after)) open.push(next[at] as number);
+          if (assertionHolds(detail[at] as number, before, after)) open.push(next[at] as number);
           break;
         case FORK:
           open.push(detail[at] as number, next[at] as number);
@@ -266,10 +263,10 @@ export class Automaton {
   }
 
   /**
-   * Puts everything into the set that an instruction leads to without a character, and assertions that look ahead
-   * themselves. Tells whether that is the end.
+   * Adds everything reachable from an instruction without consuming a character, and unresolved lookahead assertions.
+   * Returns true if the end is reachable.
    */
-  #arrive(instruction: number, before: Side): boolean {
+  #addReachable(instruction: number, before: CharacterKind): boolean {
     const { ops, next, detail } = this.#program;
     const open = this.#open;
     open.push(instruction);
@@ -285,14 +282,14 @@ export class Automaton {
       if (op === FORK) open.push(detail[at] as number, next[at] as number);
       else if (op !== ASSERT || (detail[at] !== TEXT_START && detail[at] !== LINE_START))
         this.#set[this.#setSize++] = at;
-      else if (holds(detail[at] as number, before, before)) open.push(next[at] as number);
+      else if (assertionHolds(detail[at] as number, before, before)) open.push(next[at] as number);
     }
     return false;
   }
 
-  /** The number of the state that is the set at hand; without room for it, all others may have to go. */
-  #numberOf(side: Side): number {
-    if (this.#setSize === 0 && !this.#beginsLater) return DEAD;
+  /** The state number of the current set; clears the table if there is no room. */
+  #numberOf(kind: CharacterKind): number {
+    if (this.#setSize === 0 && !this.#startsLater) return DEAD;
     const set = this.#set.subarray(0, this.#setSize).sort();
     let hash = 0;
     let hasAssertions = false;
@@ -301,7 +298,7 @@ export class Automaton {
       hash = (Math.imul(hash, 31) + instruction) | 0;
       if (this.#program.ops[instruction] === ASSERT) hasAssertions = true;
     }
-    const before = hasAssertions ? side : 0;
+    const before = hasAssertions ? kind : 0;
     for (const number of this.#numbers.get(hash) ?? []) {
       const known = this.#stateOf(number);
       if (known.before === before && isSame(known.instructions, set)) return number;
@@ -312,19 +309,19 @@ export class Automaton {
   #hasRoomFor(set: Int32Array): boolean {
     const own = STATE_WEIGHT + set.length + this.#row;
     if (this.#stateWeight + own + this.#states.length * this.#row <= MAX_WEIGHT) return true;
-    const isWorthIt = own < MAX_WEIGHT / 8 && this.#served >= WORTH * this.#states.length;
-    this.#forget();
-    return isWorthIt;
+    const paysOff = own < MAX_WEIGHT / 8 && this.#served >= MIN_CHARACTERS_PER_STATE * this.#states.length;
+    this.#clear();
+    return paysOff;
   }
 
-  #forget(): void {
+  #clear(): void {
     this.#states = [];
     this.#numbers = new Map();
     this.#table = new Int32Array(this.#row * FIRST_ROWS);
     this.#stateWeight = 0;
     this.#served = 0;
     this.#starts = [];
-    this.#restingNumber = this.#resting === undefined ? NO_ROOM : this.#add(this.#resting);
+    this.#prefixStateNumber = this.#prefixState === undefined ? NO_ROOM : this.#add(this.#prefixState);
   }
 
   #add(state: State): number {
@@ -342,8 +339,8 @@ export class Automaton {
     return number;
   }
 
-  /** Twice as many columns. */
-  #widen(): void {
+  /** Doubles the number of columns. */
+  #doubleColumns(): void {
     const [table, row] = [this.#table, this.#row];
     this.#row = 2 * row;
     this.#table = new Int32Array(2 * table.length);
@@ -359,7 +356,7 @@ function isSame(left: Int32Array, right: Int32Array): boolean {
   return true;
 }
 
-/** The plain text at the beginning. Not for halves of pairs nor U+FFFD, which is what such halves are read as. */
+/** The literal prefix of a program. Excludes surrogates and U+FFFD, which surrogates are read as. */
 function prefixOf({ start, ops, next, detail }: Program): string {
   let prefix = '';
   for (let at = start; ops[at] === CHARACTER && prefix.length < MAX_PREFIX; at = next[at] as number) {
