@@ -1,6 +1,6 @@
 /**
- * Which FlowSchema a request belongs to: the first that matches, in the order of their precedence. Schemas are put into a
- * form in which that is cheap to find out, once for each state of the objects.
+ * Matches requests with FlowSchemas, the first by precedence. Schemas are compiled once per state of the objects, so that
+ * matching is cheap.
  */
 
 import type {
@@ -13,13 +13,13 @@ import type {
 import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 
-/** A FlowSchema, ready to be asked. */
+/** A compiled FlowSchema. */
 export interface CompiledFlow {
   readonly name: string;
   readonly uid: string;
   readonly level: string;
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined;
-  /** Which requests of the user belong to it; undefined: none, whatever they ask for. */
+  /** A predicate for the user's requests; undefined if none of them can match. */
   testFor(user: User): Test<AccessAttributes> | undefined;
 }
 
@@ -38,13 +38,15 @@ export function compileFlow({ metadata, spec }: FlowSource): CompiledFlow {
     level: spec.priorityLevelConfiguration.name,
     distinguisher: spec.distinguisherMethod?.type,
     testFor(user) {
-      const tests = rules.filter(({ isMeant }) => isMeant(user)).map(({ covers }) => covers);
+      const tests = rules
+        .filter(({ matchesUser }) => matchesUser(user))
+        .map(({ matchesAttributes }) => matchesAttributes);
       return tests.length > 1 ? (attributes) => tests.some((test) => test(attributes)) : tests[0];
     },
   };
 }
 
-/** What tells a flow of the schema from another. */
+/** The flow distinguisher of a request. */
 export function distinguisherOf({ distinguisher }: CompiledFlow, user: User, attributes: AccessAttributes): string {
   if (distinguisher === 'ByUser') return user.user;
   if (distinguisher === 'ByNamespace' && attributes.type === 'resource') return attributes.namespace;
@@ -54,8 +56,8 @@ export function distinguisherOf({ distinguisher }: CompiledFlow, user: User, att
 const ALL = '*';
 
 interface CompiledRule {
-  readonly isMeant: Test<User>;
-  readonly covers: Test<AccessAttributes>;
+  readonly matchesUser: Test<User>;
+  readonly matchesAttributes: Test<AccessAttributes>;
 }
 
 function compileRule(rule: PolicyRulesWithSubjects): CompiledRule {
@@ -63,8 +65,8 @@ function compileRule(rule: PolicyRulesWithSubjects): CompiledRule {
   const resources = resourceRules.map(compileResourceRule);
   const paths = nonResourceRules.map(compilePathRule);
   return {
-    isMeant: compileSubjects(subjects),
-    covers(attributes) {
+    matchesUser: compileSubjects(subjects),
+    matchesAttributes(attributes) {
       if (attributes.type === 'resource') return resources.some((test) => test(attributes));
       return paths.some((test) => test(attributes));
     },
@@ -74,54 +76,53 @@ function compileRule(rule: PolicyRulesWithSubjects): CompiledRule {
 function compileSubjects(subjects: readonly FlowSubject[]): Test<User> {
   const names = new Set<string>();
   const groups = new Set<string>();
-  /** How names of service accounts of a whole namespace begin. */
-  const beginnings: string[] = [];
-  let everybody = false;
+  /** Name prefixes for the service accounts of a whole namespace. */
+  const prefixes: string[] = [];
+  let matchesAll = false;
   for (const { kind, user, group, serviceAccount } of subjects) {
     if (kind === 'User' && user !== undefined) {
-      if (user.name === ALL) everybody = true;
+      if (user.name === ALL) matchesAll = true;
       names.add(user.name);
     } else if (kind === 'Group' && group !== undefined) {
-      if (group.name === ALL) everybody = true;
+      if (group.name === ALL) matchesAll = true;
       groups.add(group.name);
     } else if (kind === 'ServiceAccount' && serviceAccount !== undefined) {
       const prefix = `system:serviceaccount:${serviceAccount.namespace}:`;
-      if (serviceAccount.name === ALL) beginnings.push(prefix);
+      if (serviceAccount.name === ALL) prefixes.push(prefix);
       else names.add(prefix + serviceAccount.name);
     }
   }
-  if (everybody) return () => true;
+  if (matchesAll) return () => true;
   return (user) =>
     names.has(user.user) ||
     (groups.size > 0 && user.groups?.some((group) => groups.has(group)) === true) ||
-    beginnings.some((beginning) => user.user.startsWith(beginning));
+    prefixes.some((start) => user.user.startsWith(start));
 }
 
 function compileResourceRule(rule: ResourcePolicyRule): Test<ResourceAttributes> {
-  const verbs = oneOf(rule.verbs);
-  const resources = oneOf(rule.resources);
-  const groups = oneOf(rule.apiGroups);
-  const namespaces = oneOf(rule.namespaces);
+  const verbs = matchesAny(rule.verbs);
+  const resources = matchesAny(rule.resources);
+  const groups = matchesAny(rule.apiGroups);
+  const namespaces = matchesAny(rule.namespaces);
   const clusterScope = rule.clusterScope === true;
   return ({ verb, group, resource, subresource, namespace }) =>
     verbs(verb) &&
     resources(subresource === '' ? resource : `${resource}/${subresource}`) &&
     groups(group) &&
-    // What is asked for in all namespaces at once is not in any.
+    // Requests across all namespaces count as cluster-scoped.
     (namespace === '' ? clusterScope : namespaces(namespace));
 }
 
 function compilePathRule({ verbs, nonResourceURLs }: NonResourcePolicyRule): Test<PathAttributes> {
-  const isVerb = oneOf(verbs);
-  const paths = oneOf(nonResourceURLs);
-  // A path stands for everything below it as well, with or without a star.
-  const beginnings = (nonResourceURLs ?? []).map((url) => url.replace(/\/?\*?$/, '/'));
-  return ({ verb, path }) =>
-    isVerb(verb) && (paths(path) || beginnings.some((beginning) => path.startsWith(beginning)));
+  const isVerb = matchesAny(verbs);
+  const paths = matchesAny(nonResourceURLs);
+  // A path also matches everything below it, with or without a wildcard.
+  const prefixes = (nonResourceURLs ?? []).map((url) => url.replace(/\/?\*?$/, '/'));
+  return ({ verb, path }) => isVerb(verb) && (paths(path) || prefixes.some((start) => path.startsWith(start)));
 }
 
-function oneOf(words: readonly string[] | null): Test<string> {
-  if (words?.length === 1 && words[0] === ALL) return () => true;
-  const known = new Set(words);
-  return (word) => known.has(word);
+function matchesAny(texts: readonly string[] | null): Test<string> {
+  if (texts?.length === 1 && texts[0] === ALL) return () => true;
+  const values = new Set(texts);
+  return (text) => values.has(text);
 }

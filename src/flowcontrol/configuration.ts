@@ -1,7 +1,6 @@
 /**
- * The objects of a cluster, ready for use: flows in the order in which they are asked, and levels with their seats. It is
- * brought up to date by whoever needs it, when the objects have changed; and every ten seconds, seats that one level does
- * not use are lent to others.
+ * The flow control configuration of a cluster: compiled flows by precedence, and priority levels with their seats. It is
+ * refreshed on use when the objects have changed; every ten seconds, unused seats are lent to other levels.
  */
 
 import { mandatoryFlow } from '../kinds/flowcontrol/v1/flow-schema/bootstrap.js';
@@ -15,32 +14,32 @@ import { invariant } from '../util/invariant.js';
 import { type CompiledFlow, compileFlow, type FlowSource, type Test } from './classify.js';
 import { Counts } from './counts.js';
 import { Level, type LevelSource } from './level.js';
-import { shareOut } from './limits.js';
+import { allocateSeats } from './limits.js';
 import type { FlowControlOptions } from './types.js';
 
-/** A FlowSchema with everything that a request matched by it needs. */
+/** A FlowSchema with everything that matched requests need. */
 export interface Flow extends CompiledFlow {
-  readonly place: Level;
+  readonly priorityLevel: Level;
   readonly counts: Counts;
-  /** Both uids, for the answer. */
+  /** Response headers with both uids. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A flow that a user's requests may belong to, and which of them do. */
-interface FlowOfUser {
+/** A flow that some of a user's requests match. */
+interface UserFlow {
   readonly flow: Flow;
   readonly test: Test<AccessAttributes>;
 }
 
 const DEFAULT_SEATS = 600;
 const LENDING_PERIOD_MS = 10_000;
-/** After so many idle periods nothing is left of past demand (0.977 to that power). */
+/** After this many idle periods, past demand is negligible (0.977 to that power). */
 const REMEMBERED_PERIODS = 1000;
 
-/** Schemas come and go; counts of more than this are not kept. */
-const MOST_COUNTS = 1024;
-/** Of whom it is known which flows are for them. */
-const MOST_USERS = 256;
+/** The number of counters kept, because schemas may come and go. */
+const MAX_COUNTS = 1024;
+/** The number of users whose matching flows are cached. */
+const MAX_USERS = 256;
 
 const EXEMPT = 'exempt';
 const CATCH_ALL = 'catch-all';
@@ -52,16 +51,16 @@ export class Configuration {
   readonly #counts = new Map<string, Counts>();
   #levels = new Map<string, Level>();
   #flows: readonly Flow[] = [];
-  readonly #byUser = new Map<string, readonly FlowOfUser[]>();
+  readonly #byUser = new Map<string, readonly UserFlow[]>();
   #seen = { flows: -1, levels: -1 };
-  /** When seats were last shared out by demand; whole periods after the beginning. */
-  #sharedOutMs: number;
+  /** When seats were last allocated by demand; a whole number of periods after the start. */
+  #allocatedMs: number;
   #lending: Undo | undefined;
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
     this.#totalSeats = options.totalSeats ?? DEFAULT_SEATS;
-    this.#sharedOutMs = options.clock.now();
+    this.#allocatedMs = options.clock.now();
     const header = (what: string) => headerCase(options.dialect.extension(`pf-${what}-uid`));
     this.#headerNames = { flowSchema: header('flowschema'), priorityLevel: header('prioritylevel') };
   }
@@ -74,18 +73,18 @@ export class Configuration {
     return [...this.#levels.values()];
   }
 
-  /** Brings everything to the present; cheap when nothing has changed. */
+  /** Updates everything; cheap if nothing changed. */
   refresh(now: number): void {
     const flows = this.#options.changes(FLOW_SCHEMAS);
     const levels = this.#options.changes(PRIORITY_LEVELS);
     if (flows !== this.#seen.flows || levels !== this.#seen.levels) {
       this.#seen = { flows, levels };
-      this.#digest(now);
+      this.#rebuild(now);
     }
     this.#lend(now);
   }
 
-  /** The first flow that matches. Whoever is neither known nor a stranger goes with the rest. */
+  /** The first flow that matches; users in neither system group use the catch-all flow. */
   flowOf(user: User, attributes: AccessAttributes): Flow {
     const found = this.#flowsOf(user).find(({ test }) => test(attributes));
     const flow = found?.flow ?? this.#flows.find(isCatchAll);
@@ -93,57 +92,57 @@ export class Configuration {
     return flow;
   }
 
-  /** Most flows are not for most users: those that are get looked up once for each. */
-  #flowsOf(user: User): readonly FlowOfUser[] {
+  /** Cached per user, because most flows do not match most users. */
+  #flowsOf(user: User): readonly UserFlow[] {
     const key = user.groups === undefined ? user.user : `${user.user}\0${user.groups.join('\0')}`;
-    const known = this.#byUser.get(key);
-    if (known !== undefined) return known;
-    const found: FlowOfUser[] = [];
+    const cached = this.#byUser.get(key);
+    if (cached !== undefined) return cached;
+    const found: UserFlow[] = [];
     for (const flow of this.#flows) {
       const test = flow.testFor(user);
       if (test !== undefined) found.push({ flow, test });
     }
-    if (this.#byUser.size >= MOST_USERS) this.#byUser.clear();
+    if (this.#byUser.size >= MAX_USERS) this.#byUser.clear();
     this.#byUser.set(key, found);
     return found;
   }
 
-  /** A request waits: it must not miss seats that are lent meanwhile. */
-  keepLending(now: number): void {
+  /** Keeps reallocating seats while a request waits. */
+  scheduleLending(now: number): void {
     if (this.#lending !== undefined) return;
     const { clock } = this.#options;
-    const dueMs = Math.max(0, this.#sharedOutMs + LENDING_PERIOD_MS - now);
+    const dueMs = Math.max(0, this.#allocatedMs + LENDING_PERIOD_MS - now);
     const run = () => {
       this.#lending = undefined;
       this.refresh(clock.now());
-      if (this.levels.some(({ queues }) => queues.waiting > 0)) this.keepLending(clock.now());
+      if (this.levels.some(({ queues }) => queues.waiting > 0)) this.scheduleLending(clock.now());
     };
     this.#lending = clock.after(dueMs, run, { background: true });
   }
 
-  /** A request of the level is over. */
-  released(level: Level): void {
-    // The seats of a level whose object is gone go to the others.
-    if (level.isLeaving && level.queues.isIdle) this.#seen = { flows: -1, levels: -1 };
+  /** Called when a request of the level has finished. */
+  onRelease(level: Level): void {
+    // The seats of a removed level go to the others.
+    if (level.isQuiescing && level.queues.isIdle) this.#seen = { flows: -1, levels: -1 };
   }
 
-  #digest(now: number): void {
+  #rebuild(now: number): void {
     const { objects, clock } = this.#options;
     const levels = new Map<string, Level>();
     const add = (source: LevelSource) => {
       const { name } = source.metadata;
       const level = this.#levels.get(name) ?? new Level(name, clock, now);
-      level.describe(source);
+      level.update(source);
       levels.set(name, level);
     };
     for (const object of objects.list(PRIORITY_LEVELS)) add(object as unknown as LevelSource);
-    // Flows are judged by what exists: they are not sent to a level that is only there for those who are on it already.
+    // Flows are matched against existing levels only, not against levels that are quiescing.
     const sources = this.#usableFlows(levels);
     for (const level of this.#levels.values()) {
       if (levels.has(level.name)) continue;
       if (mandatoryLevel(level.name) === undefined) {
         if (level.queues.isIdle) continue;
-        level.isLeaving = true;
+        level.isQuiescing = true;
       }
       levels.set(level.name, level);
     }
@@ -152,25 +151,25 @@ export class Configuration {
       if (spec !== undefined && !levels.has(name)) add({ metadata: { name, uid: '' }, spec });
     }
     this.#levels = levels;
-    if (this.#counts.size > MOST_COUNTS) this.#forgetCounts();
+    if (this.#counts.size > MAX_COUNTS) this.#dropUnusedCounts();
     this.#flows = sources.map((source) => this.#flowFrom(source));
     this.#byUser.clear();
     const sumOfShares = this.levels.reduce((sum, { shares }) => sum + shares.nominalConcurrencyShares, 0);
     for (const level of this.levels) level.setBounds(this.#totalSeats, sumOfShares);
     for (const level of this.levels) level.demand.endPeriod(now);
-    this.#shareOut(now);
+    this.#allocateSeats(now);
   }
 
-  /** Those whose level exists, in order; the two that must be there are imagined where they are not. */
+  /** The flows whose level exists, by precedence; missing mandatory flows are added. */
   #usableFlows(levels: ReadonlyMap<string, Level>): FlowSource[] {
     const objects = this.#options.objects.list(FLOW_SCHEMAS) as unknown as readonly FlowSource[];
     const usable = objects.filter(({ spec }) => levels.has(spec.priorityLevelConfiguration.name)).sort(byPrecedence);
-    const imagine = (name: string): FlowSource[] => {
+    const mandatoryFlows = (name: string): FlowSource[] => {
       const spec = mandatoryFlow(name);
       const isThere = usable.some(({ metadata }) => metadata.name === name);
       return spec === undefined || isThere ? [] : [{ metadata: { name, uid: '' }, spec }];
     };
-    return [...imagine(EXEMPT), ...usable, ...imagine(CATCH_ALL)];
+    return [...mandatoryFlows(EXEMPT), ...usable, ...mandatoryFlows(CATCH_ALL)];
   }
 
   #flowFrom(source: FlowSource): Flow {
@@ -179,7 +178,7 @@ export class Configuration {
     invariant(place !== undefined, 'a flow that is used has a level');
     const { flowSchema, priorityLevel } = this.#headerNames;
     const headers = Object.freeze({ [flowSchema]: compiled.uid, [priorityLevel]: place.uid });
-    return { ...compiled, place, counts: this.#countsOf(place.name, compiled.name), headers };
+    return { ...compiled, priorityLevel: place, counts: this.#countsOf(place.name, compiled.name), headers };
   }
 
   #countsOf(level: string, flow: string): Counts {
@@ -192,32 +191,31 @@ export class Configuration {
     return counts;
   }
 
-  /** Of flows that nobody is in; those that are still in use begin again at zero. */
-  #forgetCounts(): void {
+  /** Drops counters of flows without requests; flows that are still used restart at zero. */
+  #dropUnusedCounts(): void {
     for (const [key, { inQueue, executingSeats }] of this.#counts) {
       if (inQueue === 0 && executingSeats === 0) this.#counts.delete(key);
     }
   }
 
   /**
-   * Ends the periods that have passed. In those in which nobody came nothing has changed either, so that it is the same
-   * to look at them all when somebody does.
+   * Ends the elapsed periods. Nothing changes in periods without requests, so they can all be processed on the next one.
    */
   #lend(now: number): void {
-    if (now < this.#sharedOutMs) this.#sharedOutMs = now;
-    const periods = Math.floor((now - this.#sharedOutMs) / LENDING_PERIOD_MS);
+    if (now < this.#allocatedMs) this.#allocatedMs = now;
+    const periods = Math.floor((now - this.#allocatedMs) / LENDING_PERIOD_MS);
     if (periods === 0) return;
     for (let period = Math.max(1, periods - REMEMBERED_PERIODS); period <= periods; period++) {
-      const end = this.#sharedOutMs + period * LENDING_PERIOD_MS;
+      const end = this.#allocatedMs + period * LENDING_PERIOD_MS;
       for (const { demand } of this.#levels.values()) demand.endPeriod(end);
     }
-    this.#sharedOutMs += periods * LENDING_PERIOD_MS;
-    this.#shareOut(now);
+    this.#allocatedMs += periods * LENDING_PERIOD_MS;
+    this.#allocateSeats(now);
   }
 
-  #shareOut(now: number): void {
+  #allocateSeats(now: number): void {
     const { levels } = this;
-    const seats = shareOut(levels.map(({ claim }) => claim));
+    const seats = allocateSeats(levels.map(({ claim }) => claim));
     for (const [index, level] of levels.entries()) level.setCurrent(seats[index] ?? 0, now);
   }
 }
@@ -226,7 +224,7 @@ function isCatchAll({ name }: CompiledFlow): boolean {
   return name === CATCH_ALL;
 }
 
-/** `x-kubernetes-…` as servers spell it. */
+/** `X-Kubernetes-…` header capitalization. */
 function headerCase(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }

@@ -1,5 +1,5 @@
 /**
- * What is counted of the requests of one FlowSchema on one level. See `FlowCounts` for what the numbers mean.
+ * The counters of one FlowSchema on one priority level; see `FlowCounts` for their meaning.
  */
 import type { FlowCounts, RejectReason } from './types.js';
 

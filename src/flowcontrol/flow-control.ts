@@ -1,5 +1,5 @@
 /**
- * Priority and fairness: tickets for requests. See `types.ts` for what is promised.
+ * API priority and fairness: issues tickets for requests. See `types.ts` for the contract.
  */
 import type { AccessAttributes, ResourceAttributes } from '../protocol/access.js';
 import { onAbort } from '../util/abort.js';
@@ -7,15 +7,16 @@ import type { Clock, Undo } from '../util/clock.js';
 import { distinguisherOf } from './classify.js';
 import { Configuration, type Flow } from './configuration.js';
 import { Entry } from './queue-set.js';
-import type { FlowControl, FlowControlOptions, FlowDigest, FlowObserver, FlowTicket, RejectReason } from './types.js';
+import type { FlowControl, FlowControlOptions, FlowObserver, FlowRequest, FlowTicket, RejectReason } from './types.js';
 import { estimateWork } from './work.js';
 
+/** The 429 response of a rejected request; its body is plain text, whatever the client accepts. */
 export class FlowRejection extends Error {
   override readonly name = 'FlowRejection';
   readonly code = 429;
   readonly text = 'Too many requests, please try again later.\n';
   readonly reason: RejectReason;
-  /** Beside those of every text: when to come back, and what the request was matched with. */
+  /** Additional response headers: Retry-After and the matched uids. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(reason: RejectReason, headers: Readonly<Record<string, string>>) {
@@ -25,48 +26,12 @@ export class FlowRejection extends Error {
   }
 }
 
-/** Watches by this field of this resource are found by it, and so do not cost those who write other objects. */
-const INDEXED = { resource: 'pods', field: 'spec.nodeName' };
-
-class Watchers {
-  readonly #counts = new Map<string, number>();
-
-  /** A watch has begun; undone when it ends. */
-  add(attributes: ResourceAttributes): Undo {
-    if (isIndexed(attributes)) return () => undefined;
-    const key = keyOf(attributes, attributes.namespace, attributes.name);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      const left = (this.#counts.get(key) ?? 0) - 1;
-      if (left > 0) this.#counts.set(key, left);
-      else this.#counts.delete(key);
-    };
-  }
-
-  /** Those of the whole resource, of its namespace, and of the very object. */
-  of(attributes: ResourceAttributes): number {
-    if (this.#counts.size === 0) return 0;
-    const { namespace, name } = attributes;
-    let count = this.#count(attributes, '', '');
-    if (namespace !== '') count += this.#count(attributes, namespace, '');
-    if (name !== '') count += this.#count(attributes, namespace, name);
-    return count;
-  }
-
-  #count(attributes: ResourceAttributes, namespace: string, name: string): number {
-    return this.#counts.get(keyOf(attributes, namespace, name)) ?? 0;
-  }
-}
-
-/** One for each handler: ask for a ticket before a request, and give it back after. */
+/** Creates the flow control of one handler: call `admit` before each request, and `done` on the ticket after it. */
 export function createFlowControl(options: FlowControlOptions): FlowControl {
   const { clock, observer } = options;
   const configuration = new Configuration(options);
   const watchers = new Watchers();
-  const host: Host = { clock, observer, configuration, watchers };
+  const shared: SharedState = { clock, observer, configuration, watchers };
   const objects = (attributes: ResourceAttributes) => options.count?.(attributes);
   const watching = (attributes: ResourceAttributes) => watchers.of(attributes);
   return {
@@ -77,21 +42,21 @@ export function createFlowControl(options: FlowControlOptions): FlowControl {
       const now = clock.now();
       configuration.refresh(now);
       const flow = configuration.flowOf(user, attributes);
-      const { place, counts } = flow;
+      const { priorityLevel: place, counts } = flow;
       const work = estimateWork(digest, { maxSeats: place.maxSeats, objects, watchers: watching });
       const entry = new Entry(counts, distinguisherOf(flow, user, attributes), work);
-      const visit = new Visit(host, { flow, entry, digest, now });
+      const ticket = new RequestTicket(shared, { flow, entry, digest, now });
       const outcome = place.queues.enter(entry, now);
-      if (outcome === 'executing') return visit.begin(now);
-      if (outcome !== 'waiting') throw visit.reject(outcome, now);
-      configuration.keepLending(now);
-      return visit.wait(signal);
+      if (outcome === 'executing') return ticket.start(now);
+      if (outcome !== 'waiting') throw ticket.reject(outcome, now);
+      configuration.scheduleLending(now);
+      return ticket.wait(signal);
     },
     classify({ user, attributes }) {
       configuration.refresh(clock.now());
       const flow = configuration.flowOf(user, attributes);
       const distinguisher = distinguisherOf(flow, user, attributes);
-      return { flowSchema: flow.name, priorityLevel: flow.place.name, distinguisher };
+      return { flowSchema: flow.name, priorityLevel: flow.priorityLevel.name, distinguisher };
     },
     metrics: {
       flows() {
@@ -107,8 +72,8 @@ export function createFlowControl(options: FlowControlOptions): FlowControl {
   };
 }
 
-/** What all visits share. */
-interface Host {
+/** The state shared by all requests. */
+interface SharedState {
   readonly clock: Clock;
   readonly observer: FlowObserver | undefined;
   readonly configuration: Configuration;
@@ -117,54 +82,54 @@ interface Host {
 
 const MS_PER_SECOND = 1000;
 
-/** Of requests that say nothing else. */
+/** For requests without a timeout. */
 const DEFAULT_TIMEOUT_MS = 60_000;
-const LONGEST_WAIT_MS = 60_000;
-/** The part of its time that a request may wait for. */
-const WAITING_PART = 1 / 4;
+const MAX_WAIT_MS = 60_000;
+/** The fraction of its timeout that a request may wait. */
+const WAITING_FRACTION = 1 / 4;
 
-/** A request on its way: from the door to its seats, and out again. Whoever has begun has it as a ticket. */
-class Visit implements FlowTicket {
-  readonly #host: Host;
+/** One request, from arrival to completion. It becomes the ticket when it starts. */
+class RequestTicket implements FlowTicket {
+  readonly #shared: SharedState;
   readonly #flow: Flow;
   readonly #entry: Entry;
-  readonly #digest: FlowDigest;
-  readonly #cameMs: number;
-  #beganMs = 0;
-  #forgetWatch: Undo | undefined;
+  readonly #request: FlowRequest;
+  readonly #arrivedMs: number;
+  #startedMs = 0;
+  #uncountWatch: Undo | undefined;
 
-  constructor(host: Host, about: { flow: Flow; entry: Entry; digest: FlowDigest; now: number }) {
-    this.#host = host;
-    this.#flow = about.flow;
-    this.#entry = about.entry;
-    this.#digest = about.digest;
-    this.#cameMs = about.now;
+  constructor(shared: SharedState, parts: { flow: Flow; entry: Entry; digest: FlowRequest; now: number }) {
+    this.#shared = shared;
+    this.#flow = parts.flow;
+    this.#entry = parts.entry;
+    this.#request = parts.digest;
+    this.#arrivedMs = parts.now;
   }
 
   get headers(): Readonly<Record<string, string>> {
     return this.#flow.headers;
   }
 
-  begin(now: number): FlowTicket {
-    const { observer, watchers } = this.#host;
-    const { attributes } = this.#digest;
-    this.#beganMs = now;
-    if (!this.#flow.place.isExempt) this.#observeWaiting(observer, now, true);
-    if (attributes.type === 'resource' && attributes.verb === 'watch') this.#forgetWatch = watchers.add(attributes);
+  start(now: number): FlowTicket {
+    const { observer, watchers } = this.#shared;
+    const { attributes } = this.#request;
+    this.#startedMs = now;
+    if (!this.#flow.priorityLevel.isExempt) this.#observeWaiting(observer, now, true);
+    if (attributes.type === 'resource' && attributes.verb === 'watch') this.#uncountWatch = watchers.add(attributes);
     return this;
   }
 
   reject(reason: RejectReason, now: number): FlowRejection {
-    const { counts, place, headers } = this.#flow;
+    const { counts, priorityLevel: place, headers } = this.#flow;
     counts.reject(reason);
-    this.#observeWaiting(this.#host.observer, now, false);
+    this.#observeWaiting(this.#shared.observer, now, false);
     return new FlowRejection(reason, { ...headers, 'Retry-After': String(place.retryAfter.drop(now)) });
   }
 
-  /** The queue ends it, or the clock, or the client: whoever is first keeps the others from doing it again. */
+  /** Ends with a seat, the time limit or an abort, whichever comes first; it cancels the others. */
   wait(signal: AbortSignal | undefined): Promise<FlowTicket> {
-    const { clock } = this.#host;
-    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#digest;
+    const { clock } = this.#shared;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#request;
     return new Promise((resolve, reject) => {
       const end = () => {
         stopClock();
@@ -173,45 +138,81 @@ class Visit implements FlowTicket {
       const giveUp = (): FlowRejection => {
         end();
         const now = clock.now();
-        this.#flow.place.queues.giveUp(this.#entry, now);
+        this.#flow.priorityLevel.queues.cancel(this.#entry, now);
         return this.reject('time-out', now);
       };
-      const stopClock = clock.after(Math.min(LONGEST_WAIT_MS, timeoutMs * WAITING_PART), () => reject(giveUp()));
+      const stopClock = clock.after(Math.min(MAX_WAIT_MS, timeoutMs * WAITING_FRACTION), () => reject(giveUp()));
       const stopListening = onAbort(signal, () => {
         giveUp();
         reject(signal?.reason);
       });
       this.#entry.onDispatch = (now) => {
         end();
-        resolve(this.begin(now));
+        resolve(this.start(now));
       };
     });
   }
 
   done(): void {
-    const { clock, observer, configuration } = this.#host;
-    const { place, counts } = this.#flow;
+    const { clock, observer, configuration } = this.#shared;
+    const { priorityLevel: place, counts } = this.#flow;
     if (this.#entry.state === 'over') return;
     const now = clock.now();
-    const type = this.#forgetWatch === undefined ? 'regular' : 'watch';
-    observer?.executed(counts, (now - this.#beganMs) / MS_PER_SECOND, type);
-    // In periods that are over by now, it was still there.
+    const type = this.#uncountWatch === undefined ? 'regular' : 'watch';
+    observer?.executed(counts, (now - this.#startedMs) / MS_PER_SECOND, type);
+    // The request still counts in the periods that have elapsed.
     configuration.refresh(now);
     place.queues.finish(this.#entry, now);
-    configuration.released(place);
+    configuration.onRelease(place);
   }
 
   ended(): void {
     this.done();
-    this.#forgetWatch?.();
+    this.#uncountWatch?.();
   }
 
   #observeWaiting(observer: FlowObserver | undefined, now: number, executed: boolean): void {
-    observer?.waited(this.#flow.counts, (now - this.#cameMs) / MS_PER_SECOND, executed);
+    observer?.waited(this.#flow.counts, (now - this.#arrivedMs) / MS_PER_SECOND, executed);
+  }
+}
+/** Watches with this field selector are indexed, so they do not add cost to other writes. */
+const INDEXED = { resource: 'pods', field: 'spec.nodeName' };
+
+/** Counts active watches, because each write must notify them. */
+class Watchers {
+  readonly #counts = new Map<string, number>();
+
+  /** Counts a watch; the returned function removes it. */
+  add(attributes: ResourceAttributes): Undo {
+    if (isIndexed(attributes)) return () => undefined;
+    const key = keyOf(attributes, attributes.namespace, attributes.name);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      const left = (this.#counts.get(key) ?? 0) - 1;
+      if (left > 0) this.#counts.set(key, left);
+      else this.#counts.delete(key);
+    };
+  }
+
+  /** The watches that a write notifies: of the whole resource, its namespace, and the object. */
+  of(attributes: ResourceAttributes): number {
+    if (this.#counts.size === 0) return 0;
+    const { namespace, name } = attributes;
+    let count = this.#count(attributes, '', '');
+    if (namespace !== '') count += this.#count(attributes, namespace, '');
+    if (name !== '') count += this.#count(attributes, namespace, name);
+    return count;
+  }
+
+  #count(attributes: ResourceAttributes, namespace: string, name: string): number {
+    return this.#counts.get(keyOf(attributes, namespace, name)) ?? 0;
   }
 }
 
-/** Lines to what runs elsewhere may stay open for ever, and cost the server nothing. */
+/** Connect subresources may stay open indefinitely and cost the server nothing. */
 const UNLIMITED_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 const PROFILES = '/debug/pprof/';
 

@@ -1,25 +1,24 @@
 /**
- * How the seats of a server are shared out: by shares to begin with, and from then on by demand, within what each level
- * may lend and borrow.
+ * Allocates the seats of a server: initially by shares, then by demand within each level's lending and borrowing limits.
  */
 
-/** What a level says about its seats. */
+/** The shares of a level's spec. */
 export interface Shares {
   readonly nominalConcurrencyShares: number;
   readonly lendablePercent: number;
-  /** Absent: as much as the whole server has. */
+  /** Absent: limited by the whole server only. */
   readonly borrowingLimitPercent?: number;
 }
 
 export interface Bounds {
   readonly nominal: number;
-  /** What is left when everything is lent that may be. */
+  /** The minimum when everything lendable is lent. */
   readonly lower: number;
-  /** What it comes to when everything is borrowed that may be. */
+  /** The maximum when everything possible is borrowed. */
   readonly upper: number;
 }
 
-/** Rounded up, so that every level with shares has a seat: together they may have a few more than there are. */
+/** Rounds up, so that every level with shares gets a seat; the sum may slightly exceed the total. */
 export function boundsOf(shares: Shares, totalSeats: number, sumOfShares: number): Bounds {
   const { nominalConcurrencyShares, lendablePercent, borrowingLimitPercent } = shares;
   const nominal = sumOfShares === 0 ? 0 : Math.ceil((totalSeats * nominalConcurrencyShares) / sumOfShares);
@@ -29,68 +28,68 @@ export function boundsOf(shares: Shares, totalSeats: number, sumOfShares: number
   return { nominal, lower: nominal - lendable, upper: nominal + borrowed };
 }
 
-/** What is known of a level when seats are shared out anew. */
+/** The input of one level for the allocation. */
 export interface Claim extends Bounds {
-  /** Nobody waits on it: it takes what it needs, and the others have what is left. */
+  /** An exempt level takes what it needs; the others share the rest. */
   readonly isExempt: boolean;
-  /** See `demand.ts`. */
+  /** See `Demand`. */
   readonly highWatermark: number;
   readonly smoothed: number;
-  /** What it has up to now. */
+  /** The seats so far. */
   readonly current: number;
 }
 
-/** How many seats each level has from now on, in the order of the claims. */
-export function shareOut(claims: readonly Claim[]): number[] {
+/** The new number of seats of each level, in the order of the claims. */
+export function allocateSeats(claims: readonly Claim[]): number[] {
   const total = sum(claims, ({ nominal }) => nominal);
   const limited = claims.filter(({ isExempt }) => !isExempt);
   const exempt = sum(claims, (claim) => (claim.isExempt ? needOf(claim) : 0));
   const left = total - exempt;
-  const leastOfAll = sum(limited, ({ lower }) => lower);
-  const needOfAll = sum(limited, needOf);
-  if (left <= leastOfAll) return claims.map((claim) => (claim.isExempt ? needOf(claim) : claim.lower));
-  if (left <= needOfAll) {
-    // Not enough for what was used lately: all give up the same part of what is above their least.
-    const part = (left - leastOfAll) / (needOfAll - leastOfAll);
+  const minimumSum = sum(limited, ({ lower }) => lower);
+  const needSum = sum(limited, needOf);
+  if (left <= minimumSum) return claims.map((claim) => (claim.isExempt ? needOf(claim) : claim.lower));
+  if (left <= needSum) {
+    // Not enough for recent use: all give up the same fraction of what exceeds their minimum.
+    const part = (left - minimumSum) / (needSum - minimumSum);
     return claims.map((claim) =>
       claim.isExempt ? needOf(claim) : claim.lower + Math.round((needOf(claim) - claim.lower) * part),
     );
   }
-  // More than they may have together: seats of the exempt level that nobody may borrow. Everybody keeps what there is.
+  // More than their upper bounds together, because seats of the exempt level cannot be borrowed: no change.
   if (sum(limited, ({ upper }) => upper) < total) {
     return claims.map((claim) => (claim.isExempt ? needOf(claim) : claim.current));
   }
   const targets = limited.map((claim) => Math.max(needOf(claim), claim.smoothed));
-  // As the reference server does, the sum of all is shared out, although exempt requests have taken some of it.
-  const level = waterLevel(limited, targets, total);
+  // As in the reference server, the total includes the seats that exempt requests have taken.
+  const level = findFactor(limited, targets, total);
   let next = 0;
   return claims.map((claim) => {
     if (claim.isExempt) return needOf(claim);
     const target = targets[next++] ?? 0;
-    return Math.round(held(claim, target, level));
+    return Math.round(clampedSeats(claim, target, level));
   });
 }
 
-/** What a level may not be left without: what it used lately, but no more than is its own, unless nothing limits it. */
+/** The guaranteed seats: recent use up to the nominal limit; unlimited for exempt levels. */
 function needOf({ isExempt, nominal, lower, highWatermark }: Claim): number {
   return Math.max(lower, isExempt ? highWatermark : Math.min(nominal, highWatermark));
 }
 
-/** Who wants nothing still gets something of what nobody wants. */
-const LEAST_TARGET = 0.001;
+/** A level without demand still gets a part of unwanted seats. */
+const MIN_TARGET = 0.001;
 
-function held(claim: Claim, target: number, level: number): number {
-  return Math.max(needOf(claim), Math.min(claim.upper, level * Math.max(LEAST_TARGET, target)));
+function clampedSeats(claim: Claim, target: number, level: number): number {
+  return Math.max(needOf(claim), Math.min(claim.upper, level * Math.max(MIN_TARGET, target)));
 }
 
 /**
- * The factor by which every target is multiplied, so that the results, each held between what its level needs and the
- * most that it may have, come to `total`. The sum grows with the factor in straight lines, with a bend where a level
- * comes to one of its bounds: the last bend below `total` is looked for, and the rest is one division.
+ * The factor by which targets are multiplied so that the results, each clamped between its level's need and upper bound,
+ * sum up to `total`. The sum is piecewise linear in the factor, with a bend where a level reaches a bound: find the last
+ * bend below `total`, then solve the linear remainder.
  */
-function waterLevel(claims: readonly Claim[], targets: readonly number[], total: number): number {
-  const scaled = targets.map((target) => Math.max(LEAST_TARGET, target));
-  const at = (level: number): number => sum(claims, (claim, index) => held(claim, targets[index] ?? 0, level));
+function findFactor(claims: readonly Claim[], targets: readonly number[], total: number): number {
+  const scaled = targets.map((target) => Math.max(MIN_TARGET, target));
+  const at = (level: number): number => sum(claims, (claim, index) => clampedSeats(claim, targets[index] ?? 0, level));
   const bends = claims
     .flatMap((claim, index) => [needOf(claim), claim.upper].map((bound) => bound / (scaled[index] ?? 1)))
     .sort((left, right) => left - right);
@@ -99,7 +98,7 @@ function waterLevel(claims: readonly Claim[], targets: readonly number[], total:
     if (at(bend) >= total) break;
     from = bend;
   }
-  // Those that grow from here on: no longer at the lower bound, not yet at the upper one.
+  // The levels that grow from here: above the lower bound, below the upper one.
   const growing = sum(claims, (claim, index) => {
     const target = scaled[index] ?? 1;
     return needOf(claim) / target <= from && from < claim.upper / target ? target : 0;

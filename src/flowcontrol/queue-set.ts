@@ -1,23 +1,23 @@
 /**
- * The seats and queues of one priority level: fair queuing, for requests instead of packets.
+ * The seats and queues of one priority level: fair queuing of requests.
  *
- * Each queue gets the same part of the level's seats, as long as it can use it. The meter R counts what has been given
- * to every busy queue so far, in seats × time; it runs faster the more seats are used and the fewer queues are busy.
- * Every queue keeps the reading of R at which its next request would begin if all queues were served at once and evenly.
- * Of the requests at the heads of the queues, the one that would end first in that imagined world begins first in this
- * one. How long it takes is guessed (3 ms on each of its seats) and put right when it is over.
+ * Each queue gets an equal part of the level's seats, as long as it can use it. The progress meter R counts what every busy
+ * queue has been given so far, in seats × time; it runs faster the more seats are in use and the fewer queues are busy.
+ * Every queue keeps the value of R at which its next request would start if all queues were served evenly and in parallel.
+ * Of the requests at the heads of the queues, the one that would finish first in that virtual world is dispatched first.
+ * Its duration is estimated (3 ms on each of its seats) and corrected when it finishes.
  *
- *   One seat, requests of 30 ms. A1, A2 and A3 come to queue A, and then B1 to queue B.
- *     A1 begins, and A's next is at 0 + 3.
- *     A1 is over after 30 ms: A's next is at 3 − (3 − 30) = 30. R is at 30 × 1 seat ÷ 2 busy queues = 15.
- *     B1 would end at 0 + 3, A2 at 30 + 3: B1 begins, although A2 came first.
+ *   One seat, requests of 30 ms. A1, A2 and A3 arrive in queue A, then B1 in queue B.
+ *     A1 starts, and A's next start is 0 + 3.
+ *     A1 finishes after 30 ms: A's next start is 3 − (3 − 30) = 30. R is 30 × 1 seat ÷ 2 busy queues = 15.
+ *     B1 would finish at 0 + 3, A2 at 30 + 3: B1 starts, although A2 arrived first.
  *
- * Nothing is kept of a queue that nobody is in: there may be millions, of which a few are in use.
+ * Empty queues are not stored: there may be millions, of which a few are in use.
  */
 import type { Clock } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import type { Counts } from './counts.js';
-import { Line, type Standing } from './line.js';
+import { LinkedList, type ListLinks } from './linked-list.js';
 import { deal, flowHash } from './shuffle-shard.js';
 import type { Work } from './work.js';
 
@@ -32,24 +32,24 @@ export type Queuing =
       readonly queueLengthLimit: number;
     };
 
-/** A request on a level. The set keeps its own notes in it. */
-export class Entry implements Standing<Entry> {
+/** A request on a level, with the state that the queue set keeps for it. */
+export class Entry implements ListLinks<Entry> {
   readonly counts: Counts;
   readonly distinguisher: string;
-  /** Called in the moment in which a request that had to wait gets its seats. */
+  /** Called when a waiting request gets its seats. */
   onDispatch: ((now: number) => void) | undefined;
   state: 'new' | 'waiting' | 'executing' | 'over' = 'new';
-  /** See {@link Work}; a level that has become smaller may have changed its shape. */
+  /** See {@link Work}; the final seats shrink if the level has become smaller. */
   readonly seats: number;
   finalSeats: number;
   lingerMs: number;
-  /** What it takes of the meter, by estimate. */
+  /** The estimated cost in units of the meter. */
   readonly cost: number;
   /** Undefined on levels without queues. */
   queue: Queue | undefined;
-  ahead: Entry | undefined;
-  behind: Entry | undefined;
-  /** The reading of the meter when it came. */
+  previous: Entry | undefined;
+  next: Entry | undefined;
+  /** The value of the meter on arrival. */
   arrivedAt = 0;
   startedMs = 0;
 
@@ -62,7 +62,7 @@ export class Entry implements Standing<Entry> {
     this.cost = seatTime(work.seats, GUESS_MS) + seatTime(work.finalSeats, work.lingerMs);
   }
 
-  /** Seats are taken for both parts of the work at once. */
+  /** The seats for both phases of the work are taken at once. */
   get width(): number {
     return Math.max(this.seats, this.finalSeats);
   }
@@ -70,37 +70,37 @@ export class Entry implements Standing<Entry> {
 
 interface Queue {
   readonly index: number;
-  readonly waiting: Line<Entry>;
+  readonly waiting: LinkedList<Entry>;
   waitingSeats: number;
   waitingCost: number;
   executing: number;
   seatsInUse: number;
-  /** The reading of the meter at which its next request begins. */
-  next: number;
+  /** The value of the meter at which its next request starts. */
+  nextStart: number;
 }
 
-/** How long a request is taken to last before it is known. */
+/** The estimated duration of a request. */
 const GUESS_MS = 3;
-/** The meter counts in whole hundred-millionths of a seat's second, so that equal things stay equal. */
+/** The meter counts in integral units of 1e-8 seat-seconds, so that equal amounts compare equal. */
 const UNITS_PER_MS = 1e5;
 
 function seatTime(seats: number, ms: number): number {
   return Math.round(seats * ms * UNITS_PER_MS);
 }
 
-/** Hands are dealt once for each flow; when there are more flows than this, all are dealt anew. */
-const HANDS_KEPT = 1024;
+/** The number of cached hands; when there are more flows, the cache is cleared. */
+const MAX_HANDS = 1024;
 
 export class QueueSet {
   readonly #clock: Clock;
   readonly #onDemand: (seats: number, now: number) => void;
   #queuing: Queuing = { type: 'reject' };
   #limit = 0;
-  /** Queues that somebody is in, by their numbers. */
+  /** Queues with requests, by index. */
   readonly #queues = new Map<number, Queue>();
   #hands = new Map<string, readonly number[]>();
-  /** The number of the queue that had the last turn. */
-  #turn = 0;
+  /** The index of the queue that was dispatched last. */
+  #lastDispatched = 0;
   #enqueued = 0;
   #meter = 0;
   #meterMs: number;
@@ -109,7 +109,7 @@ export class QueueSet {
   #executing = 0;
   #seatsInUse = 0;
 
-  /** `onDemand` is told how many seats are in use or waited for. All times are of the clock. */
+  /** `onDemand` receives the number of seats in use or waited for. All times are those of the clock. */
   constructor(clock: Clock, onDemand: (seats: number, now: number) => void) {
     this.#clock = clock;
     this.#onDemand = onDemand;
@@ -124,7 +124,7 @@ export class QueueSet {
     return this.#waiting === 0 && this.#executing === 0;
   }
 
-  /** From now on. Whoever waits in a queue that is no more still has its turn. */
+  /** Applies a new configuration. Requests in queues that no longer exist are still dispatched. */
   configure(queuing: Queuing, limit: number, now: number): void {
     this.#sync(now);
     if (queuing !== this.#queuing) this.#hands = new Map();
@@ -133,7 +133,7 @@ export class QueueSet {
     this.#dispatch();
   }
 
-  /** A request has come. */
+  /** Adds a request. */
   enter(entry: Entry, now: number): 'executing' | 'waiting' | 'queue-full' | 'concurrency-limit' {
     this.#sync(now);
     if (this.#queuing.type !== 'queue') {
@@ -145,23 +145,23 @@ export class QueueSet {
     if (this.#seatsInUse >= this.#limit && queue.waiting.length >= this.#queuing.queueLengthLimit) return 'queue-full';
     this.#enqueue(entry, queue);
     this.#dispatch();
-    // It may have had its turn.
+    // It may have been dispatched.
     return (entry.state as Entry['state']) === 'executing' ? 'executing' : 'waiting';
   }
 
-  /** A request that waits does so no longer. */
-  giveUp(entry: Entry, now: number): void {
+  /** Removes a waiting request. */
+  cancel(entry: Entry, now: number): void {
     const { queue } = entry;
     invariant(entry.state === 'waiting' && queue !== undefined, 'only who waits can give up');
     this.#sync(now);
     entry.state = 'over';
     this.#dequeue(entry, queue);
-    this.#tellDemand();
-    this.#bound(queue);
-    this.#forgetIfUnused(queue);
+    this.#reportDemand();
+    this.#clampNextStart(queue);
+    this.#removeIfEmpty(queue);
   }
 
-  /** A request was carried out. Its seats are free when what it left behind is done, too. */
+  /** Finishes a request. Its seats are released after its additional latency. */
   finish(entry: Entry, now: number): void {
     invariant(entry.state === 'executing', 'only what was begun can be over');
     this.#sync(now);
@@ -172,8 +172,8 @@ export class QueueSet {
     if (queue !== undefined) {
       queue.executing--;
       const tookMs = Math.max(0, this.#meterMs - entry.startedMs);
-      queue.next -= seatTime(entry.seats, GUESS_MS - tookMs);
-      this.#bound(queue);
+      queue.nextStart -= seatTime(entry.seats, GUESS_MS - tookMs);
+      this.#clampNextStart(queue);
     }
     if (entry.lingerMs > 0) {
       this.#clock.after(
@@ -191,9 +191,9 @@ export class QueueSet {
     this.#dispatch();
   }
 
-  /** Brings the meter to the present, on the assumption that nothing has changed since it was last read. */
+  /** Advances the meter to the present; nothing has changed since the last call. */
   #sync(now: number): void {
-    // A clock may be set back.
+    // The clock may be set back.
     const passed = Math.max(0, now - this.#meterMs);
     this.#meterMs = now;
     if (passed === 0 || this.#queues.size === 0) return;
@@ -208,15 +208,15 @@ export class QueueSet {
 
   #hasRoomFor(seats: number): boolean {
     if (this.#queuing.type === 'exempt') return true;
-    // Who needs more than there is gets its turn when nobody else is there.
+    // A request wider than the limit runs alone.
     if (seats > this.#limit) return this.#executing === 0;
     return this.#seatsInUse + seats <= this.#limit;
   }
 
-  /** Of the flow's hand, the queue with the least work waiting in it. */
+  /** The queue of the flow's hand with the least waiting work. */
   #queueFor(entry: Entry, queuing: Queuing & { type: 'queue' }): Queue {
     const hand = this.#handOf(entry, queuing);
-    // Begun at another place every time, so that flows whose hands overlap do not meet more often than they must.
+    // A rotating start avoids extra collisions between flows with overlapping hands.
     const offset = this.#enqueued++ % hand.length;
     let best = 0;
     let least = Number.POSITIVE_INFINITY;
@@ -230,12 +230,12 @@ export class QueueSet {
     return (
       this.#queues.get(best) ?? {
         index: best,
-        waiting: new Line(),
+        waiting: new LinkedList(),
         waitingSeats: 0,
         waitingCost: 0,
         executing: 0,
         seatsInUse: 0,
-        next: 0,
+        nextStart: 0,
       }
     );
   }
@@ -243,16 +243,16 @@ export class QueueSet {
   #handOf({ counts, distinguisher }: Entry, { queues, handSize }: Queuing & { type: 'queue' }): readonly number[] {
     if (queues === 1) return ONLY_QUEUE;
     const key = `${counts.flowSchema}\0${distinguisher}`;
-    const known = this.#hands.get(key);
-    if (known !== undefined) return known;
-    if (this.#hands.size >= HANDS_KEPT) this.#hands.clear();
+    const cached = this.#hands.get(key);
+    if (cached !== undefined) return cached;
+    if (this.#hands.size >= MAX_HANDS) this.#hands.clear();
     const hand = deal(flowHash(counts.flowSchema, distinguisher), queues, handSize);
     this.#hands.set(key, hand);
     return hand;
   }
 
   #enqueue(entry: Entry, queue: Queue): void {
-    if (queue.waiting.length === 0 && queue.executing === 0) queue.next = this.#meter;
+    if (queue.waiting.length === 0 && queue.executing === 0) queue.nextStart = this.#meter;
     this.#queues.set(queue.index, queue);
     entry.state = 'waiting';
     entry.queue = queue;
@@ -263,8 +263,8 @@ export class QueueSet {
     this.#waiting++;
     this.#waitingSeats += entry.width;
     entry.counts.wait(1, entry.width);
-    this.#tellDemand();
-    this.#bound(queue);
+    this.#reportDemand();
+    this.#clampNextStart(queue);
   }
 
   #dequeue(entry: Entry, queue: Queue): void {
@@ -276,30 +276,30 @@ export class QueueSet {
     entry.counts.wait(-1, entry.width);
   }
 
-  /** As many as there is room for. */
+  /** Dispatches as many requests as fit. */
   #dispatch(): void {
     while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
       const { queue, entry } = this.#next();
-      // Nobody overtakes it, or the wide would wait for ever.
+      // No overtaking, or wide requests would starve.
       if (!this.#hasRoomFor(entry.width)) return;
       this.#dequeue(entry, queue);
-      this.#fit(entry);
-      this.#turn = queue.index;
-      queue.next += entry.cost;
+      this.#limitFinalSeats(entry);
+      this.#lastDispatched = queue.index;
+      queue.nextStart += entry.cost;
       this.#start(entry);
-      this.#bound(queue);
+      this.#clampNextStart(queue);
       entry.onDispatch?.(this.#meterMs);
     }
   }
 
-  /** Whose head ends first in the imagined world; of equals, who is first after the one that had the last turn. */
+  /** The queue whose head finishes first in virtual time; of equals, the next one in round-robin order. */
   #next(): { readonly queue: Queue; readonly entry: Entry } {
     let best: Queue | undefined;
     let bestEnd = Number.POSITIVE_INFINITY;
     for (const queue of this.#queues.values()) {
       const { first } = queue.waiting;
       if (first === undefined) continue;
-      const end = queue.next + first.cost;
+      const end = queue.nextStart + first.cost;
       if (best !== undefined && (end > bestEnd || (end === bestEnd && !this.#isSooner(queue, best)))) continue;
       best = queue;
       bestEnd = end;
@@ -310,13 +310,13 @@ export class QueueSet {
   }
 
   #isSooner(left: Queue, right: Queue): boolean {
-    const leftIsPast = left.index <= this.#turn;
-    const rightIsPast = right.index <= this.#turn;
+    const leftIsPast = left.index <= this.#lastDispatched;
+    const rightIsPast = right.index <= this.#lastDispatched;
     return leftIsPast === rightIsPast ? left.index < right.index : rightIsPast;
   }
 
-  /** What is left to do after the answer is done on no more seats than there are, and so takes longer. */
-  #fit(entry: Entry): void {
+  /** The final phase uses at most the limit, and takes longer accordingly. */
+  #limitFinalSeats(entry: Entry): void {
     if (entry.finalSeats <= this.#limit) return;
     entry.lingerMs = (entry.finalSeats * entry.lingerMs) / this.#limit;
     entry.finalSeats = this.#limit;
@@ -335,29 +335,29 @@ export class QueueSet {
       queue.executing++;
       queue.seatsInUse += width;
     }
-    this.#tellDemand();
+    this.#reportDemand();
   }
 
   #release({ queue, counts, width }: Entry): void {
     this.#seatsInUse -= width;
     counts.executingSeats -= width;
-    this.#tellDemand();
+    this.#reportDemand();
     if (queue === undefined) return;
     queue.seatsInUse -= width;
-    this.#forgetIfUnused(queue);
+    this.#removeIfEmpty(queue);
   }
 
-  /** A queue that could not use its part has no claim to what it did not use: it cannot begin before its head came. */
-  #bound(queue: Queue): void {
+  /** An idle queue accumulates no credit: its next start is not before the arrival of its head. */
+  #clampNextStart(queue: Queue): void {
     const { first } = queue.waiting;
-    if (first !== undefined) queue.next = Math.max(queue.next, first.arrivedAt);
+    if (first !== undefined) queue.nextStart = Math.max(queue.nextStart, first.arrivedAt);
   }
 
-  #forgetIfUnused(queue: Queue): void {
+  #removeIfEmpty(queue: Queue): void {
     if (queue.waiting.length === 0 && queue.executing === 0 && queue.seatsInUse === 0) this.#queues.delete(queue.index);
   }
 
-  #tellDemand(): void {
+  #reportDemand(): void {
     this.#onDemand(this.#seatsInUse + this.#waitingSeats, this.#meterMs);
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The contract of this folder: how requests share a server. Whoever serves requests asks for a ticket before each, and
- * gives it back after. A request is matched with a FlowSchema, which names its priority level; a level has seats, and
- * who finds none free waits in one of its queues or is turned away.
+ * The contract of flow control (API priority and fairness). A handler requests a ticket before each request and returns it
+ * afterwards. A request matches a FlowSchema, which names its priority level; a level has seats, and a request that finds
+ * none free waits in one of its queues or is rejected.
  *
- * Everything here happens at once, except the waiting itself.
+ * Everything is synchronous except the waiting.
  */
 
 import type { ObjectReader } from '../kinds/objects.js';
@@ -14,72 +14,72 @@ import type { RequestOptions, User } from '../protocol/request.js';
 import type { Clock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
-/** What is looked at of a request. */
-export interface FlowDigest {
+/** The parts of a request that flow control uses. */
+export interface FlowRequest {
   readonly user: User;
-  /** As an authorizer sees it: a namespace is in itself, and a list of one name is about that name. */
+  /** The access attributes, as for authorization. */
   readonly attributes: AccessAttributes;
-  /** Of lists and watches: how much work they are. */
+  /** The options of lists and watches, which determine their cost. */
   readonly options?: RequestOptions;
-  /** How long the request may take in all; absent: as long as the server gives. It waits for a quarter of that. */
+  /** The timeout of the request; absent: that of the server. A request waits at most a quarter of it. */
   readonly timeoutMs?: number;
 }
 
-/** A request that may be carried out. */
+/** The permission to process a request. */
 export interface FlowTicket {
-  /** For the answer: the uids of what the request was matched with. None where no limits apply (exec, log, proxy). */
+  /** Response headers with the matched uids. Empty where no limits apply (exec, log, proxy). */
   readonly headers: Readonly<Record<string, string>>;
-  /** The request was answered, or the watch has begun: its seats are free again. More than once is once. */
+  /** The request is answered, or the watch is established: releases the seats. Idempotent. */
   done(): void;
-  /** The watch is over: writes no longer count it among those who have to be told. Implies `done`. */
+  /** The watch has ended: writes no longer count it. Implies `done`. */
   ended(): void;
 }
 
 export interface FlowControl {
   /**
-   * Returns a ticket, or a promise of one for a request that has to wait. Throws, or rejects with, a FlowRejection when
-   * there is no room, and the signal's reason when it aborts before there is.
+   * Returns a ticket, or a promise of one if the request must wait. Throws or rejects with a FlowRejection if there is no
+   * room, and with the signal's reason if it aborts first.
    */
-  admit(digest: FlowDigest, signal?: AbortSignal): MaybePromise<FlowTicket>;
-  /** What a request would be matched with; changes nothing. */
-  classify(digest: Pick<FlowDigest, 'user' | 'attributes'>): Classification;
+  admit(digest: FlowRequest, signal?: AbortSignal): MaybePromise<FlowTicket>;
+  /** The classification of a request; has no effect. */
+  classify(digest: Pick<FlowRequest, 'user' | 'attributes'>): Classification;
   readonly metrics: FlowMetrics;
 }
 
 export interface FlowControlOptions {
   readonly objects: ObjectReader;
-  /** How often objects of a resource have been written: another number, another state. */
+  /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
   changes(resource: GroupResource): number;
   readonly clock: Clock;
   readonly dialect: Dialect;
-  /** Seats of the whole server, which levels share out among themselves; absent: 600. */
+  /** The seats of the whole server. Default: 600. */
   readonly totalSeats?: number;
   /**
-   * How many objects there are of a resource, named as clients do; undefined: not known. By it long lists take more
-   * seats than short ones; without it every list takes one.
+   * The number of objects of a resource, named as clients see it; undefined if unknown. Long lists take more seats; without
+   * this function every list takes one.
    */
   count?(resource: GroupResource): number | undefined;
-  /** Told how long things took. */
+  /** Receives durations. */
   readonly observer?: FlowObserver;
 }
 
-/** Where a request belongs. */
+/** The classification of a request. */
 export interface Classification {
   readonly flowSchema: string;
   readonly priorityLevel: string;
-  /** What tells the flow from others of the same schema: a user, a namespace, or nothing. */
+  /** The flow distinguisher: a user, a namespace, or empty. */
   readonly distinguisher: string;
 }
 
 /**
- * Why a request was turned away, in the words of the metrics: no free queue, no free seat on a level without queues, or
- * it waited too long (or was given up).
+ * Why a request was rejected, as in the metrics: its queue is full, there is no free seat on a level without queues, or it
+ * waited too long (or was aborted).
  */
 export type RejectReason = 'queue-full' | 'concurrency-limit' | 'time-out';
 
-/** What can be counted. Both answer for the moment they are called in. */
+/** Counters and gauges; values are current at the time of the call. */
 export interface FlowMetrics {
-  /** One for each pair of level and schema that a request was matched with. */
+  /** One for each pair of level and schema with requests. */
   flows(): readonly FlowCounts[];
   levels(): readonly LevelFigures[];
 }
@@ -87,17 +87,17 @@ export interface FlowMetrics {
 export interface FlowCounts {
   readonly priorityLevel: string;
   readonly flowSchema: string;
-  /** Since the beginning. */
+  /** Totals. */
   readonly dispatched: number;
   readonly rejected: Readonly<Partial<Record<RejectReason, number>>>;
-  /** At the moment. */
+  /** Current values. */
   readonly inQueue: number;
   readonly inQueueSeats: number;
   readonly executing: number;
   readonly executingSeats: number;
 }
 
-/** Seats of a level: what its shares come to, the least and the most that lending leaves it with, and what it has now. */
+/** The seats of a level: nominal by shares, the bounds of lending and borrowing, and the current number. */
 export interface LevelFigures {
   readonly priorityLevel: string;
   readonly nominal: number;
@@ -107,8 +107,8 @@ export interface LevelFigures {
 }
 
 export interface FlowObserver {
-  /** Seconds before a request was carried out, or turned away; levels that limit nothing are not told of. */
+  /** Seconds before a request was dispatched or rejected; not called for exempt levels. */
   waited(flow: FlowCounts, seconds: number, executed: boolean): void;
-  /** Seconds that a request, or the beginning of a watch, has taken. */
+  /** Seconds that a request, or the start of a watch, took. */
   executed(flow: FlowCounts, seconds: number, type: 'regular' | 'watch'): void;
 }

@@ -6,7 +6,7 @@
 import { resourceAttributes } from '../auth/attributes.js';
 import type { RequestAuthenticator, TokenReader } from '../auth/authentication.js';
 import { accessDeniedError } from '../auth/authorizer.js';
-import { ADMINISTRATOR, completeUser, ANONYMOUS_USER } from '../auth/identity.js';
+import { ADMINISTRATOR, ANONYMOUS_USER, completeUser } from '../auth/identity.js';
 import { readImpersonation } from '../auth/impersonation.js';
 import { errors } from '../meta/errors.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';

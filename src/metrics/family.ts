@@ -1,33 +1,24 @@
 /**
- * A metric and its series: one for each combination of label values that was met. There is a bound to how many, because
- * what labels say may come from clients.
+ * Metric families: their series, one for each combination of label values, and the Prometheus text format, version 0.0.4.
+ * The number of series is limited, because label values may come from clients.
  */
-
-/**
- * Metrics as Prometheus reads them: the text format, version 0.0.4.
- */
-
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-
-const HELP_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n' };
-
-const VALUE_ESCAPES: Readonly<Record<string, string>> = { ...HELP_ESCAPES, '"': '\\"' };
 
 export type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
-/** What every label of the series says that takes the place of those that are too many. */
+/** The label value of the series that collects everything beyond the limit. */
 export const OVERFLOW = 'unexpected';
 
 export interface FamilyOptions {
   readonly name: string;
   readonly labels: readonly string[];
-  /** How many series there may be beside the one for the rest. */
+  /** The maximum number of series, not counting the overflow series. */
   readonly limit: number;
-  /** False: nobody will see it, and nothing is kept. */
+  /** False: the metric is not printed and nothing is recorded. */
   readonly isShown: boolean;
-  /** Called when something is recorded for the first time. */
+  /** Called on the first recording. */
   readonly onFirstUse?: () => void;
-  /** Called when something was recorded for which there was no room. */
+  /** Called when a recording exceeds the limit. */
   readonly onOverflow: () => void;
 }
 
@@ -39,37 +30,37 @@ export class Family<Label extends string, Value extends Series> {
   readonly #options: FamilyOptions;
   readonly #make: () => Value;
   readonly #series = new Map<string, { readonly labels: Sample['labels']; readonly value: Value }>();
-  /** In the order in which they are shown. */
+  /** In printing order. */
   readonly #labels: readonly string[];
   #isUsed = false;
-  readonly #unseen: Value;
+  readonly #discarded: Value;
 
   constructor(options: FamilyOptions, make: () => Value) {
     this.#options = options;
     this.#make = make;
     this.#labels = [...options.labels].sort();
-    this.#unseen = make();
-    // Without labels there is one series, and it is there from the start.
+    this.#discarded = make();
+    // A metric without labels has one series from the start.
     if (options.labels.length === 0 && options.isShown) this.#add([]);
   }
 
-  /** The series of these labels; it stays the same, so it may be kept and recorded to without looking it up again. */
+  /** The series with these labels. It never changes, so callers may keep it to skip the lookup. */
   with(labels: Labels<Label>): Value {
-    if (!this.#options.isShown) return this.#unseen;
+    if (!this.#options.isShown) return this.#discarded;
     if (!this.#isUsed) {
       this.#isUsed = true;
       this.#options.onFirstUse?.();
     }
     const values = this.#labels.map((label) => wellFormed((labels as Readonly<Record<string, string>>)[label] ?? ''));
-    const known = this.#series.get(keyOf(values));
-    if (known !== undefined) return known.value;
+    const series = this.#series.get(keyOf(values));
+    if (series !== undefined) return series.value;
     if (this.#series.size < this.#options.limit) return this.#add(values);
     this.#options.onOverflow();
     const rest = this.#labels.map(() => OVERFLOW);
     return this.#series.get(keyOf(rest))?.value ?? this.#add(rest);
   }
 
-  /** Every line, in the order of the labels' values. */
+  /** All samples, sorted by label values. */
   samples(): Sample[] {
     return [...this.#series.values()]
       .sort((left, right) => compareValues(left.labels, right.labels))
@@ -84,12 +75,12 @@ export class Family<Label extends string, Value extends Series> {
   }
 }
 
-/** Halves of surrogate pairs all look the same once they are bytes, and two series must not. */
+/** Lone surrogates are replaced, because they are encoded alike and series must differ. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** With its length in front, no value can be taken for two. */
+/** Length prefixes make the key unambiguous. */
 function keyOf(values: readonly string[]): string {
   return values.map((value) => `${value.length}:${value}`).join('');
 }
@@ -102,7 +93,7 @@ function compareValues(left: Sample['labels'], right: Sample['labels']): number 
   return 0;
 }
 
-/** Only grows. */
+/** Only increases. */
 export class Counter implements Series {
   #value = 0;
 
@@ -132,10 +123,10 @@ export class Gauge implements Series {
   }
 }
 
-/** How many values there were up to each bound. Bounds rise. */
+/** Counts values up to each bound. Bounds are ascending. */
 export class Histogram implements Series {
   readonly #bounds: readonly number[];
-  /** By bucket, each without those before it; one more than there are bounds. */
+  /** Counts per bucket, not cumulative; one more than there are bounds. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -146,7 +137,7 @@ export class Histogram implements Series {
 
   observe(value: number): void {
     let bucket = 0;
-    // Not `value > bound`: what is no number is beyond all bounds.
+    // Not `value > bound`: NaN belongs to the last bucket.
     while (bucket < this.#bounds.length && !(value <= (this.#bounds[bucket] ?? 0))) bucket++;
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
     this.#sum += value;
@@ -163,7 +154,7 @@ export class Histogram implements Series {
   }
 }
 
-/** Bounds that rise by a factor. */
+/** Bounds that grow by a factor. */
 export function exponentialBuckets(start: number, factor: number, count: number): number[] {
   const bounds: number[] = [];
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
@@ -172,14 +163,14 @@ export function exponentialBuckets(start: number, factor: number, count: number)
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** One line: what stands behind the name of its family, its labels in their order, and its value. */
+/** One line: suffix of the family name, ordered labels and value. */
 export interface Sample {
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly value: number;
 }
 
-/** A family of which there is nothing to show is not shown at all. */
+/** A family without samples is not printed. */
 export function printFamily(
   { name, help, type }: { readonly name: string; readonly help: string; readonly type: MetricType },
   samples: readonly Sample[],
@@ -193,16 +184,19 @@ export function printFamily(
   return text;
 }
 
+const HELP_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n' };
+const VALUE_ESCAPES: Readonly<Record<string, string>> = { ...HELP_ESCAPES, '"': '\\"' };
+
 function escapeHelp(text: string): string {
   return text.replace(/[\\\n]/g, (character) => HELP_ESCAPES[character] ?? character);
 }
 
-/** A label may come from outside: nothing in it may end the label, or the line. */
+/** Label values are untrusted: they must not end the label or the line. */
 function escapeValue(text: string): string {
   return text.replace(/[\\"\n]/g, (character) => VALUE_ESCAPES[character] ?? character);
 }
 
-/** The fewest digits that still give the number; with an exponent from a million on, and below a ten-thousandth. */
+/** The shortest digits that round-trip; with an exponent from 1e6 and below 1e-4, like Go's %g. */
 export function printNumber(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
   if (value === 0) return '0';

@@ -1,5 +1,5 @@
 /**
- * All metrics of a server: what each promises, which of them are shown in this release, and the page that shows them.
+ * The registry of a server's metrics: their stability, their visibility in this release, and the metrics page.
  * spec: Deprecation rules 9
  */
 import { compareReleases, parseRelease, REFERENCE_RELEASE, type Release } from '../kinds/lifecycle.js';
@@ -16,7 +16,7 @@ import {
   type Sample,
 } from './family.js';
 
-/** How long a metric is promised to stay: ALPHA not at all. */
+/** The stability of a metric; ALPHA promises nothing. */
 export type Stability = 'ALPHA' | 'BETA' | 'STABLE';
 
 export interface MetricOptions<Label extends string = string> {
@@ -24,29 +24,29 @@ export interface MetricOptions<Label extends string = string> {
   readonly help: string;
   readonly stability: Stability;
   readonly labels?: readonly Label[];
-  /** The release since which there is something better. Shown for three releases, hidden in the next, then gone. */
+  /** The release that deprecated it. Printed for three releases, hidden in the next, then removed. */
   readonly deprecatedVersion?: Release;
 }
 
 export interface RegistryOptions {
-  /** Which release is played. */
+  /** The emulated release. */
   readonly release?: Release | undefined;
-  /** The release before this one: shows once more what it showed and this one hides. */
+  /** The previous release: prints what it printed and this one hides. */
   readonly showHiddenMetricsForVersion?: string | undefined;
-  /** Told when a deprecated metric is recorded for the first time. */
+  /** Called when a deprecated metric is recorded for the first time. */
   readonly onDeprecated?: ((message: string) => void) | undefined;
-  /** How many series a metric may have; 5000 unless said otherwise. */
+  /** The maximum number of series per metric. Default: 5000. */
   readonly seriesLimit?: number | undefined;
 }
 
-/** Reads what somebody else keeps, when the page is printed. */
+/** Reads values that are kept elsewhere, when the page is printed. */
 export type ReadValues<Label extends string> = () => Iterable<readonly [labels: Labels<Label>, value: number]>;
 
 const DEFAULT_SERIES_LIMIT = 5000;
-/** For how many releases a deprecated metric is still shown. */
+/** The number of releases in which a deprecated metric is still printed. */
 const RELEASES_SHOWN = 3;
 
-type Standing = 'shown' | 'deprecated' | 'hidden' | 'gone';
+type Visibility = 'shown' | 'deprecated' | 'hidden' | 'gone';
 
 interface Registered {
   readonly name: string;
@@ -64,7 +64,7 @@ export class MetricsRegistry {
   readonly #names = new Set<string>();
   readonly #overflow: Counter;
 
-  /** Throws TypeError for a release whose hidden metrics cannot be shown. */
+  /** Throws a TypeError for an invalid `showHiddenMetricsForVersion`. */
   constructor(options: RegistryOptions = {}) {
     this.release = options.release ?? REFERENCE_RELEASE;
     this.#showsHidden = showsHidden(this.release, options.showHiddenMetricsForVersion);
@@ -91,17 +91,17 @@ export class MetricsRegistry {
     return this.#family(options, 'histogram', () => new Histogram(options.buckets));
   }
 
-  /** A metric whose values are kept elsewhere. */
+  /** Registers a metric whose values are kept elsewhere. */
   collect<const Label extends string = never>(
     options: MetricOptions<Label> & { readonly type: 'counter' | 'gauge' },
     read: ReadValues<Label>,
   ): void {
-    const about = this.#familyOptions(options);
-    const { labels: _labels, onFirstUse = () => undefined, ...rest } = about;
-    const tellOnce = once(onFirstUse);
+    const familyOptions = this.#familyOptions(options);
+    const { labels: _labels, onFirstUse = () => undefined, ...rest } = familyOptions;
+    const warnOnce = once(onFirstUse);
     this.#register(options, options.type, () => {
       const family = new Family<Label, Gauge>(
-        { ...rest, labels: options.labels ?? [], onFirstUse: tellOnce },
+        { ...rest, labels: options.labels ?? [], onFirstUse: warnOnce },
         () => new Gauge(),
       );
       for (const [labels, value] of read()) family.with(labels).add(value);
@@ -109,7 +109,7 @@ export class MetricsRegistry {
     });
   }
 
-  /** The page. */
+  /** The metrics page. */
   print(): string {
     const families = [...this.#registered.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
     return families.map((family) => printFamily(family, family.samples())).join('');
@@ -134,20 +134,20 @@ export class MetricsRegistry {
     );
     invariant(!this.#names.has(name), `there is one metric ${name}`);
     this.#names.add(name);
-    const standing = this.#standing(deprecatedVersion);
-    if (!this.#isShown(standing)) return;
-    const notice = standing === 'shown' ? '' : `(Deprecated from ${deprecatedVersion}) `;
+    const visibility = this.#visibilityOf(deprecatedVersion);
+    if (!this.#isShown(visibility)) return;
+    const notice = visibility === 'shown' ? '' : `(Deprecated from ${deprecatedVersion}) `;
     this.#registered.set(name, { name, help: `[${stability}] ${notice}${options.help}`, type, samples });
   }
 
   #familyOptions({ name, labels = [], deprecatedVersion }: MetricOptions): FamilyOptions {
-    const standing = this.#standing(deprecatedVersion);
+    const visibility = this.#visibilityOf(deprecatedVersion);
     return {
       name,
       labels,
       limit: this.#seriesLimit,
-      isShown: this.#isShown(standing),
-      ...(standing === 'shown' ? {} : { onFirstUse: () => this.#warn(name, deprecatedVersion) }),
+      isShown: this.#isShown(visibility),
+      ...(visibility === 'shown' ? {} : { onFirstUse: () => this.#warn(name, deprecatedVersion) }),
       onOverflow: () => this.#overflow.add(),
     };
   }
@@ -156,11 +156,11 @@ export class MetricsRegistry {
     this.#onDeprecated(`metric ${name} is deprecated from ${since} on and will be hidden, then removed`);
   }
 
-  #isShown(standing: Standing): boolean {
-    return standing === 'shown' || standing === 'deprecated' || (standing === 'hidden' && this.#showsHidden);
+  #isShown(visibility: Visibility): boolean {
+    return visibility === 'shown' || visibility === 'deprecated' || (visibility === 'hidden' && this.#showsHidden);
   }
 
-  #standing(deprecatedVersion: Release | undefined): Standing {
+  #visibilityOf(deprecatedVersion: Release | undefined): Visibility {
     if (deprecatedVersion === undefined || compareReleases(deprecatedVersion, this.release) > 0) return 'shown';
     const [major, minor] = parseRelease(this.release) ?? [0, 0];
     const [since, sinceMinor] = parseRelease(deprecatedVersion) ?? [0, 0];

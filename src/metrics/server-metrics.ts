@@ -1,6 +1,6 @@
 /**
- * The metrics of an API server, under the names that dashboards and alerts look for. Whoever serves requests tells what
- * happens as it happens; what others count themselves is read when the page is printed (see `sources.ts`).
+ * The metrics of an API server, under the names that dashboards and alerts expect. The HTTP handler reports requests as
+ * they happen; values that other parts count are read when the page is printed (see `sources.ts`).
  */
 
 import type { Release } from '../kinds/lifecycle.js';
@@ -10,59 +10,14 @@ import { type Counter, exponentialBuckets, type Family, type Gauge, type Histogr
 import { MetricsRegistry, type RegistryOptions } from './registry.js';
 import { collectSources, type FlowFigures, flowLabels, type MetricSources } from './sources.js';
 
-/**
- * The most of something at one time during the last second: what is gone before anybody looks still shows.
- */
-const PERIOD_MS = 1000;
-
-export class Watermark {
-  readonly #now: () => number;
-  #current = 0;
-  #highest = 0;
-  /** Of the second before. */
-  #before = 0;
-  #period = 0;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** Returns what takes it away again; more than once is once. */
-  add(): () => void {
-    this.#turn();
-    this.#current++;
-    if (this.#current > this.#highest) this.#highest = this.#current;
-    let isThere = true;
-    return () => {
-      if (!isThere) return;
-      isThere = false;
-      this.#turn();
-      this.#current--;
-    };
-  }
-
-  get value(): number {
-    this.#turn();
-    return Math.max(this.#before, this.#highest);
-  }
-
-  #turn(): void {
-    const period = Math.floor(this.#now() / PERIOD_MS);
-    if (period === this.#period) return;
-    this.#before = period === this.#period + 1 ? this.#highest : this.#current;
-    this.#highest = this.#current;
-    this.#period = period;
-  }
-}
-
 export interface ServerMetricsOptions extends RegistryOptions {
   readonly dialect?: Dialect | undefined;
-  /** Milliseconds since the epoch, by the clock of the cluster. */
+  /** Milliseconds since the epoch by the cluster's clock. */
   readonly now?: (() => number) | undefined;
   readonly sources?: MetricSources | undefined;
 }
 
-/** What a request was about. Empty where that has no meaning. */
+/** The target of a request. Fields that do not apply are empty. */
 export interface RequestSubject {
   /** In capitals: `GET`, `LIST`, `APPLY`, `CONNECT`. */
   readonly verb: string;
@@ -78,7 +33,7 @@ export interface RequestSubject {
 export interface RequestFigures {
   readonly code: number;
   readonly seconds?: number | undefined;
-  /** Of the answer; only answers to reads are measured. */
+  /** The size of the response; only responses to reads are recorded. */
   readonly bytes?: number | undefined;
 }
 
@@ -86,9 +41,9 @@ export type InflightKind = 'readOnly' | 'mutating';
 
 const LONG_BUCKETS = [1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 const REQUEST_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, ...LONG_BUCKETS];
-/** From a kilobyte to a gigabyte. */
+/** From 1 kB to 1 GB. */
 const SIZE_BUCKETS = exponentialBuckets(1000, 10, 7);
-/** From one kibibyte to 128. */
+/** From 1 KiB to 128 KiB. */
 const EVENT_BUCKETS = exponentialBuckets(1024, 2, 8);
 const FLOW_BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 
@@ -122,33 +77,33 @@ export class ServerMetrics {
     this.#inflight = { readOnly: new Watermark(now), mutating: new Watermark(now) };
     this.#requests = registry.counter({
       name: 'apiserver_request_total',
-      help: 'Requests that were answered, by what they were about and how they ended.',
+      help: 'Requests that were answered, by target and response code.',
       stability: 'STABLE',
       labels: [...SUBJECT, 'dry_run', 'code'],
     });
     this.#durations = registry.histogram({
       name: 'apiserver_request_duration_seconds',
-      help: 'How long requests took, in seconds, by what they were about.',
+      help: 'Duration of requests in seconds.',
       stability: 'STABLE',
       labels: [...SUBJECT, 'dry_run'],
       buckets: REQUEST_BUCKETS,
     });
     this.#sizes = registry.histogram({
       name: 'apiserver_response_sizes',
-      help: 'How long the answers to reads were, in bytes.',
+      help: 'Size of responses to reads in bytes.',
       stability: 'STABLE',
       labels: SUBJECT,
       buckets: SIZE_BUCKETS,
     });
     this.#longRunning = registry.gauge({
       name: 'apiserver_longrunning_requests',
-      help: 'Requests that are open and may stay so: watches, and lines to what runs elsewhere.',
+      help: 'Open long-running requests: watches and connect subresources.',
       stability: 'STABLE',
       labels: SUBJECT,
     });
     this.#deprecated = registry.gauge({
       name: 'apiserver_requested_deprecated_apis',
-      help: 'Versions that go away and that somebody has asked for; 1 for each.',
+      help: 'Deprecated API versions that were requested; 1 for each.',
       stability: 'STABLE',
       labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
     });
@@ -160,33 +115,33 @@ export class ServerMetrics {
     });
     this.#eventSizes = registry.histogram({
       name: 'apiserver_watch_events_sizes',
-      help: 'How long the events of watches were, in bytes.',
+      help: 'Size of watch events in bytes.',
       stability: 'ALPHA',
       labels: EVENT,
       buckets: EVENT_BUCKETS,
     });
     this.#authentications = registry.counter({
       name: 'authentication_attempts',
-      help: 'Attempts to find out who asks, by what came of them.',
+      help: 'Authentication attempts by result.',
       stability: 'ALPHA',
       labels: ['result'],
     });
     this.#authorizations = registry.counter({
       name: 'authorization_attempts_total',
-      help: 'Decisions about who may do what: allowed, denied, no-opinion or error.',
+      help: 'Authorization decisions: allowed, denied, no-opinion or error.',
       stability: 'ALPHA',
       labels: ['result'],
     });
     this.#flowWaits = registry.histogram({
       name: 'apiserver_flowcontrol_request_wait_duration_seconds',
-      help: 'How long requests waited for a seat, in seconds, and whether they got one.',
+      help: 'Time that requests waited for a seat in seconds, and whether they got one.',
       stability: 'BETA',
       labels: [...FLOW, 'execute'],
       buckets: FLOW_BUCKETS,
     });
     this.#flowTimes = registry.histogram({
       name: 'apiserver_flowcontrol_request_execution_seconds',
-      help: 'How long requests kept their seats, in seconds.',
+      help: 'Time that requests kept their seats in seconds.',
       stability: 'ALPHA',
       labels: [...FLOW, 'type'],
       buckets: FLOW_BUCKETS,
@@ -194,7 +149,7 @@ export class ServerMetrics {
     registry.collect(
       {
         name: 'apiserver_current_inflight_requests',
-        help: 'The most requests at one time during the last second, long-running ones aside.',
+        help: 'Maximum number of concurrent requests during the last second, except long-running ones.',
         stability: 'STABLE',
         labels: ['request_kind'],
         type: 'gauge',
@@ -208,13 +163,13 @@ export class ServerMetrics {
     return this.#registry.release;
   }
 
-  /** What records requests of one kind with one outcome; to be kept by whoever has many of them. */
+  /** A recorder for requests with one target and code; callers may keep it. */
   requestsOf(subject: RequestSubject, code: number): (figures: Omit<RequestFigures, 'code'>) => void {
     const labels = labelsOf(subject);
     const dryRun = { ...labels, dry_run: subject.dryRun };
     const total = this.#requests.with({ ...dryRun, code: String(code) });
     const isRead = subject.verb === 'GET' || subject.verb === 'LIST' || subject.verb === 'WATCH';
-    // There is no series before there is something in it.
+    // Series are created with their first value.
     let durations: Histogram | undefined;
     let sizes: Histogram | undefined;
     return ({ seconds, bytes }) => {
@@ -234,21 +189,21 @@ export class ServerMetrics {
     this.requestsOf(subject, code)(figures);
   }
 
-  /** Somebody has asked for a version that goes away; `removedRelease` is empty where its end is not decided. */
+  /** Records a request to a deprecated version; `removedRelease` is empty if its removal is not scheduled. */
   deprecatedRequest(
-    about: Pick<RequestSubject, 'group' | 'version' | 'resource' | 'subresource'>,
+    subject: Pick<RequestSubject, 'group' | 'version' | 'resource' | 'subresource'>,
     removedRelease: string,
   ): void {
-    const { group, version, resource, subresource } = about;
+    const { group, version, resource, subresource } = subject;
     this.#deprecated.with({ group, version, resource, subresource, removed_release: removedRelease }).set(1);
   }
 
-  /** A request has begun that will end soon. Returns what to call when it has. */
+  /** Counts a short request. Returns a function to call at its end. */
   inflight(kind: InflightKind): () => void {
     return this.#inflight[kind].add();
   }
 
-  /** A request has begun that may stay open. Returns what to call when it has ended; more than once is once. */
+  /** Counts a long-running request. Returns a function to call at its end; idempotent. */
   longRunning(subject: Omit<RequestSubject, 'dryRun'>): () => void {
     const gauge = this.#longRunning.with(labelsOf(subject));
     gauge.add(1);
@@ -259,9 +214,9 @@ export class ServerMetrics {
     };
   }
 
-  /** What counts the events of one watch; called with the length of each in bytes. */
-  watchEvents(about: { readonly group: string; readonly version: string; readonly kind: string }) {
-    const { group, version, kind } = about;
+  /** A recorder for the events of one watch; called with the size of each event in bytes. */
+  watchEvents(subject: { readonly group: string; readonly version: string; readonly kind: string }) {
+    const { group, version, kind } = subject;
     const count = this.#events.with({ group, version, kind });
     const sizes = this.#eventSizes.with({ group, version, kind });
     return (bytes: number): void => {
@@ -270,7 +225,7 @@ export class ServerMetrics {
     };
   }
 
-  /** `failure`: there were no credentials that anybody knew, or no good ones. */
+  /** `failure`: the credentials are missing, unknown or invalid. */
   authentication(result: 'success' | 'failure'): void {
     this.#authentications.with({ result }).add();
   }
@@ -279,7 +234,7 @@ export class ServerMetrics {
     this.#authorizations.with({ result: resultOf(decision) }).add();
   }
 
-  /** What flow control tells: give this to it as its observer. */
+  /** The observer for flow control. */
   readonly flowObserver = {
     waited: (flow: FlowNames, seconds: number, executed: boolean): void =>
       this.#flowWaits.with({ ...flowLabels(flow), execute: String(executed) }).observe(seconds),
@@ -302,4 +257,47 @@ function resultOf({ allowed, denied, error }: AccessDecision): 'allowed' | 'deni
   if (allowed) return 'allowed';
   if (error !== undefined) return 'error';
   return denied === true ? 'denied' : 'no-opinion';
+}
+/** The maximum over the last second is kept, so that short peaks are visible. */
+const PERIOD_MS = 1000;
+
+/** The maximum number of concurrent items during the last one to two seconds. */
+export class Watermark {
+  readonly #now: () => number;
+  #current = 0;
+  #highest = 0;
+  /** The maximum of the previous second. */
+  #previous = 0;
+  #period = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Returns a function that removes the item; idempotent. */
+  add(): () => void {
+    this.#rollOver();
+    this.#current++;
+    if (this.#current > this.#highest) this.#highest = this.#current;
+    let isThere = true;
+    return () => {
+      if (!isThere) return;
+      isThere = false;
+      this.#rollOver();
+      this.#current--;
+    };
+  }
+
+  get value(): number {
+    this.#rollOver();
+    return Math.max(this.#previous, this.#highest);
+  }
+
+  #rollOver(): void {
+    const period = Math.floor(this.#now() / PERIOD_MS);
+    if (period === this.#period) return;
+    this.#previous = period === this.#period + 1 ? this.#highest : this.#current;
+    this.#highest = this.#current;
+    this.#period = period;
+  }
 }

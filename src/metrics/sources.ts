@@ -1,87 +1,19 @@
 /**
- * What other parts of the server count themselves: read when the metrics page is printed, so that keeping count costs
- * nobody anything.
+ * Metrics that other parts of the server count themselves. They are read when the page is printed, so recording costs
+ * nothing.
  */
 
 import type { Release } from '../kinds/lifecycle.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { MetricsRegistry, Stability } from './registry.js';
 
-const PREFIX = 'apiserver_flowcontrol_';
-
-const OF_FLOWS: Readonly<Record<string, Shown<FlowFigures>>> = {
-  dispatched_requests_total: {
-    stability: 'BETA',
-    help: 'Requests that got a seat.',
-    figure: ({ dispatched }) => dispatched,
-    type: 'counter',
-  },
-  current_inqueue_requests: {
-    stability: 'BETA',
-    help: 'Requests that wait in queues.',
-    figure: ({ inQueue }) => inQueue,
-  },
-  current_inqueue_seats: {
-    stability: 'ALPHA',
-    help: 'Seats that waiting requests need.',
-    figure: ({ inQueueSeats }) => inQueueSeats,
-  },
-  current_executing_requests: {
-    stability: 'BETA',
-    help: 'Requests that have a seat.',
-    figure: ({ executing }) => executing,
-  },
-  current_executing_seats: {
-    stability: 'BETA',
-    help: 'Seats that are taken.',
-    figure: ({ executingSeats }) => executingSeats,
-  },
-  request_concurrency_in_use: {
-    stability: 'ALPHA',
-    help: `Seats that are taken; ${PREFIX}current_executing_seats tells the same.`,
-    figure: ({ executingSeats }) => executingSeats,
-    deprecatedVersion: '1.31',
-  },
-};
-
-const OF_LEVELS: Readonly<Record<string, Shown<SeatFigures>>> = {
-  nominal_limit_seats: {
-    stability: 'BETA',
-    help: 'Seats that a level has by its shares.',
-    figure: ({ nominal }) => nominal,
-  },
-  lower_limit_seats: {
-    stability: 'ALPHA',
-    help: 'The least seats that lending leaves a level with.',
-    figure: ({ lower }) => lower,
-  },
-  upper_limit_seats: {
-    stability: 'ALPHA',
-    help: 'The most seats that a level can have by borrowing.',
-    figure: ({ upper }) => upper,
-  },
-  current_limit_seats: {
-    stability: 'ALPHA',
-    help: 'Seats that a level has now.',
-    figure: ({ current }) => current,
-  },
-  request_concurrency_limit: {
-    stability: 'ALPHA',
-    help: `Seats that a level has by its shares; ${PREFIX}nominal_limit_seats tells the same.`,
-    figure: ({ nominal }) => nominal,
-    deprecatedVersion: '1.30',
-  },
-};
-
-const FLOW = ['priority_level', 'flow_schema'] as const;
-
-/** Parts that are absent are not shown. */
+/** Absent sources are not printed. */
 export interface MetricSources {
-  /** When the server was started, in milliseconds since the epoch. */
+  /** The start time of the server in milliseconds since the epoch. */
   readonly startedMs?: number;
   readonly build?: BuildFigures;
   readonly features?: () => Iterable<FeatureFigures>;
-  /** How many objects there are of each resource, named as messages do: `deployments.apps`. */
+  /** The number of objects by resource, named like `deployments.apps`. */
   readonly objects?: () => Iterable<readonly [resource: string, count: number]>;
   /** The `counts` of an audit log. */
   readonly audit?: () => AuditFigures;
@@ -89,7 +21,7 @@ export interface MetricSources {
   readonly flow?: FlowSource;
 }
 
-/** As `/version` tells it. */
+/** As in `/version`. */
 export interface BuildFigures {
   readonly major: string;
   readonly minor: string;
@@ -146,7 +78,7 @@ function collectBuild(registry: MetricsRegistry, dialect: Dialect, build: BuildF
   registry.collect(
     {
       name: dialect.metric('build_info'),
-      help: 'Always 1; the labels say which release this is and what it was made with.',
+      help: 'Always 1; the labels describe the release and its build.',
       stability: 'ALPHA',
       labels: Object.keys(labels) as (keyof typeof labels)[],
       type: 'gauge',
@@ -155,7 +87,7 @@ function collectBuild(registry: MetricsRegistry, dialect: Dialect, build: BuildF
   );
 }
 
-/** As the reference server spells them; what is generally available has no stage any more. */
+/** The reference server's spelling; GA features have no stage. */
 const STAGES = { Alpha: 'ALPHA', Beta: 'BETA', GA: '', Deprecated: 'DEPRECATED' } as const;
 
 function collectFeatures(
@@ -180,7 +112,7 @@ function collectObjects(registry: MetricsRegistry, objects: NonNullable<MetricSo
   registry.collect(
     {
       name: 'apiserver_storage_objects',
-      help: 'How many objects there are, by resource.',
+      help: 'Number of stored objects by resource.',
       stability: 'STABLE',
       labels: ['resource'],
       type: 'gauge',
@@ -202,7 +134,7 @@ function collectAudit(registry: MetricsRegistry, audit: () => AuditFigures): voi
   registry.collect(
     {
       name: 'apiserver_audit_level_total',
-      help: 'Requests by what the audit policy wanted of them.',
+      help: 'Requests by audit level of the policy.',
       stability: 'ALPHA',
       labels: ['level'],
       type: 'counter',
@@ -212,13 +144,13 @@ function collectAudit(registry: MetricsRegistry, audit: () => AuditFigures): voi
   );
 }
 
-/** The `metrics` of flow control are one. */
+/** Satisfied by the `metrics` of flow control. */
 interface FlowSource {
   flows(): readonly FlowFigures[];
   levels(): readonly SeatFigures[];
 }
 
-/** Of the requests of one FlowSchema on one priority level. */
+/** Counters of one FlowSchema on one priority level. */
 export interface FlowFigures {
   readonly priorityLevel: string;
   readonly flowSchema: string;
@@ -231,7 +163,7 @@ export interface FlowFigures {
   readonly executingSeats: number;
 }
 
-/** Of one priority level. */
+/** Seats of one priority level. */
 interface SeatFigures {
   readonly priorityLevel: string;
   readonly nominal: number;
@@ -240,30 +172,98 @@ interface SeatFigures {
   readonly current: number;
 }
 
-interface Shown<Figures> {
+interface MetricDefinition<Figures> {
   readonly stability: Stability;
   readonly help: string;
   readonly figure: (figures: Figures) => number;
-  /** A gauge unless said otherwise. */
+  /** Default: gauge. */
   readonly type?: 'counter';
   readonly deprecatedVersion?: Release;
 }
 
+const PREFIX = 'apiserver_flowcontrol_';
+
+const FLOW_METRICS: Readonly<Record<string, MetricDefinition<FlowFigures>>> = {
+  dispatched_requests_total: {
+    stability: 'BETA',
+    help: 'Requests that got a seat.',
+    figure: ({ dispatched }) => dispatched,
+    type: 'counter',
+  },
+  current_inqueue_requests: {
+    stability: 'BETA',
+    help: 'Requests that wait in queues.',
+    figure: ({ inQueue }) => inQueue,
+  },
+  current_inqueue_seats: {
+    stability: 'ALPHA',
+    help: 'Seats that waiting requests need.',
+    figure: ({ inQueueSeats }) => inQueueSeats,
+  },
+  current_executing_requests: {
+    stability: 'BETA',
+    help: 'Requests that have a seat.',
+    figure: ({ executing }) => executing,
+  },
+  current_executing_seats: {
+    stability: 'BETA',
+    help: 'Seats that are taken.',
+    figure: ({ executingSeats }) => executingSeats,
+  },
+  request_concurrency_in_use: {
+    stability: 'ALPHA',
+    help: `Seats in use; the same as ${PREFIX}current_executing_seats.`,
+    figure: ({ executingSeats }) => executingSeats,
+    deprecatedVersion: '1.31',
+  },
+};
+
+const LEVEL_METRICS: Readonly<Record<string, MetricDefinition<SeatFigures>>> = {
+  nominal_limit_seats: {
+    stability: 'BETA',
+    help: 'Seats of a level by its shares.',
+    figure: ({ nominal }) => nominal,
+  },
+  lower_limit_seats: {
+    stability: 'ALPHA',
+    help: 'Minimum number of seats after lending.',
+    figure: ({ lower }) => lower,
+  },
+  upper_limit_seats: {
+    stability: 'ALPHA',
+    help: 'Maximum number of seats after borrowing.',
+    figure: ({ upper }) => upper,
+  },
+  current_limit_seats: {
+    stability: 'ALPHA',
+    help: 'Current number of seats of a level.',
+    figure: ({ current }) => current,
+  },
+  request_concurrency_limit: {
+    stability: 'ALPHA',
+    help: `Seats of a level by its shares; the same as ${PREFIX}nominal_limit_seats.`,
+    figure: ({ nominal }) => nominal,
+    deprecatedVersion: '1.30',
+  },
+};
+
+const FLOW = ['priority_level', 'flow_schema'] as const;
+
 function collectFlow(registry: MetricsRegistry, source: FlowSource): void {
-  for (const [name, { figure, type = 'gauge', ...about }] of Object.entries(OF_FLOWS)) {
-    registry.collect({ ...about, name: `${PREFIX}${name}`, type, labels: FLOW }, () =>
+  for (const [name, { figure, type = 'gauge', ...definition }] of Object.entries(FLOW_METRICS)) {
+    registry.collect({ ...definition, name: `${PREFIX}${name}`, type, labels: FLOW }, () =>
       source.flows().map((flow) => [flowLabels(flow), figure(flow)] as const),
     );
   }
-  for (const [name, { figure, type = 'gauge', ...about }] of Object.entries(OF_LEVELS)) {
-    registry.collect({ ...about, name: `${PREFIX}${name}`, type, labels: ['priority_level'] }, () =>
+  for (const [name, { figure, type = 'gauge', ...definition }] of Object.entries(LEVEL_METRICS)) {
+    registry.collect({ ...definition, name: `${PREFIX}${name}`, type, labels: ['priority_level'] }, () =>
       source.levels().map((level) => [{ priority_level: level.priorityLevel }, figure(level)] as const),
     );
   }
   registry.collect(
     {
       name: `${PREFIX}rejected_requests_total`,
-      help: 'Requests that were turned away, and why.',
+      help: 'Rejected requests by reason.',
       stability: 'BETA',
       labels: [...FLOW, 'reason'],
       type: 'counter',

@@ -4,11 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type AuditEvent, type AuditLevel, auditLine } from '../../../src/audit/event.js';
+import { type AuditEvent, type AuditLevel, auditLine, sourceIPs } from '../../../src/audit/event.js';
 import { auditLog } from '../../../src/audit/log.js';
 import type { AuditPolicy } from '../../../src/audit/policy.js';
 import type { AuditedRequest, AuditRecord } from '../../../src/audit/record.js';
-import { sourceIPs } from '../../../src/audit/event.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
 import { errors, failure } from '../../../src/meta/errors.js';
 import type { AccessAttributes } from '../../../src/protocol/access.js';

@@ -3,8 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/event.js';
-import { Feed } from '../../../src/audit/log.js';
-import { type AuditLog, type AuditLogOptions, auditLog } from '../../../src/audit/log.js';
+import { type AuditLog, type AuditLogOptions, auditLog, Feed } from '../../../src/audit/log.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import fc from '../../property/seeded.js';
 

@@ -3,8 +3,8 @@ import { mergePatch } from 'orchplane';
 import { FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import type { ReconcilerHost } from '../../../src/kinds/reconciler.js';
 import { attendFlowSchemas } from '../../../src/kinds/flowcontrol/v1/flow-schema/flow-schema.js';
+import type { ReconcilerHost } from '../../../src/kinds/reconciler.js';
 import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
 
 const kinds = [FlowSchema, PriorityLevelConfiguration];

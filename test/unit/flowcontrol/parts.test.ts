@@ -1,10 +1,9 @@
 /** The parts of flow control, each against what the reference implementation answered; see `oracle.ts`. */
 import { describe, expect, test } from 'vitest';
 import { Counts } from '../../../src/flowcontrol/counts.js';
-import { Demand } from '../../../src/flowcontrol/level.js';
-import { boundsOf, type Claim, shareOut } from '../../../src/flowcontrol/limits.js';
+import { Demand, RetryAfter } from '../../../src/flowcontrol/level.js';
+import { allocateSeats, boundsOf, type Claim } from '../../../src/flowcontrol/limits.js';
 import { Entry, QueueSet } from '../../../src/flowcontrol/queue-set.js';
-import { RetryAfter } from '../../../src/flowcontrol/level.js';
 import { deal, flowHash } from '../../../src/flowcontrol/shuffle-shard.js';
 import { estimateWork, maxSeatsOf } from '../../../src/flowcontrol/work.js';
 import type { RequestOptions } from '../../../src/protocol/request.js';
@@ -71,7 +70,7 @@ describe('seats', () => {
       };
       return { claim, after };
     });
-    expect(shareOut(rows.map(({ claim }) => claim))).toEqual(rows.map(({ after }) => after));
+    expect(allocateSeats(rows.map(({ claim }) => claim))).toEqual(rows.map(({ after }) => after));
   });
 
   test('are shared out within bounds, and all of them when nobody is exempt', () => {
@@ -94,7 +93,7 @@ describe('seats', () => {
             smoothed: one.smoothed,
             current: 1,
           }));
-          const seats = shareOut(claims);
+          const seats = allocateSeats(claims);
           claims.forEach(({ lower, upper }, index) => {
             expect(seats[index]).toBeGreaterThanOrEqual(lower);
             expect(seats[index]).toBeLessThanOrEqual(upper);
@@ -182,7 +181,7 @@ describe('a level', () => {
           const entry = entries[first];
           if (entry === undefined) throw new Error(`no request ${first}`);
           if (operation === 'f') set.finish(entry, clock.now());
-          else set.giveUp(entry, clock.now());
+          else set.cancel(entry, clock.now());
         }
         expect({ index, begun: outcome === 'queue-full' ? 'rejected' : begun }).toEqual({ index, begun: expected });
       }

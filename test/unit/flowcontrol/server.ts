@@ -1,6 +1,6 @@
 /** Flow control over a few objects, without a cluster around it. */
 import { createFlowControl } from '../../../src/flowcontrol/flow-control.js';
-import type { FlowControlOptions, FlowDigest, FlowTicket } from '../../../src/flowcontrol/types.js';
+import type { FlowControlOptions, FlowRequest, FlowTicket } from '../../../src/flowcontrol/types.js';
 import { FlowSchema, PriorityLevelConfiguration } from '../../../src/kinds/flowcontrol/index.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { GroupResource } from '../../../src/meta/gvk.js';
@@ -98,7 +98,7 @@ export const asks = (
   user: string,
   about: Partial<ResourceAttributes> = {},
   groups = ['system:authenticated'],
-): FlowDigest => ({
+): FlowRequest => ({
   user: { user, groups },
   attributes: {
     type: 'resource',

@@ -3,10 +3,9 @@
  * becomes of a metric that is on its way out.
  */
 import { describe, expect, test } from 'vitest';
-import { exponentialBuckets } from '../../../src/metrics/family.js';
+import { exponentialBuckets, printNumber } from '../../../src/metrics/family.js';
 import { MetricsRegistry, type RegistryOptions } from '../../../src/metrics/registry.js';
 import { Watermark } from '../../../src/metrics/server-metrics.js';
-import { printNumber } from '../../../src/metrics/family.js';
 import fc from '../../property/seeded.js';
 import { readPrometheus, valueIn } from './prometheus.js';
 

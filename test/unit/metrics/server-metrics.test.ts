@@ -4,7 +4,7 @@
 import { createCluster } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import { auditLog } from '../../../src/audit/log.js';
-import { HandlerMetrics, createHandlerMetrics, answerSize } from '../../../src/http/metrics.js';
+import { answerSize, createHandlerMetrics, HandlerMetrics } from '../../../src/http/metrics.js';
 import type { Action, ServedResource } from '../../../src/http/routes.js';
 import { ConfigMap } from '../../../src/kinds/core/v1/config-map.js';
 import { Endpoints } from '../../../src/kinds/core/v1/endpoints.js';

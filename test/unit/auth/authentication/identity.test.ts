@@ -1,6 +1,6 @@
 /** What the server adds to what it was told of somebody. */
 import { describe, expect, test } from 'vitest';
-import { accountOfUserName, completeUser, completeImpersonatedUser } from '../../../../src/auth/identity.js';
+import { accountOfUserName, completeImpersonatedUser, completeUser } from '../../../../src/auth/identity.js';
 import type { User } from '../../../../src/protocol/request.js';
 
 describe('whoever has shown a credential', () => {
