@@ -1,10 +1,10 @@
 /**
- * The contract of this folder: what can be done with the objects of one kind. `client.api(kind)` gives an Api,
- * `client.all(kind)` a Collection. The code behind both is `resource.ts`.
+ * The contract of this folder: the operations on objects of one kind. `client.api(kind)` returns an Api,
+ * `client.all(kind)` a Collection. `resource.ts` implements both.
  *
- * For every method that returns a promise: failures of the server reject with StatusError, misuse with TypeError, an
- * abort with the signal's reason; nothing is thrown synchronously. What comes back is deep-frozen and shared with the
- * server where that runs in the same process: change a copy, or use `edit`.
+ * Methods that return a promise never throw synchronously: server errors reject with StatusError, misuse with
+ * TypeError, an abort with the signal's reason. Results are deeply frozen and, in process, shared with the server:
+ * change a copy, or use `edit`.
  */
 import type { TokenRequest } from '../kinds/authentication/v1/token-request.js';
 import type { Scale } from '../kinds/autoscaling/v1/scale.js';
@@ -34,23 +34,23 @@ import type { UntilPresent } from './until.js';
 import type { Predicate } from './wait-for.js';
 import type { Watch } from './watch.js';
 
-/** An object of the kind, as it comes back from the server. */
+/** An object of the kind, as the server returns it. */
 export type Stored<AnyKind> = ObjectOf<AnyKind>;
 
-/** What may be sent to create an object of the kind, or to replace one. Objects that were read fit as well. */
+/** The input to create or replace an object of the kind. Objects that were read fit too. */
 export type Sent<AnyKind> = InputOf<AnyKind>;
 
-/** What a manager may apply: any part of an object of the kind, under its name. */
+/** The input of `apply`: any part of an object of the kind, with its name. */
 export type Applied<AnyKind> = AppliedBody<InputDraftOf<AnyKind>> & Named;
 
 /** The subresources that the kind declares. */
 export type SubresourceOf<AnyKind> =
   AnyKind extends Kind<infer _Object, infer _Input, infer _Scope, infer Subresource> ? Subresource : never;
 
-/** Many objects of one kind, read and followed: in one namespace or in all of them. */
+/** Many objects of one kind, in one namespace or in all, for reading and watching. */
 export interface Collection<AnyKind extends Kind> {
   /**
-   * The objects now, in the order of namespace and name.
+   * The current objects, ordered by namespace and name.
    *
    * @example
    * const { items, metadata } = await configMaps.list({ labels: { app: 'web' } });
@@ -58,8 +58,8 @@ export interface Collection<AnyKind extends Kind> {
   list(options?: ListOptions): Promise<ApiList<Stored<AnyKind>>>;
 
   /**
-   * The objects in pages, each requested when the loop asks for it and all at the version of the first. Throws Expired
-   * when the loop takes longer than the server keeps that version. An abort ends it quietly.
+   * The objects in pages, each requested on demand and all at the version of the first. Throws Expired when the loop
+   * takes longer than the server keeps that version. An abort ends the loop silently.
    *
    * @example
    * for await (const page of client.all(ConfigMap).pages({ pageSize: 100 })) console.log(page.items.length);
@@ -75,8 +75,8 @@ export interface Collection<AnyKind extends Kind> {
   items(options?: PagesOptions): AsyncIterable<Stored<AnyKind>>;
 
   /**
-   * Changes as they happen. The watch is on from this call, not from its first event.
-   * Throws BadRequest for selectors that cannot be written; every other refusal is thrown by the watch itself.
+   * Changes as they happen. The watch is active from this call on, not from its first event. Throws BadRequest for
+   * invalid selectors; every other error is thrown by the watch itself.
    *
    * @example
    * for await (const event of configMaps.watch({ signal })) {
@@ -86,7 +86,7 @@ export interface Collection<AnyKind extends Kind> {
   watch(options?: WatchOptions): Watch<Stored<AnyKind>>;
 
   /**
-   * A copy of the collection that stays up to date. Starts at once; close it when it is no longer needed.
+   * A local copy of the collection that stays up to date. It starts at once; close it when it is no longer needed.
    *
    * @example
    * await using informer = configMaps.informer({ indexes: { team: (c) => [c.metadata.labels?.['team'] ?? ''] } });
@@ -101,7 +101,7 @@ export interface Collection<AnyKind extends Kind> {
 /** Single objects by name, in one namespace or of a cluster-scoped kind. */
 export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   /**
-   * One object; NotFound when it does not exist.
+   * One object; rejects with NotFound when it does not exist.
    *
    * @example
    * const settings = await configMaps.get('settings');
@@ -117,7 +117,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   find(name: string, options?: GetOptions): Promise<Stored<AnyKind> | undefined>;
 
   /**
-   * Stores a new object under its name, or under a fresh one that begins with `metadata.generateName`.
+   * Creates an object under its name, or under a generated one that begins with `metadata.generateName`.
    *
    * @example
    * await configMaps.create({ metadata: { name: 'settings' }, data: { colour: 'blue' } });
@@ -125,7 +125,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   create(input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>>;
 
   /**
-   * Replaces an object. With a `metadata.resourceVersion` it fails with Conflict if the object has changed since.
+   * Replaces an object. With a `metadata.resourceVersion`, rejects with Conflict if the object has changed since.
    *
    * @example
    * const settings = await configMaps.get('settings');
@@ -134,8 +134,8 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   update(input: Sent<AnyKind> & Named, options?: WriteOptions): Promise<Stored<AnyKind>>;
 
   /**
-   * Reads the object, lets the recipe change it and writes it back; again, with a fresh read, whenever somebody else
-   * was faster (10 attempts unless told otherwise, then Conflict). A recipe that changes nothing writes nothing.
+   * Reads the object, lets the recipe change it and writes it back; repeats this on a conflict with another client (10
+   * attempts by default, then Conflict). A recipe that changes nothing writes nothing.
    *
    * @example
    * await configMaps.edit('settings', (settings) => { settings.data = { colour: 'red' }; });
@@ -151,9 +151,10 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
 
   /**
-   * Makes the object what the configuration says, as far as it says anything: what it names belongs to the client's
-   * field manager, what that manager named before and names no longer goes, and the rest is left to others. Creates the
-   * object if need be. Conflict when somebody else owns what would change, unless forced; the causes say who and what.
+   * Server-side apply: the client's field manager owns the fields of the configuration; fields that it applied before
+   * and no longer names are removed, and all others are left unchanged. Creates the object if necessary. Rejects with
+   * Conflict when another manager owns a field that would change, unless forced; the causes name the managers and
+   * fields.
    *
    * @example
    * await client.with({ fieldManager: 'ci' }).api(ConfigMap).apply({ metadata: { name: 'settings' }, data: { colour: 'red' } });
@@ -161,7 +162,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   apply(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<Stored<AnyKind>>;
 
   /**
-   * Who owns which fields of an object, and since when. Prints as a table.
+   * The owner of each field of an object, and since when. Prints as a table.
    *
    * @example
    * console.log(String(await configMaps.explain('settings')));
@@ -169,8 +170,8 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   explain(name: string, options?: GetOptions): Promise<Ownership>;
 
   /**
-   * What an apply would do, without doing it: which fields would be added, change or go, which are shared, which are in
-   * conflict and with whom. Takes what `apply` takes. Prints as a list.
+   * What an apply would do, computed with a dry run: which fields would be added, changed or removed, which are shared,
+   * and which conflict with whom. Takes the same input as `apply`. Prints as a list.
    *
    * @example
    * const plan = await configMaps.explain({ metadata: { name: 'settings' }, data: { colour: 'green' } }, { fieldManager: 'me' });
@@ -179,8 +180,8 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<Stored<AnyKind>>>;
 
   /**
-   * Deletes an object. The answer is the server's: a Status, or the object where it still exists for a while (it waits
-   * for finalizers) or its kind is answered that way.
+   * Deletes an object. Resolves with the server's response: a Status, or the object while it still exists (it waits for
+   * finalizers) or if its kind responds that way.
    *
    * @example
    * await configMaps.delete('settings', { preconditions: { uid } });
@@ -188,7 +189,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   delete(name: string, options?: DeleteOptions): Promise<Stored<AnyKind> | Status>;
 
   /**
-   * Deletes all objects that the selectors pick; all of the namespace without any. Not atomic.
+   * Deletes all objects that match the selectors; without selectors, all in the namespace. Not atomic.
    *
    * @example
    * await configMaps.deleteCollection({ labels: { app: 'web' } });
@@ -196,8 +197,8 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   deleteCollection(options?: DeleteCollectionOptions): Promise<ApiList<Stored<AnyKind>> | Status>;
 
   /**
-   * Waits until the predicate accepts the object: as it is now, or as it becomes. Undefined stands for an object that
-   * does not exist. Rejects with Timeout when `timeoutMs` is over.
+   * Waits until the object satisfies the predicate, now or after a change. The predicate gets undefined when the object
+   * does not exist. Rejects with Timeout after `timeoutMs`.
    *
    * @example
    * await configMaps.waitFor('settings', (settings) => settings?.data?.['ready'] === 'yes', { timeoutMs: 5_000 });
@@ -215,7 +216,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   ): Promise<Stored<AnyKind> | undefined>;
 
   /**
-   * A path below the objects that the kind declares: `/finalize`, `/status`. Throws TypeError for any other.
+   * A subresource that the kind declares, such as `finalize` or `status`. Throws TypeError for any other.
    *
    * @example
    * await namespaces.subresource('finalize').update('old', { ...namespace, spec: { finalizers: [] } });
@@ -223,7 +224,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   subresource<Name extends SubresourceOf<AnyKind>>(name: Name): SubresourceApi<SubresourceKind<AnyKind, Name>>;
 }
 
-/** Subresources that speak of something else than the object they stand below, and of what. */
+/** Subresources with a kind of their own. */
 export interface SubresourceKinds {
   readonly binding: typeof Binding;
   readonly eviction: typeof Eviction;
@@ -231,25 +232,25 @@ export interface SubresourceKinds {
   readonly token: typeof TokenRequest;
 }
 
-/** The kind of what is read and written at a subresource. */
+/** The kind of the objects that a subresource reads and writes. */
 export type SubresourceKind<AnyKind extends Kind, Name> = Name extends keyof SubresourceKinds
   ? SubresourceKinds[Name]
   : AnyKind;
 
-/** One subresource of the objects of a kind. Which verbs it has is the kind's affair; others fail with MethodNotAllowed. */
+/** One subresource of the objects of a kind. Its verbs depend on the kind; others fail with MethodNotAllowed. */
 export interface SubresourceApi<AnyKind extends Kind> {
   /**
-   * Has something done with the object: evicts it, binds it, issues a token for it.
+   * Performs an action on the object: evicts it, binds it, issues a token for it.
    *
    * @example
    * await pods.subresource('eviction').create('web', {});
    */
   create(name: string, input: Asked<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind> | Status>;
   get(name: string, options?: GetOptions): Promise<Stored<AnyKind>>;
-  /** The name counts as the object's own, if that carries none. */
+  /** The name is added to the object if it has none. */
   update(name: string, input: Asked<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>>;
   /**
-   * As the object's own `edit`, written to this path. Reads the object itself where the subresource cannot be read.
+   * Like `edit` of the object, written to the subresource. Reads the object itself if the subresource cannot be read.
    *
    * @example
    * await quotas.status.edit('team', (quota) => { quota.status = { used: { pods: '3' } }; });
@@ -257,7 +258,7 @@ export interface SubresourceApi<AnyKind extends Kind> {
   edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
   patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
   /**
-   * As the object's own `apply`, for the part that this path is about. It creates nothing.
+   * Like `apply` of the object, for the fields of this subresource. It creates nothing.
    *
    * @example
    * await quotas.status.apply('team', { status: { used: { pods: '3' } } }, { fieldManager: 'counter' });
@@ -268,7 +269,7 @@ export interface SubresourceApi<AnyKind extends Kind> {
     options?: ApplyOptions,
   ): Promise<Stored<AnyKind>>;
   /**
-   * What an apply to this path would do, without doing it.
+   * What an apply to this subresource would do, computed with a dry run.
    *
    * @example
    * String(await quotas.status.explain('team', { status: { used: { pods: '3' } } }, { fieldManager: 'counter' }));
@@ -280,17 +281,17 @@ export interface SubresourceApi<AnyKind extends Kind> {
   ): Promise<ApplyPlan<Stored<AnyKind>>>;
 }
 
-/** What is asked for need not name the object: the address does. */
+/** The input of a subresource; the name is optional because the URL contains it. */
 type Asked<AnyKind> = Omit<Sent<AnyKind>, 'metadata'> &
   Partial<Pick<Sent<AnyKind> & { readonly metadata: unknown }, 'metadata'>>;
 
-/** Everything that can be done with the objects of a kind. `status` exists where the kind declares it. */
+/** All operations on the objects of a kind. `status` exists where the kind declares it. */
 export type Api<AnyKind extends Kind> = ObjectApi<AnyKind> & StatusPart<AnyKind>;
 
 type StatusPart<AnyKind extends Kind> =
   'status' extends SubresourceOf<AnyKind> ? { readonly status: SubresourceApi<AnyKind> } : unknown;
 
-/** An update is addressed by the name that the object carries. */
+/** An object with a name, by which an update addresses it. */
 export interface Named {
   readonly metadata: { readonly name: string };
 }

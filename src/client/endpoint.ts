@@ -1,6 +1,6 @@
 /**
- * Where the requests of one `api()` go, resolved once: the resource in the server's dialect, the namespace, the user.
- * It builds requests and takes answers apart; it knows no verbs. Internal to this folder.
+ * The target of the requests of one `api()`, resolved once: the resource in the server's dialect, the namespace, the
+ * user. It builds requests and unwraps responses, independent of verbs. Internal to this folder.
  */
 import type { Kind } from '../kinds/kind.js';
 import { dialects } from '../meta/dialect.js';
@@ -12,42 +12,42 @@ import type { ApiResponse, ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
 import type { WatchStream } from '../protocol/watch-event.js';
 import { untilAborted } from '../util/abort.js';
+import { pinHiddenClass } from '../util/hidden-class.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord, own } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { isPromise } from '../util/maybe-promise.js';
-import { pinHiddenClass } from '../util/pin-hidden-class.js';
 import type { ClientDefaults } from './options.js';
 import { deleteDefaults, writeDefaults } from './options.js';
 
-/** A client's transport and defaults, in the form requests need. */
+/** A client's transport and its defaults as request options. */
 export interface Connection {
   readonly transport: Transport;
   readonly defaults: ClientDefaults;
   readonly namespace: string;
   readonly writes: RequestOptions;
   readonly deletes: RequestOptions;
-  /** What kinds are called at the other end, worked out once. */
-  readonly names: WeakMap<Kind, NamesThere>;
+  /** Cache: the names of kinds in the server's dialect. */
+  readonly names: WeakMap<Kind, ServerNames>;
 }
 
-interface NamesThere {
+interface ServerNames {
   readonly resource: GroupVersionResource;
   readonly apiVersion: string;
 }
 
-function namesThere({ names, transport }: Connection, kind: Kind): NamesThere {
-  let known = names.get(kind);
-  if (known === undefined) {
+function serverNames({ names, transport }: Connection, kind: Kind): ServerNames {
+  let resolved = names.get(kind);
+  if (resolved === undefined) {
     const { version } = kind;
     const group = transport.dialect.group(kind.group);
-    known = {
+    resolved = {
       resource: Object.freeze({ group, version, resource: kind.names.plural }),
       apiVersion: apiVersionOf({ group, version }),
     };
-    names.set(kind, known);
+    names.set(kind, resolved);
   }
-  return known;
+  return resolved;
 }
 
 export function connect(transport: Transport, defaults: ClientDefaults): Connection {
@@ -65,7 +65,7 @@ export function connect(transport: Transport, defaults: ClientDefaults): Connect
 /** A request under construction. */
 export type DraftRequest = { -readonly [Part in keyof ApiRequest]: ApiRequest[Part] };
 
-export interface Place {
+export interface EndpointPlace {
   /** Undefined: a cluster-scoped kind, or all namespaces. */
   readonly namespace: string | undefined;
   readonly subresource: string | undefined;
@@ -75,29 +75,29 @@ export class Endpoint {
   readonly connection: Connection;
   readonly kind: Kind;
   readonly resource: GroupVersionResource;
-  readonly place: Place;
-  /** What is sent and read here: below an object it may be another kind than the object's. */
+  readonly place: EndpointPlace;
+  /** The kind of bodies at this endpoint; that of a subresource may differ from the object's. */
   readonly #bodyKind: Kind;
   readonly #apiVersion: string;
 
-  constructor(connection: Connection, kind: Kind, place: Place) {
-    const names = namesThere(connection, kind);
+  constructor(connection: Connection, kind: Kind, place: EndpointPlace) {
+    const names = serverNames(connection, kind);
     this.connection = connection;
     this.kind = kind;
     this.place = place;
     this.resource = names.resource;
     this.#bodyKind = bodyKindOf(kind, place.subresource);
-    const { apiVersion } = this.#bodyKind === kind ? names : namesThere(connection, this.#bodyKind);
+    const { apiVersion } = this.#bodyKind === kind ? names : serverNames(connection, this.#bodyKind);
     this.#apiVersion = apiVersion;
   }
 
-  /** The same place with a subresource below each object. */
+  /** The endpoint of a subresource. */
   below(subresource: string): Endpoint {
     return new Endpoint(this.connection, this.kind, { namespace: this.place.namespace, subresource });
   }
 
-  /** A request of the whole collection; the caller adds a name or a body where the verb has one. */
-  // All members at once, absent ones too: all requests then have one form, which the server reads fastest.
+  /** A request for the collection; the caller adds a name or a body. */
+  // All members are set, so that all requests have the same hidden class, which is fastest for the server.
   request(verb: Verb, options: RequestOptions, signal: AbortSignal | undefined): DraftRequest {
     const { place, connection } = this;
     return {
@@ -118,8 +118,8 @@ export class Endpoint {
   }
 
   /**
-   * Sends a request that is answered by an object, a list or a Status; which of them is the caller's knowledge. At
-   * once where the transport answers at once. Throws what the transport throws, and the signal's reason.
+   * Sends a request whose response is an object, a list or a Status; the caller knows which. Synchronous where the
+   * transport is. Throws the transport's error or the signal's reason.
    */
   send<Answer>(request: ApiRequest): MaybePromise<Answer> {
     const { signal } = request;
@@ -129,7 +129,7 @@ export class Endpoint {
     return untilAborted(sent, signal).then((response) => this.#answer<Answer>(response));
   }
 
-  /** A failure of a server in this process has the stack of who asked, not of how deep the server was by then. */
+  /** Errors of a server in this process get the caller's stack instead of the server's. */
   #send(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     try {
       return this.connection.transport.send(request);
@@ -139,16 +139,16 @@ export class Endpoint {
     }
   }
 
-  /** Sends a watch request. Whoever calls must close the stream, also when nobody wants it any more. */
+  /** Sends a watch request. The caller must close the stream. */
   open(request: ApiRequest): MaybePromise<WatchStream> {
     const sent = this.connection.transport.send(request);
     return isPromise(sent) ? sent.then((response) => this.#stream(response)) : this.#stream(sent);
   }
 
-  /** The value as a body that says what it is: a real server refuses some kinds without it. */
+  /** Adds kind and apiVersion to a body: some servers require them. */
   body(input: unknown, verb: Verb | 'apply'): Record<string, unknown> {
     if (!isRecord(input))
-      throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs an object, got ${show(input)}`);
+      throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs an object, got ${describeValue(input)}`);
     const { apiVersion } = input;
     if (apiVersion !== undefined && apiVersion !== this.#apiVersion) this.#checkDialect(apiVersion);
     if (apiVersion !== undefined && input['kind'] !== undefined) return input;
@@ -159,20 +159,22 @@ export class Endpoint {
     return body;
   }
 
-  /** The name, if it can be one; `call` is what asks for it. */
+  /** Validates a name; `call` is the method name in the message. */
   name(name: unknown, call: string): string {
     if (typeof name === 'string' && name !== '') return name;
-    throw new TypeError(`orchplane: ${call} of ${this.kind.kind} needs the name of an object, got ${show(name)}`);
+    throw new TypeError(
+      `orchplane: ${call} of ${this.kind.kind} needs the name of an object, got ${describeValue(name)}`,
+    );
   }
 
-  /** A manifest in the other spelling would only be told that nobody knows its version. */
+  /** Throws a helpful error for an apiVersion of another dialect, which the server would only report as unknown. */
   #checkDialect(apiVersion: unknown): void {
     const { group, version } = this.#bodyKind;
     const { dialect } = this.connection.transport;
     for (const other of dialects) {
       if (other.name === dialect.name || apiVersion !== apiVersionOf({ group: other.group(group), version })) continue;
       throw new TypeError(
-        `orchplane: "${apiVersion}" is how the ${other.name} dialect spells it, and this cluster speaks ${dialect.name}: leave the apiVersion out, write "${this.#apiVersion}", or use createCluster({ dialect: '${other.name}' })`,
+        `orchplane: "${apiVersion}" is the name in the dialect ${other.name}, but this cluster uses ${dialect.name}: omit the apiVersion, write "${this.#apiVersion}", or use createCluster({ dialect: '${other.name}' })`,
       );
     }
   }
@@ -200,15 +202,15 @@ function bodyKindOf(kind: Kind, subresource: string | undefined): Kind {
   return declared?.type === undefined ? kind : declared.kind;
 }
 
-/** A wrong argument, for a message. */
-export function show(value: unknown): string {
+/** Describes an invalid argument in a message. */
+export function describeValue(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : typeof value;
 }
 
-/** An endpoint that leads nowhere. */
-export const NO_ENDPOINT = new Endpoint(
+/** A dummy, used only to pin hidden classes at load time. */
+export const DUMMY_ENDPOINT = new Endpoint(
   connect({ dialect: dialects[0] } as Transport, {}),
   { group: '', version: '', names: { plural: '' }, subresources: { status: { verbs: [] } } } as unknown as Kind,
   { namespace: '', subresource: '' },
 );
-pinHiddenClass(NO_ENDPOINT);
+pinHiddenClass(DUMMY_ENDPOINT);

@@ -1,6 +1,6 @@
 /**
- * What stands beside a cluster works on: its public client's transport, and what else a cluster of this process can tell
- * about itself. Controllers are made for this contract, so they run as well against a server far away.
+ * The interface that controllers use to talk to a cluster: a transport, plus what a cluster in this process can
+ * provide. Controllers need only the transport, so they also run against a remote server.
  */
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -9,19 +9,19 @@ import type { Transport } from '../protocol/transport.js';
 import type { Activities } from '../util/activity.js';
 import type { Ids } from '../util/ids.js';
 
-/** Any transport is one; a cluster knows more. */
+/** A transport; the optional members exist for a cluster in this process. */
 export interface Host extends Transport {
   readonly ids?: Ids;
-  /** Every kind it serves, in each version; the same list until that changes. */
+  /** All served kinds, in each version; the same array until that changes. */
   kinds?(): readonly ServedKind[];
   resolve?(resource: GroupVersionResource): ServedKind | undefined;
   readonly features?: FeatureGates;
-  /** Where work of one's own is made known, so that whoever waits for rest waits for it. */
+  /** Registers ongoing work, so that waiting for idle includes it. */
   readonly activities?: Activities;
 }
 
-/** A host of this process. */
+/** A host in this process. */
 export type LocalHost = Required<Omit<Host, 'closing' | 'origin'>> & Pick<Host, 'closing' | 'origin'>;
 
-/** Starts something beside a cluster; what it returns ends it. Called again for each fork, and after `restore`. */
-export type Companion = (host: LocalHost) => { close(): unknown };
+/** Starts controllers for a cluster; the returned handle stops them. Called again for each fork and after `restore`. */
+export type ControllerStarter = (host: LocalHost) => { close(): unknown };

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * An informer: a local copy of a collection that keeps itself up to date, with indexes and subscribers. The list and
- * watch behind it are `reflector.ts`; what it knows is held by `object-cache.ts`.
+ * An informer: a local copy of a collection that stays up to date, with indexes and subscribers. `reflector.ts` lists
+ * and watches; `object-cache.ts` stores the objects.
  */
 import type { ChangeEvent } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
@@ -15,54 +15,54 @@ import { selectOptions } from './options.js';
 import type { Observer } from './reflector.js';
 import { reflect } from './reflector.js';
 
-/** What changed, told after the informer itself has changed. */
+/** A change, delivered after the informer has been updated. */
 export type InformerEvent<Object> =
   | { readonly type: 'ADDED'; readonly object: Object }
-  /** `previous` is what the informer held before. A DELETED object is the last state that is known. */
+  /** `previous` is the informer's object before the change. A DELETED object is the last known state. */
   | { readonly type: 'MODIFIED' | 'DELETED'; readonly object: Object; readonly previous: Object };
 
 export type InformerListener<Object> = (event: InformerEvent<Object>) => void;
 
 export interface InformerOptions<Object, IndexName extends string = never> extends SelectOptions, AbortOptions {
-  /** Ways to find objects besides their name; see {@link Informer.by}. The functions must be pure. */
+  /** Indexes to find objects by; see {@link Informer.by}. The functions must be pure. */
   readonly indexes?: Indexes<Object, IndexName>;
   /**
-   * Called with each error that the informer survives: a request that failed and will be made again, a listener or an
-   * index function that threw. Absent: they are printed to the console. Must not throw.
+   * Called with errors that do not end the informer: a failed request that will be retried, or an error thrown by a
+   * listener or an index function. Absent: they are logged to the console. Must not throw.
    */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * A copy of a collection. It starts when it is made, lists again by itself when its version has expired, and goes on
- * until `close()` or until its signal aborts; what it knew then stays readable.
+ * A local copy of a collection. It starts at once, lists again when its version expires, and runs until `close()` or
+ * until its signal aborts; its objects stay readable afterwards.
  */
 export interface Informer<Object, IndexName extends string = never> extends AsyncDisposable {
   /** Resolves with the first list; rejects only if the informer ends before it. */
   readonly synced: Promise<void>;
-  /** The version up to which it knows everything; absent before the first list. */
+  /** The resourceVersion up to which it is current; undefined before the first list. */
   readonly resourceVersion: string | undefined;
   /**
-   * One object, if it is known. The namespace is that of the api by default; from `all()` it has to be given, except
-   * for cluster-scoped kinds.
+   * One object, if present. The namespace defaults to that of the api; from `all()` it is required, except for
+   * cluster-scoped kinds.
    */
   get(name: string, namespace?: string): Object | undefined;
   /** All objects, or those of one namespace. */
   list(namespace?: string): readonly Object[];
-  /** The objects that the index files under the key. */
+  /** The objects with this index key. */
   by(index: IndexName, key: string): readonly Object[];
   /**
-   * Tells of changes from now on; what is known already is in {@link Informer.list}. Listeners are called one after
-   * another; one that throws keeps no other from being called.
+   * Delivers changes from now on; existing objects are in {@link Informer.list}. Listeners are called in order; one
+   * that throws does not affect the others.
    */
   subscribe(listener: InformerListener<Object>): Undo;
-  /** All objects, as the same array until something changes: ready for `useSyncExternalStore` and its like. */
+  /** All objects, as the same array until something changes: suitable for `useSyncExternalStore`. */
   snapshot(): readonly Object[];
-  /** Ends it, and the calls of listeners. Again: does nothing. */
+  /** Stops the informer and its listeners. Repeated calls do nothing. */
   close(): void;
 }
 
-/** Starts an informer. Throws BadRequest for selectors that cannot be written. */
+/** Starts an informer. Throws BadRequest for invalid selectors. */
 export function createInformer<Object, IndexName extends string>(
   endpoint: Endpoint,
   options: InformerOptions<Object, IndexName> = {},
@@ -70,7 +70,7 @@ export function createInformer<Object, IndexName extends string>(
   return new CachingInformer(endpoint, options);
 }
 
-const ENDED = 'the informer has ended';
+const END_REASON = 'the informer has ended';
 
 interface Subscription<Object> {
   readonly listener: InformerListener<Object>;
@@ -85,7 +85,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
   readonly #onError: (error: unknown) => void;
   readonly #stop = new AbortController();
   #offSignal: Undo = () => undefined;
-  /** Replaced, never changed, so that a subscription made by a listener does not disturb the loop that called it. */
+  /** Replaced, never mutated, so that a listener can subscribe while listeners are called. */
   #subscriptions: readonly Subscription<Object>[] = [];
   #sync = { resolve: (): void => undefined, reject: (_reason: unknown): void => undefined };
 
@@ -93,11 +93,11 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     const selectors = selectOptions(options);
     this.#endpoint = endpoint;
     this.#cache = new ObjectCache(options.indexes ?? {});
-    this.#onError = options.onError ?? ((error) => console.error(`orchplane: ${this.#what()}:`, error));
+    this.#onError = options.onError ?? ((error) => console.error(`orchplane: ${this.#describe()}:`, error));
     this.synced = new Promise((resolve, reject) => {
       this.#sync = { resolve, reject };
     });
-    // Whoever awaits it sees the rejection; whoever never looks must not be ended by it.
+    // Prevents an unhandled rejection when `synced` is not awaited.
     this.synced.catch(() => undefined);
     const { signal } = options;
     const { closing } = endpoint.connection.transport;
@@ -110,7 +110,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
 
   get(name: string, namespace: string | undefined = this.#endpoint.place.namespace): Object | undefined {
     if (namespace === undefined && this.#endpoint.kind.scope === 'Namespaced') {
-      throw new TypeError(`orchplane: ${this.#what()} spans namespaces: get needs the namespace of "${name}"`);
+      throw new TypeError(`orchplane: ${this.#describe()} spans namespaces: get needs the namespace of "${name}"`);
     }
     return this.#cache.get(keyOf(name, namespace));
   }
@@ -122,7 +122,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
 
   by(index: IndexName, key: string): readonly Object[] {
     const found = this.#cache.by(index, key);
-    if (found === undefined) throw new TypeError(`orchplane: ${this.#what()} has no index "${index}"`);
+    if (found === undefined) throw new TypeError(`orchplane: ${this.#describe()} has no index "${index}"`);
     return found;
   }
 
@@ -140,14 +140,14 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
   }
 
   close(): void {
-    this.#end(new Error(`orchplane: ${this.#what()} was closed before its first list came`));
+    this.#end(new Error(`orchplane: ${this.#describe()} was closed before its first list came`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
 
-  /** Called by the reflector: takes over the whole list first, then tells the difference to what was known. */
+  /** Called by the reflector: stores the whole list first, then delivers the differences. */
   listed(items: readonly Object[], resourceVersion: string): void {
     this.resourceVersion = resourceVersion;
     const events: InformerEvent<Object>[] = [];
@@ -162,7 +162,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
       events.push({ type: 'DELETED', object: previous, previous });
     }
     this.#sync.resolve();
-    for (const event of events) this.#tell(event);
+    for (const event of events) this.#notify(event);
   }
 
   /** Called by the reflector. */
@@ -170,7 +170,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     this.resourceVersion = resourceVersion;
   }
 
-  /** Called by the reflector. The event's own type is not trusted: what counts is what was known here. */
+  /** Called by the reflector. The event type is derived from the cache, not from the server's event. */
   changed({ type, object }: ChangeEvent<Object>): void {
     const key = objectKey(object);
     const events: InformerEvent<Object>[] = [];
@@ -180,7 +180,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
       this.#cache.delete(key);
       events.push({ type, object, previous });
     }
-    for (const event of events) this.#tell(event);
+    for (const event of events) this.#notify(event);
   }
 
   /** Called by the reflector. */
@@ -190,15 +190,15 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
 
   #put(key: string, object: Object, events: InformerEvent<Object>[]): void {
     const previous = this.#cache.get(key);
-    if (previous !== undefined && isSame(previous, object)) return;
+    if (previous !== undefined && isUnchanged(previous, object)) return;
     for (const error of this.#cache.put(key, object)) this.#onError(error);
     if (previous === undefined) events.push({ type: 'ADDED', object });
     else if (metaOf(previous).uid === metaOf(object).uid) events.push({ type: 'MODIFIED', object, previous });
-    // Deleted and made anew while nobody watched: another object under the same name.
+    // Deleted and recreated between two lists: a different object with the same name.
     else events.push({ type: 'DELETED', object: previous, previous }, { type: 'ADDED', object });
   }
 
-  #tell(event: InformerEvent<Object>): void {
+  #notify(event: InformerEvent<Object>): void {
     for (const subscription of this.#subscriptions) {
       if (!subscription.active) continue;
       try {
@@ -214,20 +214,20 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     this.#offSignal();
     for (const subscription of this.#subscriptions) subscription.active = false;
     this.#subscriptions = [];
-    // A reason of one's own spares the making of an error that nobody sees.
-    this.#stop.abort(ENDED);
+    // An explicit reason avoids creating an AbortError.
+    this.#stop.abort(END_REASON);
     this.#sync.reject(reason);
   }
 
-  #what(): string {
+  #describe(): string {
     return `the informer of ${this.#endpoint.resource.resource}`;
   }
 }
 
-/** Over a network the same object arrives as another copy. */
-function isSame(known: unknown, object: unknown): boolean {
+/** Over a network the same object arrives as a copy. */
+function isUnchanged(known: unknown, object: unknown): boolean {
   if (known === object) return true;
-  // Equal versions are not proof enough: a cluster that was put back to a snapshot counts from there again.
+  // Equal versions are not sufficient: a cluster that was restored from a snapshot reuses versions.
   return metaOf(known).resourceVersion === metaOf(object).resourceVersion && deepEqual(known, object);
 }
 
@@ -236,12 +236,14 @@ function objectKey(object: unknown): string {
   return keyOf(name, namespace);
 }
 
-/** Neither part can hold a slash. */
+/** Neither part can contain a slash. */
 function keyOf(name: string, namespace: string | undefined): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-/** Whether version `a` is `b` or came after it. */
-export function isNewerOrSame(a: string, b: string): boolean {
+/**
+ * Whether resourceVersion `a` equals `b` or is newer. Versions are decimal numbers of any length without leading zeros.
+ */
+export function isSameOrNewerVersion(a: string, b: string): boolean {
   return a.length === b.length ? a >= b : a.length > b.length;
 }

@@ -1,17 +1,16 @@
 /**
- * The objects an informer knows, by key and by the indexes its user declared. Pure bookkeeping: it neither fetches nor
- * notifies.
+ * The objects of an informer, by key and by index. It neither fetches nor notifies.
  *
  * Worked example, with `indexes: { node: (p) => [p.spec.node] }` and two objects on node `n1`:
  *
  *   objects   default/a → a, default/b → b
  *   node      n1 → { default/a → a, default/b → b }
  *
- * When b moves to n2, the keys it was filed under before (remembered, not computed again) lead to the bucket it leaves.
+ * When b moves to n2, its previous index keys (remembered, not recomputed) lead to the bucket it leaves.
  */
 import type { ApiObject } from '../meta/object.js';
 
-/** The keys under which an object is found; none: it is not in the index. */
+/** Returns the index keys of an object; none: the object is not in the index. */
 export type IndexFunction<Object> = (object: Object) => readonly string[];
 
 export type Indexes<Object, IndexName extends string> = { readonly [Name in IndexName]: IndexFunction<Object> };
@@ -35,18 +34,18 @@ export class ObjectCache<Object> {
     return this.#objects.entries();
   }
 
-  /** The same array until something changes. In the order in which the objects were first seen. */
+  /** The same array until something changes, in the order in which objects were first added. */
   snapshot(): readonly Object[] {
     this.#snapshot ??= Object.freeze([...this.#objects.values()]);
     return this.#snapshot;
   }
 
-  /** Undefined when no such index was declared. */
+  /** Undefined when the index does not exist. */
   by(index: string, key: string): readonly Object[] | undefined {
     return this.#indexes.get(index)?.find(key);
   }
 
-  /** Files the object. An index function that throws files it under nothing; the errors are returned. */
+  /** Stores the object. If an index function throws, the object has no keys in that index; the errors are returned. */
   put(key: string, object: Object): unknown[] {
     this.#objects.set(key, object);
     this.#snapshot = undefined;
@@ -103,7 +102,7 @@ class Index<Object> {
   }
 }
 
-/** The metadata of an object whose type says nothing; every answer of a server has it. */
+/** The metadata of an untyped object; every object of a server has it. */
 export function metaOf(object: unknown): ApiObject['metadata'] {
   return (object as ApiObject).metadata;
 }

@@ -1,16 +1,19 @@
 /**
- * Patches: what `patch` takes. Each constructor gives its body the typing that its semantics need, and the kind comes
- * from where the patch is used: in `widgets.patch('w', mergePatch({…}))` the body is checked against Widget.
+ * The patch types of `patch`. Each constructor types its body according to its semantics; the kind is inferred from the
+ * call: in `widgets.patch('w', mergePatch({…}))` the body is checked against Widget.
  */
 import type { DeepReadonly } from '../meta/object.js';
 
-/** Carries the type a patch is for; it has no value at run time. Without it, patches of all kinds look alike. */
+/**
+ * Carries the input type of a patch; it has no value at run time. Without it, patches of all kinds would have the same
+ * type.
+ */
 declare const input: unique symbol;
 
 /**
- * A JSON merge patch (RFC 7386) of an object that is sent as `Input`.
+ * A JSON merge patch (RFC 7386) of an object with the input type `Input`.
  *
- * The bodies of patches have different names, so that the compiler never mistakes one kind of patch for another.
+ * The body members of the patch types have different names, so that the compiler distinguishes them.
  */
 export interface MergePatch<Input> {
   readonly type: 'merge';
@@ -18,20 +21,22 @@ export interface MergePatch<Input> {
   readonly [input]?: Input;
 }
 
-/** A strategic merge patch of an object that is sent as `Input`. Lists merge by the key that their kind declares. */
+/**
+ * A strategic merge patch of an object with the input type `Input`. Lists merge by the key that their kind declares.
+ */
 export interface StrategicPatch<Input> {
   readonly type: 'strategic';
   readonly strategic: StrategicPatchBody<Input>;
   readonly [input]?: Input;
 }
 
-/** A JSON patch (RFC 6902): steps that all succeed or change nothing. */
+/** A JSON patch (RFC 6902): operations that all succeed or change nothing. */
 export interface JsonPatch {
   readonly type: 'json';
   readonly operations: readonly JsonPatchOperation[];
 }
 
-/** A change to an object that is sent as `Input`, in one of three notations. */
+/** A patch of an object with the input type `Input`. */
 export type Patch<Input> = MergePatch<Input> | StrategicPatch<Input> | JsonPatch;
 
 /** Any part of the object. Null deletes a field; a list replaces the whole list. */
@@ -57,27 +62,27 @@ type StrategicPatchField<Value> = Value extends readonly (infer Item)[]
 /** Instructions among the fields of a strategic patch. */
 export interface StrategicDirectives {
   /**
-   * In a map: what stands beside it is the whole new map, or the map is emptied. In an item of a list: the other items
-   * are the whole new list, or the item with this key is removed.
+   * In a map: `replace` makes the other fields the whole new map, `delete` empties it. In a list item: `replace` makes
+   * the other items the whole new list, `delete` removes the item with this key.
    */
   readonly $patch?: 'replace' | 'delete';
   /** Of a union: the fields to keep; others are cleared. */
   readonly $retainKeys?: readonly string[];
-  /** The order of the list that is named: its items, of which only the merge key needs to be given. */
+  /** The order of the named list: its items, of which only the merge key is needed. */
   readonly [order: `$setElementOrder/${string}`]: readonly unknown[];
-  /** What to remove from the list of scalars that is named. */
+  /** The values to remove from the named list of scalars. */
   readonly [deletion: `$deleteFromPrimitiveList/${string}`]: readonly unknown[];
 }
 
 /**
- * Any part of an object that is sent as `Input`: what one manager stands for. What was read is no configuration: it says
- * who manages what, and a server refuses that.
+ * Any part of an object: the configuration of one field manager. It must not contain `managedFields`, which servers
+ * reject.
  */
 export type AppliedBody<Value> = {
   readonly [Key in keyof Value]?: Key extends 'metadata' ? AppliedMetadata<Value[Key]> : AppliedField<Value[Key]>;
 };
 
-/** Only the object's own: templates that were read may be sent on. */
+/** Only the object's own metadata: the metadata of embedded templates may contain it. */
 type AppliedMetadata<Value> = {
   readonly [Key in keyof Value]?: Key extends 'managedFields' ? never : AppliedField<Value[Key]>;
 };
@@ -95,8 +100,8 @@ export type JsonPatchOperation =
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
 /**
- * A merge patch: the fields to change, null for those to delete. Written inside `patch(…)` its body is typed by the
- * kind; elsewhere say what it is for, as in `mergePatch<WidgetInput>({…})`.
+ * A merge patch: the fields to change, null for those to delete. Inside `patch(…)` its body is typed by the kind;
+ * elsewhere state the type, as in `mergePatch<WidgetInput>({…})`.
  *
  * @example
  * await configMaps.patch('settings', mergePatch({ data: { colour: 'blue', size: null } }));
@@ -107,8 +112,7 @@ export function mergePatch<Input>(body: MergePatchBody<NoInfer<Input>>): MergePa
 
 /**
  * A strategic merge patch: like a merge patch, but lists merge item by item where their kind declares a merge key, and
- * directives such as `$patch` say where that is not wanted. Only built-in kinds understand it; others answer with
- * UnsupportedMediaType.
+ * directives such as `$patch` override that. Only built-in kinds support it; others respond with UnsupportedMediaType.
  *
  * @example
  * await endpoints.patch('web', strategicPatch({ metadata: { finalizers: ['example.com/wait'] } }));
@@ -127,9 +131,9 @@ export function jsonPatch(operations: readonly JsonPatchOperation[]): JsonPatch 
   return { type: 'json', operations };
 }
 
-/** What a patch carries as its body. */
+/** The body of a patch. */
 export function patchBody(patch: Patch<unknown>): unknown {
-  // Callers without types may pass anything, nothing included.
+  // JavaScript callers may pass anything.
   switch (patch?.type) {
     case 'merge':
       return patch.merge;
@@ -138,6 +142,6 @@ export function patchBody(patch: Patch<unknown>): unknown {
     case 'json':
       return patch.operations;
     default:
-      throw new TypeError('orchplane: patch takes what mergePatch, strategicPatch or jsonPatch made');
+      throw new TypeError('orchplane: patch takes the result of mergePatch, strategicPatch or jsonPatch');
   }
 }

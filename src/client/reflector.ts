@@ -1,15 +1,15 @@
 /**
- * Keeps an observer's picture of a collection true: lists, watches from the version of the list, and does both again
- * whenever the stream ends, the version has expired or something fails. Informers and `waitFor` are its observers.
+ * Keeps an observer up to date with a collection: lists, watches from the version of the list, and repeats this when
+ * the stream ends, the version expires or a request fails. Informers and `waitFor` are its observers.
  *
- * What follows the end of a watch:
+ * After the end of a watch:
  *
- *   the server ended it (timeout)   watch again from the last version seen
+ *   the server ended it (timeout)   watch again from the last version received
  *   Expired                         list again
- *   any other error                 tell the observer, wait, go on from the last version seen
+ *   any other error                 report it, wait, continue from the last version received
  *
- * Attempts that bring nothing come at growing intervals, on the transport's clock, so that a broken server is never
- * asked in a tight loop. One attempt is free: the normal end of a quiet watch should not cost a second of blindness.
+ * Attempts without progress are repeated at growing intervals, on the transport's clock. The first retry is immediate,
+ * because an idle watch ends normally.
  */
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
@@ -21,107 +21,69 @@ import { isPromise } from '../util/maybe-promise.js';
 import type { Endpoint } from './endpoint.js';
 import { LiveWatch, type WatchEvent } from './watch.js';
 
-const soon = Promise.resolve();
-
-class Follower {
-  readonly #stream: LastingStream;
-  readonly #reader: Reader;
-  /** What has come; absent: the end. */
-  #came: WireEvent | undefined;
-
-  constructor(stream: LastingStream, reader: Reader) {
-    this.#stream = stream;
-    this.#reader = reader;
-  }
-
-  wait(): void {
-    this.#stream.read(this.#receive);
-  }
-
-  /** Runs inside writes, where nothing may be told. */
-  readonly #receive = (event: WireEvent | undefined): void => {
-    this.#came = event;
-    void soon.then(this.#tell);
-  };
-
-  readonly #tell = (): void => {
-    const event = this.#came;
-    if (event === undefined) {
-      this.#reader.resolve();
-      return;
-    }
-    try {
-      if (event.type === 'ERROR') throw new StatusError(event.object);
-      this.#reader.tell(event);
-      this.wait();
-    } catch (error) {
-      this.#stream.close();
-      this.#reader.reject(error);
-    }
-  };
-}
-
-/** What is told about the collection. None of these may throw. */
+/** Receives the state of the collection. No method may throw. */
 export interface Observer<Object> {
-  /** All there is now. What was known and is not among the items has gone. */
+  /** All current objects. Known objects that are not among the items have been deleted. */
   listed(items: readonly Object[], resourceVersion: string): void;
-  /** Everything up to this version has been told; comes before what is told with it. */
+  /** Everything up to this version has been delivered; called before the change of that version. */
   reached?(resourceVersion: string): void;
   changed(event: ChangeEvent<Object>): void;
-  /** A request failed; it will be made again. */
+  /** A request failed and will be retried. */
   failed(error: unknown): void;
 }
 
-export interface Source {
+export interface ReflectorSource {
   readonly endpoint: Endpoint;
-  /** Selectors. */
+  /** The selectors. */
   readonly options: RequestOptions;
-  /** Ends the reflection; nothing is told after it. */
+  /** Stops the reflector; the observer is not called afterwards. */
   readonly signal: AbortSignal;
 }
 
-const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 30_000;
-/** A watch that lasted this long was no failed attempt, even if nothing happened meanwhile. */
-const SOUND_WATCH_MS = 1_000;
+const MIN_DELAY_MS = 1_000;
 
-/** How one round of listing and watching ended. `stale`: the version that expired was not from a list just made. */
+const MAX_DELAY_MS = 30_000;
+
+/** A watch that lasted this long counts as progress, even without events. */
+const HEALTHY_WATCH_MS = 1_000;
+
+/** The end of one list and watch. `stale`: the expired version was not from a new list. */
 type Outcome =
   | { readonly type: 'ended' }
   | { readonly type: 'expired'; readonly stale: boolean }
   | { readonly type: 'failed'; readonly error: unknown };
 
-/** Runs until the signal aborts. The first list is requested within the call. Never rejects of its own. */
-export async function reflect<Object>(source: Source, observer: Observer<Object>): Promise<void> {
+/** Runs until the signal aborts. The first list is requested synchronously. Never rejects. */
+export async function reflect<Object>(source: ReflectorSource, observer: Observer<Object>): Promise<void> {
   const { signal } = source;
   const { clock } = source.endpoint.connection.transport;
-  const round = new Round<Object>(source, observer);
+  const round = new ListWatch<Object>(source, observer);
   let fruitless = 0;
   while (!signal.aborted) {
     const outcome = await round.run(clock);
     if (signal.aborted) return;
     if (outcome.type === 'failed') observer.failed(outcome.error);
-    fruitless = round.wasFruitful ? 0 : fruitless + 1;
+    fruitless = round.madeProgress ? 0 : fruitless + 1;
     const delay = delayAfter(outcome, fruitless);
     if (delay > 0) await pause(delay, clock, signal);
   }
 }
 
-/** One list, if needed, and one watch. Remembers the version between runs. */
-class Round<Object> {
-  readonly #source: Source;
+/** One list, if needed, and one watch. Keeps the version between runs. */
+class ListWatch<Object> {
+  readonly #source: ReflectorSource;
   readonly #observer: Observer<Object>;
   #version: string | undefined;
-  /** The last run brought an event, or watched long enough to have brought one. */
-  wasFruitful = false;
+  /** The last run received an event, or watched long enough. */
+  madeProgress = false;
 
-  constructor(source: Source, observer: Observer<Object>) {
+  constructor(source: ReflectorSource, observer: Observer<Object>) {
     this.#source = source;
     this.#observer = observer;
   }
 
   async run(clock: Clock): Promise<Outcome> {
-    this.wasFruitful = false;
+    this.madeProgress = false;
     const stale = this.#version !== undefined;
     try {
       if (this.#version === undefined) {
@@ -135,7 +97,7 @@ class Round<Object> {
       try {
         await this.#watch(this.#version);
       } finally {
-        if (clock.now() - began >= SOUND_WATCH_MS) this.wasFruitful = true;
+        if (clock.now() - began >= HEALTHY_WATCH_MS) this.madeProgress = true;
       }
       return { type: 'ended' };
     } catch (error) {
@@ -156,41 +118,41 @@ class Round<Object> {
     const watch = new LiveWatch<Object>(endpoint, request);
     const { lasting } = watch;
     if (lasting === undefined) {
-      for await (const event of watch) this.#tell(event);
+      for await (const event of watch) this.#notify(event);
       return;
     }
-    lasting.keep((version) => this.#reach(version));
+    lasting.keep((version) => this.#advance(version));
     try {
-      await follow(lasting, (event) => this.#tell(event as WatchEvent<Object>));
+      await follow(lasting, (event) => this.#notify(event as WatchEvent<Object>));
     } finally {
       watch.close();
     }
   }
 
-  #tell(event: WatchEvent<Object>): void {
+  #notify(event: WatchEvent<Object>): void {
     if (this.#source.signal.aborted) return;
     const version = versionOf(event.object);
-    if (version !== undefined) this.#reach(version);
+    if (version !== undefined) this.#advance(version);
     if (event.type !== 'BOOKMARK') this.#observer.changed(event);
   }
 
-  #reach(version: string): void {
-    this.wasFruitful = true;
+  #advance(version: string): void {
+    this.madeProgress = true;
     this.#version = version;
     this.#observer.reached?.(version);
   }
 }
 
 function delayAfter(outcome: Outcome, fruitless: number): number {
-  // After an outage the old version is gone as a matter of course.
+  // After an outage an expired version is normal.
   if (outcome.type === 'expired' && outcome.stale) return 0;
   const nth = outcome.type === 'failed' ? Math.max(fruitless, 1) : fruitless - 1;
-  const delay = nth < 1 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (nth - 1), LONGEST_DELAY_MS);
-  return outcome.type === 'failed' ? Math.max(delay, askedDelay(outcome.error)) : delay;
+  const delay = nth < 1 ? 0 : Math.min(MIN_DELAY_MS * 2 ** (nth - 1), MAX_DELAY_MS);
+  return outcome.type === 'failed' ? Math.max(delay, retryAfterDelay(outcome.error)) : delay;
 }
 
-/** What the server asked for with its refusal. */
-function askedDelay(error: unknown): number {
+/** The Retry-After of the server's error. */
+function retryAfterDelay(error: unknown): number {
   return StatusError.is(error) ? (error.status.details?.retryAfterSeconds ?? 0) * 1_000 : 0;
 }
 
@@ -215,16 +177,59 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void
   });
 }
 
-type Told = ChangeEvent | BookmarkEvent;
+type FollowedEvent = ChangeEvent | BookmarkEvent;
 
-/** Settles when it has ended; rejects with what broke it off, or with what `tell` throws, after which nothing is told. */
-function follow(stream: LastingStream, tell: (event: Told) => void): Promise<void> {
+/**
+ * Reads a stream of this process to its end, one event per microtask, so that observers can write and other work can
+ * run in between. Rejects with the stream's error or with what `onEvent` throws, after which no event is delivered.
+ */
+function follow(stream: LastingStream, onEvent: (event: FollowedEvent) => void): Promise<void> {
   stream.follow();
-  return new Promise((resolve, reject) => new Follower(stream, { tell, resolve, reject }).wait());
+  return new Promise((resolve, reject) => new Follower(stream, { onEvent, resolve, reject }).wait());
 }
 
-interface Reader {
-  readonly tell: (event: Told) => void;
+interface FollowerCallbacks {
+  readonly onEvent: (event: FollowedEvent) => void;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+const RESOLVED = Promise.resolve();
+
+class Follower {
+  readonly #stream: LastingStream;
+  readonly #reader: FollowerCallbacks;
+  /** The received event; undefined: the end. */
+  #received: WireEvent | undefined;
+
+  constructor(stream: LastingStream, reader: FollowerCallbacks) {
+    this.#stream = stream;
+    this.#reader = reader;
+  }
+
+  wait(): void {
+    this.#stream.read(this.#receive);
+  }
+
+  /** Called inside writes, where observers must not run. */
+  readonly #receive = (event: WireEvent | undefined): void => {
+    this.#received = event;
+    void RESOLVED.then(this.#deliver);
+  };
+
+  readonly #deliver = (): void => {
+    const event = this.#received;
+    if (event === undefined) {
+      this.#reader.resolve();
+      return;
+    }
+    try {
+      if (event.type === 'ERROR') throw new StatusError(event.object);
+      this.#reader.onEvent(event);
+      this.wait();
+    } catch (error) {
+      this.#stream.close();
+      this.#reader.reject(error);
+    }
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * The requests that address one object, or a subresource of it, as functions of where they go. They answer at once
- * where the transport does, and throw; the async methods around them turn that into promises.
+ * Requests that address one object or a subresource of it. They are synchronous where the transport is, and throw; the
+ * async methods of `resource.ts` turn that into promises.
  */
 
 import { Immer } from 'immer';
@@ -15,12 +15,6 @@ import { applyOptions, getOptions, writeOptions } from './options.js';
 import type { Patch } from './patches.js';
 import { patchBody } from './patches.js';
 
-const EDIT_ATTEMPTS = 10;
-
-// Of our own, so that an application's settings of immer do not reach in here. Nothing is frozen: the result goes into
-// a request and is dropped.
-const immer = new Immer({ autoFreeze: false });
-
 export function getObject<Stored>(endpoint: Endpoint, name: string, options?: GetOptions): MaybePromise<Stored> {
   const request = endpoint.request('get', getOptions(options), options?.signal);
   request.name = endpoint.name(name, 'get');
@@ -33,19 +27,19 @@ export function createObject<Stored>(endpoint: Endpoint, input: unknown, options
   return endpoint.send(request);
 }
 
-/** Creates something below the object of that name. */
-export function createBelow<Answer>(
+/** Creates a subresource of the named object. */
+export function createSubresource<Answer>(
   endpoint: Endpoint,
-  about: { readonly name: string; readonly input: unknown },
+  target: { readonly name: string; readonly input: unknown },
   options?: WriteOptions,
 ): MaybePromise<Answer> {
   const request = endpoint.request('create', writeOptions(endpoint.connection.writes, options), options?.signal);
-  request.name = endpoint.name(about.name, 'create');
-  request.body = valueBody(endpoint.body(about.input, 'create'));
+  request.name = endpoint.name(target.name, 'create');
+  request.body = valueBody(endpoint.body(target.input, 'create'));
   return endpoint.send(request);
 }
 
-/** Replaces the object of that name; absent: of the name that the input carries. */
+/** Replaces the named object; absent: the name in the input. */
 export function updateObject<Stored>(
   endpoint: Endpoint,
   change: { readonly name?: string; readonly input: unknown },
@@ -72,7 +66,7 @@ export function patchObject<Stored>(
   return endpoint.send(request);
 }
 
-/** Applies a configuration to the object of that name; absent: of the name that it carries. */
+/** Applies a configuration to the named object; absent: the name in the configuration. */
 export function applyObject<Stored>(
   endpoint: Endpoint,
   change: { readonly name?: string; readonly input: unknown },
@@ -88,32 +82,25 @@ export function applyObject<Stored>(
   return endpoint.send(request);
 }
 
-/** Reads at one place and writes at the other: the same, except for a subresource that can only be written. */
+/** Changes the draft in place. Must be synchronous; its result is ignored. It runs again after a conflict. */
+export type Recipe<Object> = (draft: Object) => void;
+
+/** Reads, edits and writes back, with retries. The endpoints differ only for a subresource that cannot be read. */
 export function editObject<Stored, Object>(
-  places: { readonly read: Endpoint; readonly write: Endpoint },
+  endpoints: { readonly read: Endpoint; readonly write: Endpoint },
   change: { readonly name: string; readonly recipe: Recipe<Object> },
   options?: EditOptions,
 ): Promise<Stored> {
   const signal = options?.signal;
-  return edit<Stored, Object>(
+  return retryEdit<Stored, Object>(
     {
-      read: async () => getObject(places.read, change.name, signal === undefined ? {} : { signal }),
-      write: async (next) => updateObject(places.write, { name: change.name, input: next }, options),
+      read: async () => getObject(endpoints.read, change.name, signal === undefined ? {} : { signal }),
+      write: async (next) => updateObject(endpoints.write, { name: change.name, input: next }, options),
     },
     change.recipe,
     options?.attempts,
   );
 }
-
-/** The input with a name of its own: a body that names no object is refused by some servers. */
-export function named(input: unknown, name: string): unknown {
-  if (!isRecord(input)) return input;
-  const metadata = isRecord(input['metadata']) ? (input['metadata'] as Partial<ApiObject['metadata']>) : {};
-  return metadata.name === undefined ? { ...input, metadata: { ...metadata, name } } : input;
-}
-
-/** Changes the draft in place. Must be synchronous; what it returns is ignored. Runs again after a lost race. */
-export type Recipe<Object> = (draft: Object) => void;
 
 /** The two requests of an edit. `write` must fail with Conflict when the object has changed since `read`. */
 interface EditSteps<Stored> {
@@ -121,14 +108,20 @@ interface EditSteps<Stored> {
   write(next: Stored): Promise<Stored>;
 }
 
+const DEFAULT_EDIT_ATTEMPTS = 10;
+
+// A separate instance, so that an application's immer settings have no effect. Nothing is frozen: the result is only
+// used for the request.
+const immer = new Immer({ autoFreeze: false });
+
 /**
- * Applies the recipe to the live object until a write succeeds, at most `attempts` times; then the last Conflict is
- * thrown. A recipe that changes nothing writes nothing and gives the live object.
+ * Applies the recipe to the live object until a write succeeds, at most `attempts` times; then throws the last
+ * Conflict. A recipe that changes nothing writes nothing and returns the live object.
  */
-async function edit<Stored, Object>(
+async function retryEdit<Stored, Object>(
   steps: EditSteps<Stored>,
   recipe: Recipe<Object>,
-  attempts: number = EDIT_ATTEMPTS,
+  attempts: number = DEFAULT_EDIT_ATTEMPTS,
 ): Promise<Stored> {
   for (let attempt = 1; ; attempt++) {
     const live = await steps.read();
@@ -138,8 +131,8 @@ async function edit<Stored, Object>(
       if (returned instanceof Promise) throw new TypeError('orchplane: the recipe of an edit must be synchronous');
     });
     if (next === live) {
-      // An assignment as the body of an arrow function returns its value; a whole object with an untouched draft is a
-      // misunderstanding.
+      // An arrow function whose body is an assignment returns the assigned value, which is fine; returning an object
+      // without touching the draft is a mistake.
       if (isRecord(returned))
         throw new TypeError('orchplane: the recipe of an edit changes its draft; it returned an object instead');
       return live;
@@ -150,4 +143,11 @@ async function edit<Stored, Object>(
       if (attempt >= attempts || !StatusError.is(error, 'Conflict')) throw error;
     }
   }
+}
+
+/** Adds the name to the input: some servers reject a body without one. */
+export function withName(input: unknown, name: string): unknown {
+  if (!isRecord(input)) return input;
+  const metadata = isRecord(input['metadata']) ? (input['metadata'] as Partial<ApiObject['metadata']>) : {};
+  return metadata.name === undefined ? { ...input, metadata: { ...metadata, name } } : input;
 }

@@ -1,16 +1,17 @@
 /**
- * The code behind `api.ts`: each verb makes one request of its endpoint, or hands over to the file that has its loop.
+ * The implementation of `api.ts`: each verb sends one request through its endpoint or delegates to the file with its
+ * loop.
  *
- * Methods are `async` around a send that is not: where the transport answers at once, a call costs one promise and no
- * waiting, and whatever is thrown becomes a rejection.
+ * Methods are `async` around a synchronous send: where the transport is synchronous, a call costs one promise and no
+ * waiting, and errors become rejections.
  */
 import type { DraftOf, InputDraftOf, Kind } from '../kinds/kind.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { RequestOptions } from '../protocol/request.js';
+import { pinHiddenClass } from '../util/hidden-class.js';
 import { own } from '../util/json.js';
-import { pinHiddenClass } from '../util/pin-hidden-class.js';
 import type {
   Applied,
   Collection,
@@ -23,7 +24,7 @@ import type {
   SubresourceOf,
 } from './api.js';
 import type { Endpoint } from './endpoint.js';
-import { NO_ENDPOINT } from './endpoint.js';
+import { DUMMY_ENDPOINT } from './endpoint.js';
 import type { ApplyPlan } from './explain/apply-plan.js';
 import { explainApply } from './explain/apply-plan.js';
 import type { Ownership } from './explain/ownership.js';
@@ -47,13 +48,13 @@ import type { Patch } from './patches.js';
 import type { Recipe } from './requests.js';
 import {
   applyObject,
-  createBelow,
   createObject,
+  createSubresource,
   editObject,
   getObject,
-  named,
   patchObject,
   updateObject,
+  withName,
 } from './requests.js';
 import type { UntilPresent } from './until.js';
 import type { Predicate } from './wait-for.js';
@@ -104,7 +105,7 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
     try {
       return await getObject<Stored<AnyKind>>(this.endpoint, name, options);
     } catch (error) {
-      // Without a name it is the kind that was not found: that is no answer to whether the object exists.
+      // Without a name in the details, the kind was not found, which does not tell whether the object exists.
       if (StatusError.is(error, 'NotFound') && error.status.details?.name !== undefined) return undefined;
       throw error;
     }
@@ -177,7 +178,7 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
     return new SubresourceResource(this.endpoint, name);
   }
 
-  /** On the type only where the kind declares it; without types it throws where the kind does not. */
+  /** Typed only where the kind declares it; at run time it throws for other kinds. */
   get status(): SubresourceApi<AnyKind> {
     this.#status ??= new SubresourceResource(this.endpoint, 'status');
     return this.#status;
@@ -192,15 +193,15 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
     const { kind } = object;
     const declared = own(kind.subresources, name);
     if (declared === undefined) {
-      const known = Object.keys(kind.subresources).join(', ') || 'none';
-      throw new TypeError(`orchplane: ${kind.kind} has no subresource "${name}"; it has: ${known}`);
+      const declaredNames = Object.keys(kind.subresources).join(', ') || 'none';
+      throw new TypeError(`orchplane: ${kind.kind} has no subresource "${name}"; it has: ${declaredNames}`);
     }
     this.#endpoint = object.below(name);
     this.#readable = declared.verbs.includes('get') ? this.#endpoint : object;
   }
 
   async create(name: string, input: unknown, options?: WriteOptions): Promise<Stored<AnyKind> | Status> {
-    return createBelow(this.#endpoint, { name, input: named(input, name) }, options);
+    return createSubresource(this.#endpoint, { name, input: withName(input, name) }, options);
   }
 
   async get(name: string, options?: GetOptions): Promise<Stored<AnyKind>> {
@@ -208,7 +209,7 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
   }
 
   async update(name: string, input: unknown, options?: WriteOptions): Promise<Stored<AnyKind>> {
-    return updateObject(this.#endpoint, { name, input: named(input, name) }, options);
+    return updateObject(this.#endpoint, { name, input: withName(input, name) }, options);
   }
 
   async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
@@ -220,18 +221,18 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
   }
 
   async apply(name: string, configuration: unknown, options?: ApplyOptions): Promise<Stored<AnyKind>> {
-    return applyObject(this.#endpoint, { name, input: named(configuration, name) }, options);
+    return applyObject(this.#endpoint, { name, input: withName(configuration, name) }, options);
   }
 
   async explain(name: string, configuration: unknown, options: ApplyOptions = {}): Promise<ApplyPlan<Stored<AnyKind>>> {
-    return explainApply(this.#endpoint, { name, input: named(configuration, name) }, options);
+    return explainApply(this.#endpoint, { name, input: withName(configuration, name) }, options);
   }
 }
 
-pinHiddenClass(new ObjectResource(NO_ENDPOINT));
-pinHiddenClass(new SubresourceResource(NO_ENDPOINT, 'status'));
+pinHiddenClass(new ObjectResource(DUMMY_ENDPOINT));
+pinHiddenClass(new SubresourceResource(DUMMY_ENDPOINT, 'status'));
 
-/** The pages, each requested when it is asked for. Ends quietly on abort; throws Expired when the token is too old. */
+/** Pages, each requested on demand. Ends silently on abort; throws Expired when the token is too old. */
 async function* pagesOf<Object>(
   endpoint: Endpoint,
   options: PagesOptions = {},
@@ -250,12 +251,12 @@ async function* pagesOf<Object>(
     yield page;
     const token = page.metadata.continue;
     if (token === undefined || token === '') return;
-    // No version here: the token holds it, and the server refuses a request that names it twice.
+    // No version here: the token contains it, and the server rejects a request with both.
     query = { ...selectOptions(options), limit, continue: token };
   }
 }
 
-/** The items of all pages, one by one. */
+/** The items of all pages. */
 async function* itemsOf<Object>(endpoint: Endpoint, options: PagesOptions = {}): AsyncGenerator<Object, undefined> {
   for await (const page of pagesOf<Object>(endpoint, options)) {
     for (const item of page.items) {

@@ -1,6 +1,6 @@
 /**
- * Selectors as a caller writes them, and their text as a request carries it. Records and requirements are checked
- * here, because a value such as `a,b` would otherwise turn into a different selector on its way to the server.
+ * Label and field selectors as callers write them, and their text form in requests. Records and requirements are
+ * validated here, because a value such as `a,b` would otherwise become a different selector.
  */
 import { errors } from '../meta/errors.js';
 import { keyPath, printFieldError } from '../meta/field-error.js';
@@ -9,21 +9,21 @@ import { labelErrors, labelExpressionErrors, labelSelectorFromObject, printLabel
 import { isRecord } from '../util/json.js';
 
 /**
- * Which labels an object must carry: a selector text (`app in (web, api),!canary`), a record of exact values, the
- * selector of a spec (`deployment.spec.selector`), or the requirements of one.
+ * A label selector: a selector text (`app in (web, api),!canary`), a record of exact values, the selector of a spec
+ * (`deployment.spec.selector`), or its requirements.
  */
 export type LabelsOption = string | Labels | SpecSelector | readonly LabelSelectorExpression[];
 
-/** A label selector as it stands in a spec. */
+/** A label selector as it appears in a spec. */
 export interface SpecSelector {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly LabelSelectorExpression[];
 }
 
-/** Which fields an object must have: a selector text (`status.phase!=Active`) or a record of exact values. */
+/** A field selector: a selector text (`status.phase!=Active`) or a record of exact values. */
 export type FieldsOption = string | Readonly<Record<string, string>>;
 
-/** The text for `labelSelector`. Throws BadRequest for a label that could not exist. */
+/** The text of `labelSelector`. Throws BadRequest for an invalid label. */
 export function labelSelectorText(labels: LabelsOption): string {
   if (typeof labels === 'string') return labels;
   const { matchLabels = {}, matchExpressions = [] } = specSelectorOf(labels);
@@ -37,13 +37,13 @@ export function labelSelectorText(labels: LabelsOption): string {
 
 function specSelectorOf(labels: Exclude<LabelsOption, string>): SpecSelector {
   if (isRequirements(labels)) return { matchExpressions: labels };
-  // A label called matchLabels would have a text for its value.
+  // A label named matchLabels would have a string value.
   const { matchLabels, matchExpressions } = labels as Partial<Record<keyof SpecSelector, unknown>>;
   const isSelector = isRecord(matchLabels) || Array.isArray(matchExpressions);
   return isSelector ? (labels as SpecSelector) : { matchLabels: labels as Labels };
 }
 
-/** The text for `fieldSelector`. Throws BadRequest for a field that cannot be written in one. */
+/** The text of `fieldSelector`. Throws BadRequest for an invalid field name. */
 export function fieldSelectorText(fields: FieldsOption): string {
   if (typeof fields === 'string') return fields;
   return Object.entries(fields)

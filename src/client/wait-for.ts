@@ -1,6 +1,6 @@
 /**
- * Waits until one object is as a predicate wants it. The present is looked at first, so a wait that begins too late
- * still ends; then every change is, so none is missed between the look and the watch.
+ * Waits until one object satisfies a predicate. It checks the current state first and then every change, so no state is
+ * missed in between.
  */
 import { errors } from '../meta/errors.js';
 import { onAbort } from '../util/abort.js';
@@ -12,21 +12,34 @@ import type { Observer } from './reflector.js';
 import { reflect } from './reflector.js';
 import { fieldSelectorText } from './selectors.js';
 
-/** Undefined stands for an object that does not exist. */
+/** Called with undefined when the object does not exist. */
 export type Predicate<Object> = (object: Object | undefined) => boolean;
 
-export interface Wait<Object> {
+/** A condition that describes itself in error messages. */
+export interface DescribedCondition {
+  /** What the condition requires: `condition Ready is "True"`. */
+  readonly description: string;
+  /** What is missing; undefined when the condition is met. `object` is undefined when it does not exist. */
+  readonly missing: (object: unknown) => string | undefined;
+}
+
+/** Whether a predicate describes itself. */
+export function isDescribed(predicate: unknown): predicate is DescribedCondition {
+  return typeof predicate === 'function' && 'missing' in predicate && 'description' in predicate;
+}
+
+export interface WaitRequest<Object> {
   readonly name: string;
   readonly predicate: Predicate<Object>;
   readonly options: WaitForOptions;
 }
 
 /**
- * Resolves with the first state that the predicate accepts. Rejects with StatusError Timeout when the time is over,
- * with the signal's reason on abort, with what the predicate throws, and with any failure of the server except Expired,
- * after which it looks again.
+ * Resolves with the first state that satisfies the predicate. Rejects with StatusError Timeout on timeout, with the
+ * signal's reason on abort, with what the predicate throws, and with any failure of the server except Expired, after
+ * which it lists again.
  */
-export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise<Object | undefined> {
+export function waitFor<Object>(endpoint: Endpoint, wait: WaitRequest<Object>): Promise<Object | undefined> {
   const { predicate, options } = wait;
   const { clock } = endpoint.connection.transport;
   const { signal, timeoutMs } = options;
@@ -52,7 +65,9 @@ export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise
 
     if (timeoutMs !== undefined) {
       const timeout = () =>
-        reject(errors.timeout(`${describe(endpoint, wait)} within ${timeoutMs} ms; ${lastSeen(seen, predicate)}`));
+        reject(
+          errors.timeout(`${describe(endpoint, wait)} within ${timeoutMs} ms; ${describeLastSeen(seen, predicate)}`),
+        );
       const stopTimer = clock.after(timeoutMs, () => finish(timeout));
       onAbort(stop.signal, stopTimer);
     }
@@ -70,38 +85,25 @@ export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise
   });
 }
 
-function describe({ kind, place }: Endpoint, { name, predicate }: Wait<never>): string {
+function describe({ kind, place }: Endpoint, { name, predicate }: WaitRequest<never>): string {
   const where = place.namespace === undefined ? '' : ` in namespace "${place.namespace}"`;
-  const wanted = isTold(predicate) ? `the condition "${predicate.description}"` : 'the condition';
-  return `${kind.kind} "${name}"${where} did not meet ${wanted}`;
+  const required = isDescribed(predicate) ? `the condition "${predicate.description}"` : 'the condition';
+  return `${kind.kind} "${name}"${where} did not meet ${required}`;
 }
 
-/** How much of a status an error shows. */
-const MOST_OF_STATUS = 400;
+/** The maximum length of a status in an error message. */
+const MAX_STATUS_LENGTH = 400;
 
-function lastSeen(object: unknown, predicate: unknown): string {
+function describeLastSeen(object: unknown, predicate: unknown): string {
   if (object === undefined) return 'it does not exist';
-  const missing = isTold(predicate) ? predicate.missing(object) : undefined;
+  const missing = isDescribed(predicate) ? predicate.missing(object) : undefined;
   const why = missing === undefined ? '' : `: ${missing}`;
-  return `last seen at resourceVersion ${metaOf(object).resourceVersion}${why}${statusOf(object)}`;
+  return `last seen at resourceVersion ${metaOf(object).resourceVersion}${why}${statusText(object)}`;
 }
 
-function statusOf(object: unknown): string {
+function statusText(object: unknown): string {
   const { status } = object as { readonly status?: unknown };
   if (status === undefined) return '';
   const text = printJson(status);
-  return `; its status: ${text.length > MOST_OF_STATUS ? `${text.slice(0, MOST_OF_STATUS)} ...` : text}`;
-}
-
-/** What a condition can tell besides yes and no. */
-export interface Told {
-  /** What is wanted, behind "until": `condition Ready is "True"`. */
-  readonly description: string;
-  /** What is missing; undefined when nothing is. Undefined as the object stands for one that does not exist. */
-  readonly missing: (object: unknown) => string | undefined;
-}
-
-/** Whether a predicate can say what it wants. */
-export function isTold(predicate: unknown): predicate is Told {
-  return typeof predicate === 'function' && 'missing' in predicate && 'description' in predicate;
+  return `; its status: ${text.length > MAX_STATUS_LENGTH ? `${text.slice(0, MAX_STATUS_LENGTH)} ...` : text}`;
 }

@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * A watch as its reader has it: the server's stream, with an ERROR frame turned into a thrown StatusError and every
- * end made quiet that the reader asked for. It subscribes when it is made, not at the first `next()`, and it holds no
- * events of its own: they pass through, in the objects the server made.
+ * The client's watch: the server's stream, with ERROR events thrown as StatusError and a silent end when the reader
+ * closes it. It subscribes when it is created, not at the first `next()`, and buffers no events.
  */
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -20,45 +19,45 @@ import type { Undo } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
 import type { Endpoint } from './endpoint.js';
 
-/** One event of a watch. Bookmarks come only to those who asked for them. */
+/** One event of a watch. Bookmarks are sent only on request. */
 export type WatchEvent<Object> = ChangeEvent<Object> | BookmarkEvent;
 
 /**
- * A running watch. It has one reader: a loop, or calls of `next()` one after another.
+ * A running watch. It has one reader: a loop, or sequential calls of `next()`.
  *
  * - It ends without an error on `close()`, on abort of its signal, on leaving a loop over it, and when the server ends
  *   it (its timeout).
- * - It throws StatusError when the server refuses it or breaks it off: Expired means that its version is gone from the
- *   history and that one has to list again. After that it has ended.
+ * - It throws StatusError when the server rejects or aborts it, and has then ended. Expired means that its version is
+ *   no longer in the history and the client has to list again.
  */
 export interface Watch<Object> extends AsyncIterable<WatchEvent<Object>>, AsyncDisposable {
-  /** The next event. Rejects while another call waits, because the two readers would each miss events. */
+  /** The next event. Rejects while another call is pending, because two readers would each miss events. */
   next(): Promise<IteratorResult<WatchEvent<Object>, undefined>>;
-  /** What a loop calls when it is left early: closes. */
+  /** Called by a loop that exits early: closes the watch. */
   return(): Promise<IteratorResult<WatchEvent<Object>, undefined>>;
-  /** Ends the watch, also for a reader that waits. Again: does nothing. */
+  /** Ends the watch, also for a pending read. Repeated calls do nothing. */
   close(): void;
-  /** This watch itself. Throws when a loop is reading it already. */
+  /** Returns this watch. Throws when a loop is already reading it. */
   [Symbol.asyncIterator](): AsyncIterator<WatchEvent<Object>, undefined>;
 }
 
 const DONE: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
-/** Internal: made by `watch()` and by the reflector. */
+/** Internal: created by `watch()` and by the reflector. */
 export class LiveWatch<Object> implements Watch<Object> {
-  /** Present while events can come. */
+  /** Present while events can arrive. */
   #stream: WatchStream | undefined;
-  /** Present until an asynchronous transport has answered; settles early, without a stream, on `close`. */
+  /** Present until an asynchronous transport has responded; settles early, without a stream, on `close`. */
   #opening: Promise<void> | undefined;
   #endOpening: () => void = () => undefined;
-  /** What the next read throws. */
+  /** The error that the next read throws. */
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
   #reading = false;
   #inLoop = false;
   #offSignal: Undo = () => undefined;
 
-  /** Sends the request. Never throws: a refusal is what the first read throws, as over an asynchronous transport. */
+  /** Sends the request. Never throws: an error is thrown by the first read, as with an asynchronous transport. */
   constructor(endpoint: Endpoint, request: ApiRequest) {
     const { signal } = request;
     if (signal?.aborted === true) {
@@ -75,7 +74,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     if (!this.#ended) this.#offSignal = onAbort(signal, () => this.close());
   }
 
-  /** The stream, for a reader who wants it as it is; absent where it is not of this process, or was refused. */
+  /** The underlying stream, for direct reading; absent for a remote stream, or when the request was rejected. */
   get lasting(): LastingStream | undefined {
     return this.#stream !== undefined && isLasting(this.#stream) ? this.#stream : undefined;
   }
@@ -86,7 +85,7 @@ export class LiveWatch<Object> implements Watch<Object> {
       this.#reading = true;
       // A stream in this process needs one promise per event instead of two.
       if (isDirect(this.#stream)) return this.#nextDirect(this.#stream);
-      return this.#stream.next().then(this.#deliver, this.#breakOff);
+      return this.#stream.next().then(this.#deliver, this.#failWith);
     }
     if (this.#opening !== undefined) {
       this.#reading = true;
@@ -127,7 +126,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     this.close();
   }
 
-  /** A loop reads everything; whoever calls `next` by hand may stop when it likes. */
+  /** A loop reads all events; manual calls of `next` may stop at any time. */
   #follow(): void {
     if (this.#stream !== undefined && isDirect(this.#stream)) this.#stream.follow();
   }
@@ -153,7 +152,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     );
   }
 
-  /** Keeps the error for the reader; nobody is told of an error after the end that was asked for. */
+  /** Keeps the error for the next read; errors after the end are dropped. */
   #fail(error: unknown): void {
     if (this.#ended) return;
     this.#failure = { error };
@@ -163,26 +162,26 @@ export class LiveWatch<Object> implements Watch<Object> {
   #nextDirect(stream: DirectWatchStream): Promise<IteratorResult<WatchEvent<Object>, undefined>> {
     const event = stream.take();
     if (event === undefined || event.type === 'ERROR') {
-      this.#taken = event;
+      this.#pendingError = event;
       return new Promise(this.#readOne);
     }
     this.#reading = false;
     return Promise.resolve({ done: false, value: event as WatchEvent<Object> });
   }
 
-  /** An error that was taken and is still to be told. */
-  #taken: WireEvent | undefined;
+  /** An ERROR event that was taken but not delivered yet. */
+  #pendingError: WireEvent | undefined;
   #resolve: (result: IteratorResult<WatchEvent<Object>, undefined>) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  // Made once per watch, not once per event: a thousand watches of one change are a thousand of these calls.
+  // Created once per watch, not per event: one change may be delivered to thousands of watches.
   readonly #readOne = (
     resolve: (result: IteratorResult<WatchEvent<Object>, undefined>) => void,
     reject: (error: unknown) => void,
   ): void => {
     this.#resolve = resolve;
     this.#reject = reject;
-    if (this.#taken !== undefined) this.#receive(this.#taken);
+    if (this.#pendingError !== undefined) this.#receive(this.#pendingError);
     else if (this.#stream !== undefined && isDirect(this.#stream)) this.#stream.read(this.#receive);
   };
 
@@ -207,7 +206,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     return DONE;
   };
 
-  readonly #breakOff = (error: unknown): IteratorReturnResult<undefined> => {
+  readonly #failWith = (error: unknown): IteratorReturnResult<undefined> => {
     this.#reading = false;
     if (this.#ended) return DONE;
     this.close();

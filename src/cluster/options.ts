@@ -5,7 +5,7 @@ import type { AdmissionPlugin } from '../admission/types.js';
 import type { AuditLog } from '../audit/log.js';
 import type { AuthorizerFactory } from '../auth/authorizer.js';
 import type { AuthenticationOptions } from '../auth/cluster-authentication.js';
-import type { Companion } from '../client/host.js';
+import type { ControllerStarter } from '../client/host.js';
 import type { ClientDefaults } from '../client/options.js';
 import type { ConvertObject, ExternalCalls, Webhooks } from '../kinds/reconciler.js';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
@@ -81,7 +81,7 @@ export interface ClusterOptions {
   /** How webhooks are called; `fetch` unless said otherwise. */
   readonly webhooks?: Webhooks | undefined;
   /** What runs beside it on its own client: see `controllers()` of orchplane/controllers. None unless said otherwise. */
-  readonly controllers?: Companion | undefined;
+  readonly controllers?: ControllerStarter | undefined;
   /** Defaults of the cluster as a client: namespace, field manager, … */
   readonly client?: ClientDefaults | undefined;
 }

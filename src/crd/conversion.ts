@@ -42,17 +42,17 @@ export interface ConversionSettings {
 /** Returns the converter for a CRD. A function that was registered for the CRD takes precedence over its webhook. */
 export function createConverter(
   settings: ConversionSettings,
-  { external: outside, dialect, clock, objects }: Pick<ReconcilerHost, 'external' | 'dialect' | 'clock' | 'objects'>,
+  { external, dialect, clock, objects }: Pick<ReconcilerHost, 'external' | 'dialect' | 'clock' | 'objects'>,
 ): Converter {
-  const own = Object.hasOwn(outside.conversions, settings.crdName) ? outside.conversions[settings.crdName] : undefined;
-  if (own !== undefined) return functionConverter(own);
+  const registered = Object.hasOwn(external.conversions, settings.crdName) ? external.conversions[settings.crdName] : undefined;
+  if (registered !== undefined) return functionConverter(registered);
   if (settings.strategy === 'Webhook' && settings.webhook?.clientConfig !== undefined) {
     const { clientConfig, conversionReviewVersions } = settings.webhook;
-    const call = createWebhookCaller(outside.webhooks, {
+    const call = createWebhookCaller(external.webhooks, {
       clock,
       service: (namespace, name) => objects.get({ group: '', resource: 'services', namespace, name }),
     });
-    return webhookConverter(clientConfig, conversionReviewVersions, { call, uid: () => outside.uid(), dialect });
+    return webhookConverter(clientConfig, conversionReviewVersions, { call, uid: () => external.uid(), dialect });
   }
   return NO_CONVERSION;
 }
@@ -68,7 +68,7 @@ export function withApiVersion(object: ApiObject, apiVersion: string): ApiObject
 }
 
 function functionConverter(convert: ConvertObject): Converter {
-  const one = (object: ApiObject, apiVersion: string): MaybePromise<ApiObject> => {
+  const convertOne = (object: ApiObject, apiVersion: string): MaybePromise<ApiObject> => {
     if (object.apiVersion === apiVersion) return object;
     const finish = (converted: unknown) => {
       if (!isRecord(converted)) throw new TypeError(`the function returned ${describeValue(converted)}, not an object`);
@@ -76,7 +76,7 @@ function functionConverter(convert: ConvertObject): Converter {
     };
     try {
       const version = parseApiVersion(apiVersion)?.version ?? '';
-      const made = convert(copyJson(object) as unknown as DraftObject, version);
+      const made = convert(copyJson(object) as DraftObject, version);
       // A promise of another realm is not an instance of this realm's Promise.
       return isThenable(made) ? Promise.resolve(made).then(finish).catch(conversionFailure(object)) : finish(made);
     } catch (error) {
@@ -87,7 +87,7 @@ function functionConverter(convert: ConvertObject): Converter {
     convert(objects, apiVersion) {
       const made: MaybePromise<ApiObject>[] = [];
       try {
-        for (const object of objects) made.push(one(object, apiVersion));
+        for (const object of objects) made.push(convertOne(object, apiVersion));
       } catch (error) {
         // The first error fails the conversion. Later rejections are handled here so that they are not reported as
         // unhandled.
@@ -132,8 +132,8 @@ function webhookConverter(
         request: { uid, desiredAPIVersion: desired, objects: others },
         response: { uid: '', convertedObjects: null, result: { metadata: {} } },
       };
-      const finish = (answer: unknown): readonly ApiObject[] => {
-        const converted = convertedObjects(answer, { uid, apiVersion, first });
+      const finish = (review: unknown): readonly ApiObject[] => {
+        const converted = convertedObjects(review, { uid, apiVersion, first });
         if (converted.length !== others.length) {
           const counts = `returned ${converted.length} objects, expected ${others.length}`;
           throw errors.plain(`conversion webhook for ${gvkOf(first)} ${counts}`);
@@ -160,13 +160,13 @@ interface ConversionRequest {
 /**
  * Returns the converted objects of a ConversionReview response. Throws if the response is invalid or reports a failure.
  */
-function convertedObjects(answer: unknown, request: ConversionRequest): readonly unknown[] {
+function convertedObjects(review: unknown, request: ConversionRequest): readonly unknown[] {
   const fail = (why: string): never => conversionFailure(request.first)(new Error(why));
-  const problem = reviewProblem(answer, request);
+  const problem = reviewProblem(review, request);
   if (problem !== undefined) return fail(problem);
-  const response = isRecord(answer) ? answer['response'] : undefined;
+  const response = isRecord(review) ? review['response'] : undefined;
   if (response === undefined || response === null) return fail('no response provided');
-  const isFirstVersion = request.apiVersion.endsWith('/v1');
+  const isV1 = request.apiVersion.endsWith('/v1');
   if (!isRecord(response)) {
     const { version = '' } = parseApiVersion(request.apiVersion) ?? {};
     const field = `Go struct field ConversionReview.response of type ${version}.ConversionResponse`;
@@ -174,7 +174,7 @@ function convertedObjects(answer: unknown, request: ConversionRequest): readonly
   }
   const uid = typeof response['uid'] === 'string' ? response['uid'] : '';
   // Only v1 requires the response to repeat the UID; v1beta1 does not.
-  if (isFirstVersion && uid !== request.uid)
+  if (isV1 && uid !== request.uid)
     return fail(`expected response.uid=${quote(request.uid)}, got ${quote(uid)}`);
   const { result, convertedObjects } = response;
   const status = isRecord(result) ? result['status'] : undefined;
@@ -187,11 +187,11 @@ function convertedObjects(answer: unknown, request: ConversionRequest): readonly
 }
 
 /** Returns a message if the response is not a ConversionReview of the requested version. */
-function reviewProblem(answer: unknown, { apiVersion }: ConversionRequest): string | undefined {
+function reviewProblem(review: unknown, { apiVersion }: ConversionRequest): string | undefined {
   const expected = { apiVersion, kind: 'ConversionReview' };
-  const unreadable = unreadableReview(answer, expected);
+  const unreadable = unreadableReview(review, expected);
   if (unreadable !== undefined) return unreadable;
-  const actual = typeIn(answer);
+  const actual = typeIn(review);
   const isComplete = actual.apiVersion === apiVersion && actual.kind === expected.kind;
   if (isComplete || !apiVersion.endsWith('/v1')) return undefined;
   return `expected webhook response of ${gvkOf(expected)}, got ${gvkOf(actual)}`;
@@ -202,32 +202,32 @@ function reviewProblem(answer: unknown, { apiVersion }: ConversionRequest): stri
  * conversion must not change.
  */
 function checkConvertedObject(before: ApiObject, converted: unknown, apiVersion: string, index: number): ApiObject {
-  const refuse = (why: string) => errors.plain(`conversion webhook for ${gvkOf(before)} returned ${why}`);
-  const unread = decodeProblem(converted);
-  if (unread !== undefined) throw errors.plain(unread);
+  const reject = (why: string) => errors.plain(`conversion webhook for ${gvkOf(before)} returned ${why}`);
+  const problem = decodeProblem(converted);
+  if (problem !== undefined) throw errors.plain(problem);
   const object = converted as Record<string, unknown>;
   const received = textOf(object['apiVersion']);
   const location = `invalid object at index ${index}`;
   if (received !== apiVersion) {
-    throw refuse(`${location}: invalid groupVersion (expected ${apiVersion}, received ${received})`);
+    throw reject(`${location}: invalid groupVersion (expected ${apiVersion}, received ${received})`);
   }
   if (object['kind'] !== before.kind) {
-    throw refuse(`${location}: invalid kind (expected ${before.kind}, received ${textOf(object['kind'])})`);
+    throw reject(`${location}: invalid kind (expected ${before.kind}, received ${textOf(object['kind'])})`);
   }
   const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
   for (const [field, label] of IDENTITY_FIELDS) {
     const [was, is] = [before.metadata[field] ?? '', textOf(metadata[field])];
-    if (was !== is) throw refuse(`invalid object: must have the same ${label}: ${was} != ${is}`);
+    if (was !== is) throw reject(`invalid object: must have the same ${label}: ${was} != ${is}`);
   }
   const merged: Record<string, unknown> = { ...before.metadata };
   for (const field of MUTABLE_METADATA) {
     const value = metadata[field] ?? undefined;
     const problem = value === undefined ? undefined : metadataMapProblem(field, value, before.metadata[field] ?? {});
-    if (problem !== undefined) throw refuse(`invalid metadata: ${problem}`);
+    if (problem !== undefined) throw reject(`invalid metadata: ${problem}`);
     if (value === undefined) delete merged[field];
     else merged[field] = copyJson(value);
   }
-  return deepFreeze({ ...copyJson(object), metadata: merged }) as unknown as ApiObject;
+  return deepFreeze({ ...copyJson(object), metadata: merged }) as ApiObject;
 }
 
 const IDENTITY_FIELDS = [

@@ -14,7 +14,7 @@ import type { Aggregation } from '../kinds/apiregistration/reach.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { AccessAttributes } from '../protocol/access.js';
 import { quote } from '../text/go/go-text.js';
-import { append } from '../util/same-items.js';
+import { append } from '../util/arrays.js';
 import { unreachable } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { chain, rescue } from '../util/maybe-promise.js';
@@ -159,7 +159,8 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     identification: {
       tokens: options.tokens === undefined ? target.authentication : target.authentication.withTokens(options.tokens),
       authenticate: options.authenticate,
-      isOpen: options.tokens === undefined && options.authenticate === undefined && !target.authentication.hasCredentials,
+      isOpen:
+        options.tokens === undefined && options.authenticate === undefined && !target.authentication.hasCredentials,
       onError,
     },
     flow,

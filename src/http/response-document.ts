@@ -2,8 +2,9 @@
  * Converts the object of a response to the document that is encoded: the object itself, a Table, or its metadata.
  * Documents reuse stored objects, so that encodings are shared between requests.
  */
-import { bareItem } from '../codec/bare.js';
+
 import type { Document } from '../codec/codec.js';
+import { bareItem } from '../codec/json-encoder.js';
 import type { CellContext } from '../kinds/columns.js';
 import type { Kind } from '../kinds/kind.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
@@ -12,9 +13,8 @@ import type { ApiList, ApiObject } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { ObjectResponse } from '../protocol/response.js';
 import type { Bookmark } from '../protocol/watch-event.js';
-import { bareMetadata } from '../registry/table.js';
 import type { IncludedObject } from '../registry/table.js';
-import { tableOf } from '../registry/table.js';
+import { tableOf, withoutFieldAnnotations } from '../registry/table.js';
 import { encodeBase64Text } from '../util/base64.js';
 import type { View } from './negotiate.js';
 
@@ -147,7 +147,11 @@ function metadataDocument({ metadata }: ApiObject, apiVersion: string, kind: Kin
   }
   let document = known.get(metadata);
   if (document !== undefined) return document;
-  document = Object.freeze({ kind: 'PartialObjectMetadata', apiVersion, metadata: bareMetadata(metadata, kind) });
+  document = Object.freeze({
+    kind: 'PartialObjectMetadata',
+    apiVersion,
+    metadata: withoutFieldAnnotations(metadata, kind),
+  });
   if (Object.isFrozen(metadata)) known.set(metadata, document);
   return document;
 }

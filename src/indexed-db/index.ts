@@ -1,4 +1,4 @@
 /**
- * A cluster of a page that is still there after a reload: the entry `orchplane/indexed-db`.
+ * The entry point `orchplane/indexed-db`: keeps the cluster of a browser page across reloads.
  */
 export { type IndexedDbJournalOptions, indexedDbJournal } from './journal.js';

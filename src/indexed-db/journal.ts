@@ -1,6 +1,6 @@
 /**
- * A journal in the IndexedDB of a browser. Reading it has to be waited for, so that is done before the journal is handed
- * out; writes gather while a transaction is under way, and go into the next.
+ * A journal in IndexedDB. Reading is asynchronous, so it is done before the journal is returned; writes are collected
+ * while a transaction runs and go into the next one.
  */
 import { GroupSync } from '../storage/journal/group-sync.js';
 import { decodePlaced, decodeRecord, encodePlaced, encodeRecord } from '../storage/journal/record.js';
@@ -13,29 +13,31 @@ import {
 } from '../storage/journal/types.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
-const META = 'meta';
+const META_STORE = 'meta';
 
-const STATES = 'states';
+const STATE_STORE = 'states';
 
-const RECORDS = 'records';
+const RECORD_STORE = 'records';
 
-const ONLY = 'only';
+const META_KEY = 'only';
 
-/** Above every number of a row. */
-const ANY_ROW: readonly never[] = [];
+/** Sorts after every row number: arrays are greater than numbers in IndexedDB. */
+const LAST_ROW: readonly never[] = [];
 
 export interface IndexedDbJournalOptions {
-  /** After so many writes, and at least as many as there are objects, the whole state is kept instead; 1,000 unless given. */
+  /**
+   * The number of writes, and at least the number of objects, after which the whole state is stored; 1,000 by default.
+   */
   readonly compactAfter?: number | undefined;
 }
 
 const OPTIONS = ['compactAfter'] as const satisfies readonly (keyof IndexedDbJournalOptions)[];
 
-/** Objects in one row of a state: about what is encoded in a millisecond. */
-const ROW = 100;
+/** Objects per row of a stored state: about what is encoded in a millisecond. */
+const OBJECTS_PER_ROW = 100;
 
 /**
- * A journal in the browser's own database, under a name. One page at a time may have it. Rejects with JournalError.
+ * Opens a journal in IndexedDB under a name. Only one page at a time may use it. Rejects with JournalError.
  *
  * @example
  * const cluster = createCluster({ journal: await indexedDbJournal('demo') });
@@ -59,7 +61,7 @@ export async function indexedDbJournal(name: string, options: IndexedDbJournalOp
   }
 }
 
-interface Read {
+interface StoredJournal {
   readonly content: JournalContent | undefined;
   readonly generation: number;
   /** The number of the newest record. */
@@ -67,16 +69,16 @@ interface Read {
   readonly objects: number;
 }
 
-async function readAll(database: IDBDatabase): Promise<Read> {
-  const transaction = database.transaction([META, STATES, RECORDS]);
-  const metaRead = resultOf(transaction.objectStore(META).get(ONLY) as IDBRequest<Meta | undefined>);
+async function readAll(database: IDBDatabase): Promise<StoredJournal> {
+  const transaction = database.transaction([META_STORE, STATE_STORE, RECORD_STORE]);
+  const metaRead = resultOf(transaction.objectStore(META_STORE).get(META_KEY) as IDBRequest<Meta | undefined>);
   const meta = await metaRead;
   if (meta === undefined) return { content: undefined, generation: 0, last: 0, objects: 0 };
   const { generation, after, rows, revision, highest, dialect } = meta;
-  const range = IDBKeyRange.bound([generation, 0], [generation, ANY_ROW]);
-  const statesRead = resultOf(transaction.objectStore(STATES).getAll(range) as IDBRequest<string[][]>);
+  const range = IDBKeyRange.bound([generation, 0], [generation, LAST_ROW]);
+  const statesRead = resultOf(transaction.objectStore(STATE_STORE).getAll(range) as IDBRequest<string[][]>);
   const later = IDBKeyRange.lowerBound(after, true);
-  const recordsRead = resultOf(transaction.objectStore(RECORDS).getAll(later) as IDBRequest<string[]>);
+  const recordsRead = resultOf(transaction.objectStore(RECORD_STORE).getAll(later) as IDBRequest<string[]>);
   const [states, texts] = await Promise.all([statesRead, recordsRead]);
   if (states.length !== rows)
     throw new JournalError(`orchplane: of ${rows} rows of the state ${states.length} are there`);
@@ -90,12 +92,12 @@ async function readAll(database: IDBDatabase): Promise<Read> {
   return { content, generation, last: after + records.length, objects: objects.length };
 }
 
-interface Parts extends Read {
+interface JournalParts extends StoredJournal {
   readonly compactAfter: number;
   readonly unlock: Unlock;
 }
 
-type Change = (transaction: IDBTransaction) => void;
+type QueuedChange = (transaction: IDBTransaction) => void;
 
 class IndexedDbJournal implements Journal {
   readonly #database: IDBDatabase;
@@ -104,18 +106,18 @@ class IndexedDbJournal implements Journal {
   readonly #group: GroupSync;
   #content: JournalContent | undefined;
   #isLoaded = false;
-  #broken: JournalError | undefined;
+  #failure: JournalError | undefined;
   #generation: number;
   #objects: number;
-  /** The number of the newest record, and of the newest that the state holds. */
+  /** The number of the newest record, and of the newest record that the stored state includes. */
   #last: number;
   #after: number;
-  #queue: Change[] = [];
+  #queue: QueuedChange[] = [];
   #compacting: Promise<void> | undefined;
-  /** Another number, and the state that is being written is of no use any more. */
+  /** Incremented to invalidate a state that is being stored. */
   #epoch = 0;
 
-  constructor(database: IDBDatabase, parts: Parts) {
+  constructor(database: IDBDatabase, parts: JournalParts) {
     this.#database = database;
     this.#compactAfter = parts.compactAfter;
     this.#unlock = parts.unlock;
@@ -128,13 +130,13 @@ class IndexedDbJournal implements Journal {
       sync: () => {
         const changes = this.#queue;
         this.#queue = [];
-        return write(database, (transaction) => {
+        return runTransaction(database, (transaction) => {
           for (const change of changes) change(transaction);
         });
       },
-      // What is asked for in this turn goes into one transaction; while it is under way, the next gathers.
+      // Writes of the current task share a transaction; while it runs, the next batch is collected.
       later: (run) => queueMicrotask(run),
-      fail: (error) => this.#break(error),
+      fail: (error) => this.#fail(error),
     });
     if (parts.content !== undefined) {
       this.#group.noteDurable(parts.content.checkpoint.revision + parts.content.records.length);
@@ -147,7 +149,7 @@ class IndexedDbJournal implements Journal {
 
   load(): JournalContent | undefined {
     if (this.#isLoaded) throw new JournalError('orchplane: this journal is in use by another cluster');
-    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#failure !== undefined) throw this.#failure;
     this.#isLoaded = true;
     const content = this.#content;
     this.#content = undefined;
@@ -155,14 +157,14 @@ class IndexedDbJournal implements Journal {
   }
 
   reset(state: JournalState): void {
-    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#failure !== undefined) throw this.#failure;
     this.#epoch++;
     const generation = ++this.#generation;
     const after = this.#last;
     const rows = [...rowsOf(state)];
     this.#queue.push((transaction) => {
       rows.forEach((row, index) => {
-        transaction.objectStore(STATES).put(row, [generation, index]);
+        transaction.objectStore(STATE_STORE).put(row, [generation, index]);
       });
       makeCurrent(transaction, { generation, after, rows: rows.length, ...headOf(state) });
     });
@@ -172,7 +174,7 @@ class IndexedDbJournal implements Journal {
   }
 
   append(record: JournalRecord, stateBefore: () => JournalState): void {
-    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#failure !== undefined) throw this.#failure;
     const length = this.#last - this.#after;
     if (this.#compacting === undefined && length > Math.max(this.#compactAfter, this.#objects)) {
       this.#compacting = this.#compact(stateBefore(), this.#last).finally(() => {
@@ -181,7 +183,7 @@ class IndexedDbJournal implements Journal {
     }
     const number = ++this.#last;
     const text = encodeRecord(record);
-    this.#queue.push((transaction) => transaction.objectStore(RECORDS).put(text, number));
+    this.#queue.push((transaction) => transaction.objectStore(RECORD_STORE).put(text, number));
     this.#group.noteWritten(record.revision);
   }
 
@@ -193,12 +195,12 @@ class IndexedDbJournal implements Journal {
     this.#epoch++;
     await this.#compacting;
     await this.#group.idle();
-    this.#broken ??= new JournalError('orchplane: the journal is closed');
+    this.#failure ??= new JournalError('orchplane: the journal is closed');
     this.#database.close();
     this.#unlock();
   }
 
-  /** A state, row by row, beside what is written meanwhile; it counts with the last step. */
+  /** Stores the state row by row, concurrently with writes; the last step makes it current. */
   async #compact(state: JournalState, after: number): Promise<void> {
     const epoch = this.#epoch;
     const generation = ++this.#generation;
@@ -208,15 +210,15 @@ class IndexedDbJournal implements Journal {
       for (const row of rowsOf(state)) {
         const index = rows++;
         objects += row.length;
-        await write(this.#database, (transaction) => {
-          transaction.objectStore(STATES).put(row, [generation, index]);
+        await runTransaction(this.#database, (transaction) => {
+          transaction.objectStore(STATE_STORE).put(row, [generation, index]);
         });
         if (epoch !== this.#epoch) return;
       }
       const meta = { generation, after, rows, ...headOf(state) };
-      await write(this.#database, (transaction) => makeCurrent(transaction, meta));
+      await runTransaction(this.#database, (transaction) => makeCurrent(transaction, meta));
     } catch (error) {
-      this.#break(error);
+      this.#fail(error);
       return;
     }
     if (epoch !== this.#epoch) return;
@@ -224,13 +226,13 @@ class IndexedDbJournal implements Journal {
     this.#objects = objects;
   }
 
-  #break(error: unknown): JournalError {
-    this.#broken ??= journalError(
+  #fail(error: unknown): JournalError {
+    this.#failure ??= journalError(
       'the journal could not be written, and nothing is written until it is opened again',
       error,
     );
-    this.#group.break(this.#broken);
-    return this.#broken;
+    this.#group.break(this.#failure);
+    return this.#failure;
   }
 }
 
@@ -242,21 +244,21 @@ function* rowsOf(state: JournalState): Iterable<string[]> {
   let row: string[] = [];
   for (const placed of state.objects) {
     row.push(encodePlaced(placed));
-    if (row.length < ROW) continue;
+    if (row.length < OBJECTS_PER_ROW) continue;
     yield row;
     row = [];
   }
   if (row.length > 0) yield row;
 }
 
-/** From here on this state counts, and what it has replaced goes. */
+/** Makes a state current and removes what it replaces. */
 function makeCurrent(transaction: IDBTransaction, meta: Meta): void {
-  transaction.objectStore(META).put(meta, ONLY);
-  const states = transaction.objectStore(STATES);
+  transaction.objectStore(META_STORE).put(meta, META_KEY);
+  const states = transaction.objectStore(STATE_STORE);
   states.delete(IDBKeyRange.bound([0], [meta.generation], false, true));
-  // Of states that were not finished when a page went.
+  // Rows of states that were left unfinished when a page closed.
   states.delete(IDBKeyRange.lowerBound([meta.generation, meta.rows]));
-  transaction.objectStore(RECORDS).delete(IDBKeyRange.upperBound(meta.after));
+  transaction.objectStore(RECORD_STORE).delete(IDBKeyRange.upperBound(meta.after));
 }
 
 function journalError(what: string, error: unknown): JournalError {
@@ -267,11 +269,11 @@ function journalError(what: string, error: unknown): JournalError {
 interface Meta {
   readonly generation: number;
   readonly revision: number;
-  /** The highest revision ever given out; absent: that one. */
+  /** The highest revision ever assigned; absent: `revision`. */
   readonly highest?: number | undefined;
   readonly dialect: string;
   readonly rows: number;
-  /** Records above this number were written after the state. */
+  /** Records above this number are newer than the state. */
   readonly after: number;
 }
 
@@ -281,7 +283,7 @@ function openDatabase(name: string): Promise<IDBDatabase> {
   }
   const opening = indexedDB.open(name, 1);
   opening.onupgradeneeded = () => {
-    for (const store of [META, STATES, RECORDS]) opening.result.createObjectStore(store);
+    for (const store of [META_STORE, STATE_STORE, RECORD_STORE]) opening.result.createObjectStore(store);
   };
   return resultOf(opening);
 }
@@ -293,19 +295,21 @@ function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
   });
 }
 
-/** Resolves when everything that `change` asks for is on stable storage. */
-function write(database: IDBDatabase, change: (transaction: IDBTransaction) => void): Promise<void> {
+/** Runs `change` in a transaction. Resolves when it is on stable storage. */
+function runTransaction(database: IDBDatabase, change: (transaction: IDBTransaction) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const transaction = database.transaction([META, STATES, RECORDS], 'readwrite', { durability: 'strict' });
+    const transaction = database.transaction([META_STORE, STATE_STORE, RECORD_STORE], 'readwrite', {
+      durability: 'strict',
+    });
     transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was given up'));
+    transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'));
     change(transaction);
   });
 }
 
 type Unlock = () => void;
 
-/** Rejects with JournalError when another page, or another cluster of this one, has the name. */
+/** Takes the Web Lock of a journal. Rejects with JournalError when another page or cluster holds it. */
 function lockName(name: string): Promise<Unlock> {
   const locks = typeof navigator === 'undefined' ? undefined : navigator.locks;
   if (locks === undefined) return Promise.resolve(() => undefined);

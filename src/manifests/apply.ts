@@ -1,6 +1,6 @@
 /**
- * Manifests → objects of a cluster, by server-side apply, so that doing it again changes nothing. Both `applyYaml` and
- * `loadManifests` stand on this; they differ in where texts come from and in what they make of failures.
+ * Applies manifests to a cluster with server-side apply, so that repeating it changes nothing. `applyYaml` and
+ * `loadManifests` use it; they differ in the source of texts and in how they report failures.
  */
 import { createClient } from '../client/client.js';
 import type { ClientDefaults, FieldValidation } from '../client/options.js';
@@ -18,41 +18,41 @@ import { deepEqual, isRecord } from '../util/json.js';
 import { type Manifest, ManifestError, placeText } from './read.js';
 import { whyNotServed } from './unknown-kind.js';
 
-/** What applying needs of a cluster. */
+/** The part of a cluster that applying needs. */
 export interface ManifestTarget extends Transport {
-  /** Everything it serves at this moment: a definition that was just applied may have added to it. */
+  /** The currently served kinds: an applied CRD may add some. */
   kinds(): readonly ServedKind[];
 }
 
 export interface ApplySettings {
-  /** Who owns the fields afterwards; `orchplane` unless said otherwise. */
+  /** The field manager; `orchplane` by default. */
   readonly fieldManager?: string | undefined;
-  /** Takes fields away from other managers instead of failing. */
+  /** Takes fields from other managers instead of failing with a conflict. */
   readonly force?: boolean | undefined;
-  /** For objects of namespaced kinds that name none; `default` unless said otherwise. */
+  /** The namespace of objects that name none; `default` by default. */
   readonly namespace?: string | undefined;
-  /** What becomes of fields that nobody knows; refused (`Strict`) unless said otherwise. */
+  /** How unknown fields are handled; rejected (`Strict`) by default. */
   readonly fieldValidation?: FieldValidation | undefined;
-  /** Do everything but store the result. Definitions define nothing then. */
+  /** Do not store anything. CRDs then define no kinds. */
   readonly dryRun?: boolean | undefined;
-  /** How long a definition may take to be established, on the target's clock; 30 s unless said otherwise. */
+  /** How long a CRD may take to be established, on the target's clock; 30 s by default. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Goes no further after the first failure. */
+  /** Stop after the first failure. */
   readonly stopAtFailure?: boolean | undefined;
-  /** Speak as this user. */
+  /** Impersonate this user. */
   readonly as?: ClientDefaults['as'] | undefined;
-  /** Called with each warning; the report has them too. */
+  /** Called with each warning; the report contains them too. */
   readonly onWarning?: ClientDefaults['onWarning'] | undefined;
 }
 
-/** What became of one object; or of one document, when it could not be read. */
+/** The outcome of one object, or of one document that could not be read. */
 export type AppliedManifest = {
   /** `web.yaml:12 (document 3, item 2)`. */
   readonly place: string;
-  /** Which document of its text it is, counted from one. */
+  /** The document's position in its text, from one. */
   readonly document: number;
-  /** Which item of a list, counted from one; absent: the document is the object. */
+  /** The position in a list, from one; absent: the document is the object. */
   readonly item?: number;
 } & (
   | {
@@ -61,58 +61,61 @@ export type AppliedManifest = {
       readonly kind: string;
       readonly namespace?: string;
       readonly name: string;
-      /** As the server answered with it. */
+      /** The object that the server returned. */
       readonly object: ApiObject;
       readonly warnings: readonly string[];
     }
   | {
       readonly outcome: 'failed';
-      /** As far as the document says it. */
+      /** As far as the document states it. */
       readonly apiVersion?: string;
       readonly kind?: string;
       readonly namespace?: string;
       readonly name?: string;
-      /** The message begins with the place; the cause is the server's StatusError, if it was the server that refused. */
+      /**
+       * The message begins with the place; the cause is the server's StatusError, if the server rejected the object.
+       */
       readonly error: ManifestError;
     }
 );
 
 /**
- * Applies objects and tells what became of each, in the order in which they were applied. Definitions come first and are
- * waited for, then namespaces and what admission asks for, then the rest as given. A refusal does not keep the others
- * from being applied, unless asked. Rejects only for what is no answer of the server: an abort, a broken transport.
+ * Applies objects and reports the outcome of each, in the order in which they were applied. CRDs come first and are
+ * awaited, then namespaces and other prerequisites, then the rest as given. A rejected object does not prevent the
+ * others unless `stopAtFailure` is set. Rejects only for errors that are not responses of the server: an abort, a
+ * broken transport.
  */
 export async function applyManifests(
   target: ManifestTarget,
   manifests: readonly Manifest[],
   settings: ApplySettings = {},
 ): Promise<AppliedManifest[]> {
-  const ordered = manifests.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const definitions = ordered.filter(isDefinition);
-  const others = ordered.filter((manifest) => !isDefinition(manifest));
-  const run = new Run(target, settings, definitions);
-  const applied = await run.applyAll(definitions);
-  const defined = await Promise.all(applied.map((each) => run.established(each)));
+  const ordered = manifests.toSorted((a, b) => applyRank(a) - applyRank(b));
+  const crds = ordered.filter(isCrd);
+  const others = ordered.filter((manifest) => !isCrd(manifest));
+  const run = new ManifestApplier(target, settings, crds);
+  const applied = await run.applyAll(crds);
+  const defined = await Promise.all(applied.map((each) => run.awaitEstablished(each)));
   if (settings.stopAtFailure === true && defined.some(isFailed)) return defined.map(({ report }) => report);
   return [...defined, ...(await run.applyAll(others))].map(({ report }) => report);
 }
 
-/** A document that cannot be read, as a report. */
-export function unreadable(error: ManifestError): AppliedManifest {
-  return { ...placeOf(error.place), outcome: 'failed', error };
+/** The report of a document that cannot be read. */
+export function unreadableReport(error: ManifestError): AppliedManifest {
+  return { ...reportPlace(error.place), outcome: 'failed', error };
 }
 
-const DEFINITION = 'CustomResourceDefinition';
+const CRD_KIND = 'CustomResourceDefinition';
 
-/** By its names alone, in whatever dialect: whether it is served is another question. */
-export function isDefinition({ kind, apiVersion }: Manifest): boolean {
-  return kind === DEFINITION && dialects.some(({ group }) => apiVersion.startsWith(`${group(GROUP)}/`));
+/** Whether a manifest is a CRD, in any dialect, whether or not the cluster serves CRDs. */
+export function isCrd({ kind, apiVersion }: Manifest): boolean {
+  return kind === CRD_KIND && dialects.some(({ group }) => apiVersion.startsWith(`${group(CRD_GROUP)}/`));
 }
 
-const GROUP = serviceGroup('apiextensions');
+const CRD_GROUP = serviceGroup('apiextensions');
 
-/** What others need to exist before them. */
-const FIRST = [
+/** Kinds that other objects depend on. */
+const APPLY_FIRST = [
   'Namespace',
   'PriorityClass',
   'RuntimeClass',
@@ -123,80 +126,80 @@ const FIRST = [
   'ServiceAccount',
 ];
 
-function rankOf({ kind }: Manifest): number {
-  const index = FIRST.indexOf(kind);
-  return index === -1 ? FIRST.length : index;
+function applyRank({ kind }: Manifest): number {
+  const index = APPLY_FIRST.indexOf(kind);
+  return index === -1 ? APPLY_FIRST.length : index;
 }
 
-const ESTABLISH_MS = 30_000;
+const ESTABLISH_TIMEOUT_MS = 30_000;
 
-interface Applied {
+interface ApplyResult {
   readonly manifest: Manifest;
   readonly report: AppliedManifest;
 }
 
-const isFailed = ({ report }: Applied): boolean => report.outcome === 'failed';
+const isFailed = ({ report }: ApplyResult): boolean => report.outcome === 'failed';
 
-class Run {
+class ManifestApplier {
   readonly #target: ManifestTarget;
   readonly #settings: ApplySettings;
-  /** All that the run is about, for messages about what they should have defined. */
-  readonly #definitions: readonly Manifest[];
-  /** Why a type is missing, which many objects may be of. */
-  readonly #reasons = new Map<string, string>();
+  /** All CRDs of this call, for messages about kinds they should have defined. */
+  readonly #crds: readonly Manifest[];
+  /** Cache: type → why it is not served. */
+  readonly #missingReasons = new Map<string, string>();
 
-  constructor(target: ManifestTarget, settings: ApplySettings, definitions: readonly Manifest[]) {
+  constructor(target: ManifestTarget, settings: ApplySettings, crds: readonly Manifest[]) {
     this.#target = target;
     this.#settings = settings;
-    this.#definitions = definitions;
+    this.#crds = crds;
   }
 
-  /** One after the other. */
-  async applyAll(manifests: readonly Manifest[]): Promise<Applied[]> {
-    const done: Applied[] = [];
+  /** Applies manifests one after another. */
+  async applyAll(manifests: readonly Manifest[]): Promise<ApplyResult[]> {
+    const done: ApplyResult[] = [];
     for (const manifest of manifests) {
-      const applied = { manifest, report: await this.#applyOrTell(manifest) };
+      const applied = { manifest, report: await this.#applyOrReport(manifest) };
       done.push(applied);
       if (this.#settings.stopAtFailure === true && isFailed(applied)) break;
     }
     return done;
   }
 
-  /** The same once the kind of a definition is served; a failure when it will not be. */
-  async established({ manifest, report }: Applied): Promise<Applied> {
+  /** Waits until the kind of a CRD is served; reports a failure when it will not be. */
+  async awaitEstablished({ manifest, report }: ApplyResult): Promise<ApplyResult> {
     const served = this.#find(manifest);
     if (report.outcome === 'failed' || served === undefined || this.#settings.dryRun === true)
       return { manifest, report };
-    const { signal, timeoutMs = ESTABLISH_MS, as } = this.#settings;
+    const { signal, timeoutMs = ESTABLISH_TIMEOUT_MS, as } = this.#settings;
     const client = createClient({ transport: this.#target, ...(as === undefined ? {} : { as }) });
     const fail = (problem: string, cause?: StatusError) => ({
       manifest,
-      report: failed(manifest, `${manifest.kind} ${report.name}: ${problem}`, cause),
+      report: failedReport(manifest, `${manifest.kind} ${report.name}: ${problem}`, cause),
     });
     try {
       const settled = await client.api(served.kind as Kind<unknown, unknown, 'Cluster'>).waitFor(
         report.name,
-        // What is gone does not come back by waiting.
-        (object) => object === undefined || isEstablished(object) || namesProblem(object) !== undefined,
+        // A deleted CRD will not be established.
+        (object) => object === undefined || isEstablished(object) || namesConflict(object) !== undefined,
         { timeoutMs, ...(signal === undefined ? {} : { signal }) },
       );
       if (settled === undefined) return fail('was deleted before it was established');
       if (isEstablished(settled)) return { manifest, report: { ...report, object: settled as ApiObject } };
-      return fail(`its names are not accepted: ${namesProblem(settled)}`);
+      return fail(`its names are not accepted: ${namesConflict(settled)}`);
     } catch (error) {
       if (!StatusError.is(error)) throw error;
       return fail(`is not established: ${error.message}`, error);
     }
   }
 
-  async #applyOrTell(manifest: Manifest): Promise<AppliedManifest> {
+  async #applyOrReport(manifest: Manifest): Promise<AppliedManifest> {
     const { apiVersion, kind } = manifest;
     const served = this.#find(manifest);
     if (served === undefined) {
-      return failed(manifest, `no kind ${kind} in ${apiVersion} is served${this.#whyMissing(manifest)}`);
+      return failedReport(manifest, `no kind ${kind} in ${apiVersion} is served${this.#whyMissing(manifest)}`);
     }
     if (!served.namespaced && manifest.namespace !== undefined) {
-      return failed(manifest, `${kind} is cluster-scoped and takes no namespace`);
+      return failedReport(manifest, `${kind} is cluster-scoped and takes no namespace`);
     }
     const namespace = served.namespaced ? (manifest.namespace ?? this.#settings.namespace ?? 'default') : undefined;
     try {
@@ -204,7 +207,7 @@ class Run {
     } catch (error) {
       if (!StatusError.is(error)) throw error;
       const who = `${kind} ${namespace === undefined ? '' : `${namespace}/`}${manifest.name ?? manifest.generateName}`;
-      return failed({ ...manifest, namespace }, `${who}: ${error.message}`, error);
+      return failedReport({ ...manifest, namespace }, `${who}: ${error.message}`, error);
     }
   }
 
@@ -212,7 +215,7 @@ class Run {
     const { name, body, apiVersion, kind } = manifest;
     const { fieldManager, fieldValidation, force, dryRun } = this.#settings;
     const at = { resource: served.gvr, ...(namespace === undefined ? {} : { namespace }) };
-    // What has no name yet, or cannot be patched, can only be created.
+    // Objects without a name, and kinds that cannot be patched, can only be created.
     const canApply = name !== undefined && served.verbs.includes('patch');
     const live = canApply && served.verbs.includes('get') ? await this.#read({ ...at, name }) : undefined;
     const response = await this.#send({
@@ -230,7 +233,7 @@ class Run {
     if (onWarning !== undefined) for (const warning of response.warnings) onWarning(warning);
     const object = response.object as ApiObject;
     return {
-      ...placeOf(manifest.place),
+      ...reportPlace(manifest.place),
       outcome: response.code === 201 ? 'created' : deepEqual(live, object) ? 'unchanged' : 'configured',
       apiVersion,
       kind,
@@ -242,7 +245,10 @@ class Run {
     };
   }
 
-  /** The object as it is, to see afterwards whether anything has changed; who may not read it is told of a change. */
+  /**
+   * The live object, to detect whether the apply changed it. Without permission to read it, the outcome is reported as
+   * a change.
+   */
   async #read(at: Pick<ApiRequest, 'resource' | 'namespace' | 'name'>): Promise<unknown> {
     try {
       return (await this.#send({ verb: 'get', ...at, options: {} })).object;
@@ -269,26 +275,29 @@ class Run {
     return this.#target.kinds().find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
   }
 
-  /** The rest of a sentence: the definition that should have made it, or what the kinds that there are have to say. */
+  /**
+   * The end of the message about a missing kind: the CRD that should have defined it, or a hint derived from the served
+   * kinds.
+   */
   #whyMissing(manifest: Manifest): string {
     const type = `${manifest.apiVersion} ${manifest.kind}`;
-    const reason = this.#reasons.get(type) ?? this.#findReason(manifest);
-    this.#reasons.set(type, reason);
+    const reason = this.#missingReasons.get(type) ?? this.#findReason(manifest);
+    this.#missingReasons.set(type, reason);
     return reason;
   }
 
   #findReason(manifest: Manifest): string {
-    const definition = this.#definitions.find((each) => defines(each, manifest));
-    if (definition === undefined) return whyNotServed(manifest, this.#target.kinds());
-    const which = `its definition (document ${definition.place.document})`;
+    const crd = this.#crds.find((each) => definesKind(each, manifest));
+    if (crd === undefined) return whyNotServed(manifest, this.#target.kinds());
+    const which = `its CustomResourceDefinition (document ${crd.place.document})`;
     return this.#settings.dryRun === true
       ? `: ${which} defines nothing in a dry run`
       : `: ${which} failed, or has no such version`;
   }
 }
 
-/** Whether a definition is about the kind of an object. */
-function defines({ body }: Manifest, { apiVersion, kind }: Manifest): boolean {
+/** Whether a CRD defines the kind of an object. */
+function definesKind({ body }: Manifest, { apiVersion, kind }: Manifest): boolean {
   const { value } = body.read();
   const spec = isRecord(value) ? value['spec'] : undefined;
   const { group, names } = isRecord(spec) ? spec : {};
@@ -301,26 +310,26 @@ interface Condition {
   readonly message?: unknown;
 }
 
-function conditionsOf(definition: unknown): readonly Condition[] {
-  const status = isRecord(definition) ? definition['status'] : undefined;
+function conditionsOf(crd: unknown): readonly Condition[] {
+  const status = isRecord(crd) ? crd['status'] : undefined;
   return isRecord(status) && Array.isArray(status['conditions']) ? status['conditions'].filter(isRecord) : [];
 }
 
-function isEstablished(definition: unknown): boolean {
-  return conditionsOf(definition).some(({ type, status }) => type === 'Established' && status === 'True');
+function isEstablished(crd: unknown): boolean {
+  return conditionsOf(crd).some(({ type, status }) => type === 'Established' && status === 'True');
 }
 
-/** Why it will not be established: another kind has its names. */
-function namesProblem(definition: unknown): string | undefined {
-  const refusal = conditionsOf(definition).find(({ type, status }) => type === 'NamesAccepted' && status === 'False');
+/** Why a CRD will not be established: another kind uses its names. */
+function namesConflict(crd: unknown): string | undefined {
+  const refusal = conditionsOf(crd).find(({ type, status }) => type === 'NamesAccepted' && status === 'False');
   return refusal === undefined ? undefined : String(refusal.message);
 }
 
-/** The report on an object that did not come to be. */
-export function failed(manifest: Manifest, problem: string, cause?: StatusError): AppliedManifest {
+/** The report of an object that was not applied. */
+export function failedReport(manifest: Manifest, problem: string, cause?: StatusError): AppliedManifest {
   const { place, apiVersion, kind, namespace, name } = manifest;
   return {
-    ...placeOf(place),
+    ...reportPlace(place),
     outcome: 'failed',
     apiVersion,
     kind,
@@ -330,13 +339,13 @@ export function failed(manifest: Manifest, problem: string, cause?: StatusError)
   };
 }
 
-interface PlaceParts {
+interface ReportPlace {
   readonly place: string;
   readonly document: number;
   readonly item?: number;
 }
 
-function placeOf(place: Manifest['place']): PlaceParts {
+function reportPlace(place: Manifest['place']): ReportPlace {
   const { document, item } = place;
   return { place: placeText(place), document, ...(item === undefined ? {} : { item }) };
 }

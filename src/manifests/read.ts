@@ -1,29 +1,29 @@
 /**
- * Texts of manifests → the objects in them: documents one after the other, lists taken apart. Documents are read by the
- * same reader as the bodies of apply, so a file means here what it means when a client sends it.
+ * Reads manifests: splits a text into documents and lists into items. Documents are parsed like the body of an apply
+ * request, so a file has the same meaning as when a client sends it.
  */
 import { yamlBody } from '../codec/yaml.js';
 import { BodyError, type RequestBody, valueBody } from '../protocol/body.js';
 import { isRecord } from '../util/json.js';
 
-/** A file and what it holds: YAML with any number of documents, or JSON. */
+/** A file and its content: YAML with any number of documents, or JSON. */
 export interface ManifestText {
-  /** As messages name it. */
+  /** The name in messages. */
   readonly name: string;
   readonly text: string;
 }
 
-/** The same for a text that may come from nowhere in particular. */
+/** Like {@link ManifestText}, but the name is optional. */
 export type ManifestSource = Pick<ManifestText, 'text'> & Partial<Pick<ManifestText, 'name'>>;
 
-/** Where an object stands. */
+/** The position of an object. */
 export interface ManifestPlace {
   /** Absent: there is only one text. */
   readonly file?: string;
-  /** Both count from one; the line is the document's first. */
+  /** Both from one; the line is the document's first. */
   readonly document: number;
   readonly line: number;
-  /** Its place in the list, the outermost one if there are several; absent: the document is the object. */
+  /** The position in the outermost list; absent: the document is the object. */
   readonly item?: number;
 }
 
@@ -37,7 +37,7 @@ export interface Manifest {
   readonly body: RequestBody;
 }
 
-/** What is wrong with one document or item. The message begins with its place; the cause is what the server said, if it did. */
+/** A problem with one document or item. The message begins with its place; the cause is the server's error, if any. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
   readonly place: ManifestPlace;
@@ -54,19 +54,19 @@ export function placeText({ file, line, document, item }: ManifestPlace): string
   return `${where} (document ${document}${item === undefined ? '' : `, item ${item}`})`;
 }
 
-/** The objects in order, with an error in the place of each that cannot be read. Documents without content are none. */
+/** The objects in order, with an error in place of each one that cannot be read. Empty documents are skipped. */
 export function readManifests(source: ManifestSource): (Manifest | ManifestError)[] {
   return readDocuments(source).flatMap((read) => (read instanceof ManifestError ? [read] : manifestsOf(read)));
 }
 
-/** A document that could be read: an object of any shape. */
+/** A parsed document. */
 export interface ManifestDocument {
   readonly place: ManifestPlace;
   readonly value: unknown;
   readonly body: RequestBody;
 }
 
-/** The documents of a text in order, lists as they are, with an error in the place of each that cannot be read. */
+/** The documents of a text in order, with lists unsplit and an error in place of each one that cannot be read. */
 export function readDocuments(source: ManifestSource): (ManifestDocument | ManifestError)[] {
   const documents = splitDocuments(source).flatMap(splitJson);
   return documents.flatMap((document, index) => readDocument({ ...document.place, document: index + 1 }, document));
@@ -75,19 +75,19 @@ export function readDocuments(source: ManifestSource): (ManifestDocument | Manif
 interface DocumentText {
   readonly place: ManifestPlace;
   readonly text: string;
-  /** Lines of the file before the text, so that the reader counts as the file does. */
+  /** The number of lines before the text, so that parse errors have the file's line numbers. */
   readonly linesBefore: number;
 }
 
-/** Files that were put one behind the other may each begin with one. */
+/** Concatenated files may each begin with one. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
-/** A line that begins with the marker begins a document, whatever stands around it: YAML reserves it for that. */
-const MARKER = /^\uFEFF?(---|\.\.\.)(\s|$)/;
+/** A line that begins with a marker always starts a document: YAML reserves it. */
+const DOCUMENT_MARKER = /^\uFEFF?(---|\.\.\.)(\s|$)/;
 
 function splitDocuments({ name, text }: ManifestSource): DocumentText[] {
   const lines = text.split(/\r\n|\r|\n/);
-  const starts = [0, ...lines.flatMap((line, index) => (index > 0 && MARKER.test(line) ? [index] : []))];
+  const starts = [0, ...lines.flatMap((line, index) => (index > 0 && DOCUMENT_MARKER.test(line) ? [index] : []))];
   const documents: DocumentText[] = [];
   starts.forEach((start, index) => {
     const own = lines.slice(start, starts[index + 1]);
@@ -95,7 +95,7 @@ function splitDocuments({ name, text }: ManifestSource): DocumentText[] {
     const content = own.findIndex((line) => !/^\uFEFF?\s*(#|$|---\s*(#|$)|\.\.\.\s*(#|$))/.test(line));
     if (content === -1) return;
     for (let at = 0; at <= content; at++) own[at] = own[at]?.replace(BYTE_ORDER_MARK, '') ?? '';
-    // An end is no beginning.
+    // A document end marker is not content.
     if (/^\.\.\.(\s|$)/.test(own[0] ?? '')) own[0] = '';
     const file = name === undefined ? {} : { file: name };
     const place = { ...file, document: documents.length + 1, line: start + content + 1 };
@@ -104,7 +104,7 @@ function splitDocuments({ name, text }: ManifestSource): DocumentText[] {
   return documents;
 }
 
-/** JSON needs no marker between documents: what follows a whole object is another one. */
+/** JSON documents need no marker: what follows a complete object is another document. */
 function splitJson(document: DocumentText): DocumentText[] {
   const { place, text } = document;
   const parts: DocumentText[] = [];
@@ -115,7 +115,7 @@ function splitJson(document: DocumentText): DocumentText[] {
     if (start === text.length && parts.length > 0) return parts;
     const line = parts.length === 0 ? place.line : linesBefore + countBreaks(text, from, start) + 1;
     const end = text[start] === '{' ? (endOfJson(text, start) ?? text.length) : text.length;
-    // What is no JSON keeps its indentation.
+    // Keep the indentation of YAML.
     const indentation = from === 0 || text[start] === '{' ? 0 : from - 1 - text.lastIndexOf('\n', from - 1);
     const part = ' '.repeat(indentation) + text.slice(from, end);
     parts.push({ place: { ...place, line }, text: part, linesBefore });
@@ -124,7 +124,7 @@ function splitJson(document: DocumentText): DocumentText[] {
   }
 }
 
-/** The index of the first character that is no white space. */
+/** The index of the first character that is not white space. */
 function nextContent(text: string, from: number): number {
   const content = /\S/g;
   content.lastIndex = from;
@@ -137,7 +137,7 @@ function countBreaks(text: string, from: number, to: number): number {
   return count;
 }
 
-/** The index behind the bracket that closes the one at `start`; undefined where there is none. */
+/** The index after the bracket that closes the one at `start`; undefined when there is none. */
 export function endOfJson(text: string, start: number): number | undefined {
   if (text[start] !== '{' && text[start] !== '[') return undefined;
   let depth = 0;
@@ -174,7 +174,7 @@ function manifestsOf({ place, value, body }: ManifestDocument): (Manifest | Mani
   );
 }
 
-/** An item of a list; where it is a list itself, the items of that. */
+/** An item of a list; nested lists are flattened. */
 function itemsOf(list: ListDocument, item: unknown): unknown[] {
   const found: unknown[] = [];
   const open = [itemOf(list, item)];
@@ -192,14 +192,14 @@ export interface ListDocument {
   readonly items: readonly unknown[];
 }
 
-/** `List`, `ConfigMapList`, …: whatever carries items and says that it is a list. */
+/** `List`, `ConfigMapList`, …: any kind that ends with `List` and has items. */
 export function isList(value: unknown): value is ListDocument {
   if (!isRecord(value) || !Array.isArray(value['items'])) return false;
   return typeof value['kind'] === 'string' && value['kind'].endsWith('List') && isText(value['apiVersion']);
 }
 
-/** Written by the server that the list is from. To apply them would be to claim what is true of that server alone. */
-const SERVERS_OWN: ReadonlySet<string> = new Set([
+/** Fields that the server of the list has set; they are invalid on another server. */
+const SERVER_FIELDS: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
   'generation',
@@ -208,19 +208,19 @@ const SERVERS_OWN: ReadonlySet<string> = new Set([
   'selfLink',
 ]);
 
-/** An item as an object of its own: servers leave out of each item what the kind of the list says (`ConfigMapList`). */
+/** An item with kind and apiVersion, which servers omit in items of typed lists (`ConfigMapList`). */
 export function typedItem({ apiVersion, kind }: ListDocument, item: unknown): unknown {
   if (!isRecord(item) || kind === 'List') return item;
   return { apiVersion, kind: kind.slice(0, -'List'.length), ...item };
 }
 
-/** The same without what only its server knows. */
+/** A typed item without the fields that its server has set. */
 function itemOf(list: ListDocument, given: unknown): unknown {
   const item = typedItem(list, given);
   if (!isRecord(item)) return item;
   const { metadata } = item;
   const claimed = isRecord(metadata)
-    ? { metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => !SERVERS_OWN.has(name))) }
+    ? { metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => !SERVER_FIELDS.has(name))) }
     : {};
   return { ...item, ...claimed };
 }
@@ -238,7 +238,7 @@ function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Ma
     'metadata.name': name,
     'metadata.namespace': namespace,
   })) {
-    const problem = unquoted(found);
+    const problem = unquotedProblem(found);
     if (problem !== undefined) return new ManifestError(place, `${field} is ${problem}`);
   }
   if (!isText(apiVersion)) return new ManifestError(place, 'apiVersion is missing');
@@ -257,14 +257,16 @@ function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Ma
   };
 }
 
-/** A file that says how others are put together. It often goes without a type, and always without a name. */
+/** A kustomization file. It may lack kind and apiVersion, and never has a name. */
 function isKustomization({ file }: ManifestPlace, { apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
   if (kind === undefined && apiVersion === undefined) return /(^|[\\/])kustomization(\.ya?ml)?$/i.test(file ?? '');
   return kind === 'Kustomization' && String(apiVersion).startsWith('kustomize.config.');
 }
 
-/** What a word became that its writer took for text: in YAML `yes`, `on` and `y` are booleans, `1.10` is a number. */
-function unquoted(value: unknown): string | undefined {
+/**
+ * Detects unquoted scalars that were meant as strings: in YAML `yes`, `on` and `y` are booleans, `1.10` is a number.
+ */
+function unquotedProblem(value: unknown): string | undefined {
   if (typeof value === 'boolean') return `a boolean (${value}); put it in quotes if it is a text: "y", "yes", "on"`;
   if (typeof value === 'number' || typeof value === 'bigint') return `a number (${value}); put it in quotes`;
   return undefined;

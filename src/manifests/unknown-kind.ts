@@ -1,30 +1,30 @@
 /**
- * Why a cluster does not serve what a manifest holds, and what its writer may have meant.
+ * Explains why a cluster does not serve the kind of a manifest, and suggests what may have been meant.
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import { dialects } from '../meta/dialect.js';
 import { apiVersionOf } from '../meta/gvk.js';
 
-interface TypeNames {
+interface TypeName {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** The rest of a sentence, with what leads over to it: `; did you mean Deployment?`. Empty when there is nothing to say. */
-export function whyNotServed(wanted: TypeNames, served: readonly ServedKind[]): string {
-  const renamed = inOtherDialect(wanted, served);
+/** The end of an error message, with its separator: `; did you mean Deployment?`. Empty when there is no hint. */
+export function whyNotServed(wanted: TypeName, served: readonly ServedKind[]): string {
+  const renamed = otherDialectHint(wanted, served);
   if (renamed !== undefined) return `; ${renamed}`;
   if (wanted.kind === 'CustomResourceDefinition') {
     return '; this cluster was made without it: add CustomResourceDefinition of orchplane/kinds to its kinds';
   }
   const places = served.filter(({ gvk }) => gvk.kind === wanted.kind).map(({ apiVersion }) => apiVersion);
   const elsewhere = places.length === 0 ? '' : `; ${wanted.kind} is served in ${places.join(', ')}`;
-  if (isCustom(wanted, served)) return `; ${CUSTOM}${elsewhere}`;
-  return elsewhere === '' ? misspelt(wanted, served) : elsewhere;
+  if (isCustom(wanted, served)) return `; ${CUSTOM_GROUP_HINT}${elsewhere}`;
+  return elsewhere === '' ? spellingHint(wanted, served) : elsewhere;
 }
 
-/** The service's own groups have another name in each dialect. */
-function inOtherDialect({ apiVersion, kind }: TypeNames, served: readonly ServedKind[]): string | undefined {
+/** Built-in groups have different names in each dialect. */
+function otherDialectHint({ apiVersion, kind }: TypeName, served: readonly ServedKind[]): string | undefined {
   for (const other of dialects) {
     const match = served.find(
       ({ gvk, kind: { group, version } }) =>
@@ -36,43 +36,43 @@ function inOtherDialect({ apiVersion, kind }: TypeNames, served: readonly Served
   return undefined;
 }
 
-const CUSTOM =
+const CUSTOM_GROUP_HINT =
   'no kind of that group is defined here: load its CustomResourceDefinition as well, or install a kind of defineKind';
 
-/** Groups of users have a dot in their name; those of the server that have one are served. */
-function isCustom({ apiVersion }: TypeNames, served: readonly ServedKind[]): boolean {
+/** Custom groups contain a dot; built-in groups with a dot are served. */
+function isCustom({ apiVersion }: TypeName, served: readonly ServedKind[]): boolean {
   const [group = '', version] = apiVersion.split('/');
   return version !== undefined && group.includes('.') && served.every(({ gvk }) => gvk.group !== group);
 }
 
-/** A kind that is spelt much like it, best in the same version. */
-function misspelt({ apiVersion, kind }: TypeNames, served: readonly ServedKind[]): string {
+/** A similarly spelled kind, preferably in the same version. */
+function spellingHint({ apiVersion, kind }: TypeName, served: readonly ServedKind[]): string {
   const kindsOf = (list: readonly ServedKind[]): string[] => list.map(({ gvk }) => gvk.kind);
-  const [here] = nearest(kind, kindsOf(served.filter((each) => each.apiVersion === apiVersion)));
+  const [here] = nearestNames(kind, kindsOf(served.filter((each) => each.apiVersion === apiVersion)));
   if (here !== undefined) return `; did you mean ${here}?`;
-  const [anywhere] = nearest(kind, kindsOf(served));
+  const [anywhere] = nearestNames(kind, kindsOf(served));
   const match = served.find(({ gvk }) => gvk.kind === anywhere);
   return match === undefined ? '' : `; did you mean ${match.gvk.kind} in ${match.apiVersion}?`;
 }
 
-/** The known words that are a slip of the hand away, the nearest first; empty when none is. */
-function nearest(word: string, known: Iterable<string>): string[] {
-  // In a short word, two slips leave too little of it.
+/** Names within a small edit distance, nearest first. */
+function nearestNames(word: string, known: Iterable<string>): string[] {
+  // Two edits change too much of a short name.
   const limit = word.length < 5 ? 1 : 2;
   return [...new Set(known)]
-    .map((each) => ({ each, slips: slipsBetween(word.toLowerCase(), each.toLowerCase()) }))
+    .map((each) => ({ each, slips: editDistance(word.toLowerCase(), each.toLowerCase()) }))
     .filter(({ slips }) => slips <= limit)
     .sort((a, b) => a.slips - b.slips)
     .map(({ each }) => each);
 }
 
 /**
- * How many letters were added, left out, replaced, or swapped with their neighbour. Row by row of the table in which
- * `rows[i][j]` is the answer for the first i letters of one word and the first j of the other:
+ * The Damerau-Levenshtein distance: insertions, deletions, replacements and swaps of adjacent letters. `rows[i][j]` is
+ * the distance of the first i letters of one word and the first j of the other:
  *
- *     slipsBetween('pdo', 'pod')  →  1
+ *     editDistance('pdo', 'pod')  →  1
  */
-function slipsBetween(one: string, other: string): number {
+function editDistance(one: string, other: string): number {
   let before: number[] = [];
   let above = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i++) {

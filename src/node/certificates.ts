@@ -1,6 +1,6 @@
 /**
- * Certificate authorities made up on the spot. That of a server signs one certificate and forgets its key, so nobody can
- * make another that clients of this server would trust; that of clients keeps it, in memory, to name whom it is asked to.
+ * TLS certificates: generates certificate authorities, issues server and client certificates, and reads the identity of
+ * clients from theirs. The key of a server's CA is discarded after signing; the key of a client CA stays in memory.
  */
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -14,43 +14,43 @@ import { readCertificateSubject } from '../text/x509/certificate.js';
 import { systemClock } from '../util/clock.js';
 
 export interface ServerCertificate {
-  /** All in PEM. */
+  /** All in PEM format. */
   readonly cert: string;
   readonly key: string;
   readonly ca: string;
 }
 
-/** Whom a certificate is to name. */
+/** The identity in a client certificate. */
 export interface ClientIdentity {
   readonly user: string;
   readonly groups?: readonly string[] | undefined;
   readonly uid?: string | undefined;
-  /** When it ends; in a year unless said otherwise. */
+  /** The expiry; in one year by default. */
   readonly expiresAt?: Date | undefined;
 }
 
-/** What a client shows of itself, in PEM: the options `cert` and `key` of an https.Agent. */
+/** A client certificate in PEM format: the options `cert` and `key` of an https.Agent. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Names clients to a server that trusts it. */
+/** Issues client certificates for servers that trust this CA. */
 export interface ClientAuthority {
-  /** In PEM. */
+  /** The CA certificate in PEM format. */
   readonly ca: string;
   issue(identity: ClientIdentity): Promise<ClientCertificate>;
 }
 
-const KEYS = { name: 'ECDSA', namedCurve: 'P-256' };
-const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' };
+const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
+const SIGNATURE_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' };
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-/** By which the reference server knows a uid in the name of a certificate. */
-const UID_TYPE = '1.3.6.1.4.1.57683.2';
+/** The attribute type of a user's UID in a certificate subject, as in the reference server. */
+const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
 
-/** A certificate for a server that is reached under these names and addresses. */
+/** Issues a certificate for a server with these DNS names and IP addresses. */
 export async function createServerCertificate(hosts: readonly string[]): Promise<ServerCertificate> {
   const x509 = await loadX509();
   const { ca, issue } = await createAuthority('orchplane-ca');
@@ -78,7 +78,7 @@ export async function createClientAuthority(): Promise<ClientAuthority> {
       const subject: JsonNameParams = [
         ...groups.map((group) => ({ O: text(group) })),
         { CN: text(user) },
-        ...(uid === undefined ? [] : [{ [UID_TYPE]: text(uid) }]),
+        ...(uid === undefined ? [] : [{ [UID_ATTRIBUTE]: text(uid) }]),
       ];
       const extensions = [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])];
       return issue({ subject: new x509.Name(subject), extensions, ...(expiresAt === undefined ? {} : { expiresAt }) });
@@ -86,7 +86,7 @@ export async function createClientAuthority(): Promise<ClientAuthority> {
   };
 }
 
-/** Dear to load, and needed only here; it wants the metadata reflection in place before it is loaded. */
+/** Loaded on demand because it is large; it requires reflect-metadata to be loaded first. */
 async function loadX509(): Promise<typeof import('@peculiar/x509')> {
   await import('reflect-metadata');
   return import('@peculiar/x509');
@@ -94,7 +94,7 @@ async function loadX509(): Promise<typeof import('@peculiar/x509')> {
 
 interface CertificateRequest {
   readonly subject: Name;
-  /** Those that tell what it is for. */
+  /** The extensions that state its purpose. */
   readonly extensions: Extension[];
   readonly expiresAt?: Date;
 }
@@ -110,11 +110,11 @@ async function createAuthority(commonName: string): Promise<Authority> {
   const keys = await generateKeys();
   const ca = await x509.X509CertificateGenerator.createSelfSigned(
     {
-      ...validity(now, new Date(now + YEAR_MS)),
+      ...validityPeriod(now, new Date(now + YEAR_MS)),
       serialNumber: '01',
       name: `CN=${commonName}`,
       keys,
-      signingAlgorithm: SIGNATURE,
+      signingAlgorithm: SIGNATURE_ALGORITHM,
       extensions: [
         new x509.BasicConstraintsExtension(true, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature, true),
@@ -129,14 +129,14 @@ async function createAuthority(commonName: string): Promise<Authority> {
       const { publicKey, privateKey } = await generateKeys();
       const cert = await x509.X509CertificateGenerator.create(
         {
-          ...validity(systemClock.now(), expiresAt ?? new Date(systemClock.now() + YEAR_MS)),
-          // Positive, whatever the bytes.
+          ...validityPeriod(systemClock.now(), expiresAt ?? new Date(systemClock.now() + YEAR_MS)),
+          // The leading 01 keeps the number positive.
           serialNumber: `01${randomBytes(15).toString('hex')}`,
           subject,
           issuer: ca.subject,
           publicKey,
           signingKey: keys.privateKey,
-          signingAlgorithm: SIGNATURE,
+          signingAlgorithm: SIGNATURE_ALGORITHM,
           extensions: [
             new x509.BasicConstraintsExtension(false, undefined, true),
             new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -152,8 +152,8 @@ async function createAuthority(commonName: string): Promise<Authority> {
   };
 }
 
-/** Clocks differ: what is made now is valid for a peer that is a little behind. */
-function validity(now: number, notAfter: Date): { notBefore: Date; notAfter: Date } {
+/** Starts an hour early, for peers whose clock is behind. */
+function validityPeriod(now: number, notAfter: Date): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(Math.min(now, notAfter.getTime()) - HOUR_MS), notAfter };
 }
 
@@ -162,10 +162,10 @@ function pemOf(certificate: { toString(format: 'pem'): string }): string {
 }
 
 function generateKeys(): Promise<CryptoKeyPair> {
-  return webcrypto.subtle.generateKey(KEYS, true, ['sign', 'verify']) as Promise<CryptoKeyPair>;
+  return webcrypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']) as Promise<CryptoKeyPair>;
 }
 
-/** Throws TypeError for a text without certificates. */
+/** Throws TypeError when the text contains no PEM certificate. */
 export function checkClientCa(pem: string): void {
   try {
     new X509Certificate(pem);
@@ -176,36 +176,40 @@ export function checkClientCa(pem: string): void {
   }
 }
 
-/** Who is at the other end of a connection; for the option `peerOf` of a listener. */
-export function certifiedPeers(dialect: Dialect): (incoming: IncomingMessage) => Peer | undefined {
-  // A connection carries many requests.
-  const seen = new WeakMap<object, Shown | 'nothing'>();
+/**
+ * Reads the client identity of a connection, for the option `peerOf` of a listener. The handshake accepts clients with
+ * any certificate or none; the handler decides what that means for a request, because it can respond where a handshake
+ * can only fail.
+ */
+export function createPeerReader(dialect: Dialect): (incoming: IncomingMessage) => Peer | undefined {
+  // A connection carries many requests, so the result is cached.
+  const certificates = new WeakMap<object, PeerCertificate | 'nothing'>();
   return ({ socket }) => {
-    let shown = seen.get(socket);
-    if (shown === undefined) {
-      shown = lookAt(socket as TLSSocket, dialect) ?? 'nothing';
-      seen.set(socket, shown);
+    let certificate = certificates.get(socket);
+    if (certificate === undefined) {
+      certificate = readPeerCertificate(socket as TLSSocket, dialect) ?? 'nothing';
+      certificates.set(socket, certificate);
     }
-    return shown === 'nothing' ? undefined : peerOf(shown);
+    return certificate === 'nothing' ? undefined : peerOf(certificate);
   };
 }
 
-/** What the handshake has brought. */
-interface Shown {
+/** The client certificate of a connection. */
+interface PeerCertificate {
   readonly peer: Peer | undefined;
   /** In milliseconds since the epoch. */
   readonly validFrom: number;
   readonly validTo: number;
 }
 
-/** A certificate may end while its connection lives on. */
-function peerOf({ peer, validFrom, validTo }: Shown): Peer | undefined {
+/** A certificate may expire while its connection is open. */
+function peerOf({ peer, validFrom, validTo }: PeerCertificate): Peer | undefined {
   const now = systemClock.now();
   if (now >= validFrom && now <= validTo) return peer;
   return { type: 'refused', error: 'verifying certificate failed: x509: certificate has expired or is not yet valid' };
 }
 
-function lookAt(socket: TLSSocket, dialect: Dialect): Shown | undefined {
+function readPeerCertificate(socket: TLSSocket, dialect: Dialect): PeerCertificate | undefined {
   const certificate = socket.getPeerX509Certificate?.();
   if (certificate === undefined) return undefined;
   return {
@@ -215,7 +219,7 @@ function lookAt(socket: TLSSocket, dialect: Dialect): Shown | undefined {
   };
 }
 
-/** Undefined: the certificate is good, and names nobody. */
+/** Undefined: the certificate is valid but contains no user name. */
 function readPeer(socket: TLSSocket, certificate: X509Certificate, dialect: Dialect): Peer | undefined {
   const refused = (why: string): Peer => ({ type: 'refused', error: why });
   if (!socket.authorized) return refused(`verifying certificate failed: ${socket.authorizationError}`);

@@ -1,5 +1,5 @@
 /**
- * The words of the command line → what is to be done.
+ * Parses the command line of `orchplane`.
  */
 import { parseArgs } from 'node:util';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
@@ -14,7 +14,7 @@ export interface ServeSettings {
   readonly port: number;
   readonly host: string | undefined;
   readonly dialect: DialectName;
-  /** The folder where the cluster lives; absent: in memory alone. */
+  /** The folder that stores the cluster; absent: in memory only. */
   readonly data: string | undefined;
   /** Files, folders, or `-` for standard input. */
   readonly manifests: readonly string[];
@@ -28,10 +28,10 @@ export interface ServeSettings {
   readonly controllers: ServedControllers;
 }
 
-/** `standard`: all there are. `ready`: these, and pods become ready. */
+/** `standard`: all controllers. `ready`: these, and a simulated kubelet that makes pods ready. */
 export type ServedControllers = 'none' | 'standard' | 'ready';
 
-/** A command line that cannot be followed; the message is one line. */
+/** An invalid command line; the message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -43,19 +43,19 @@ Usage
   orchplane --help | --version
 
 Options of serve
-  --port N               the port; any free one unless given
-  --host H               where to listen; 127.0.0.1 unless given, which only this machine reaches
+  --port N               the port; default: any free port
+  --host H               the address to listen on; default: 127.0.0.1, which only this machine can reach
   --dialect NAME         kubernetes (for kubectl and client libraries; the default here) or orch
-  --data DIR             keep the cluster in this folder: objects, versions, certificate and tokens survive a restart,
-                         and so do its kubeconfigs; in memory alone unless given
+  --data DIR             keep the cluster in this folder: objects, versions, certificate, tokens and kubeconfigs
+                         survive a restart; default: in memory only
   --apply FILE           manifests to apply first: a file, a folder, or - for standard input; may be repeated
-  --kubeconfig FILE      where to write the kubeconfig; a temporary file unless given
-  --no-tls               plain HTTP; kubectl shows no token there, so it needs --anonymous as well
-  --tls                  HTTPS with a certificate made up at the start, as without this option
-  --token T              the bearer token of the administrator; a random one unless given
-  --anonymous            ask nobody for a token
-  --controllers WHICH    none; standard: all there are; ready: these, and every pod becomes ready. None unless given
-  --log                  a line for every request
+  --kubeconfig FILE      where to write the kubeconfig; default: a temporary file
+  --no-tls               plain HTTP; kubectl then sends no token, so --anonymous is needed too
+  --tls                  HTTPS with a generated certificate (the default)
+  --token T              the bearer token of the administrator; default: a random one
+  --anonymous            require no token
+  --controllers WHICH    none (the default); standard: all controllers; ready: also make every pod ready
+  --log                  log every request
   --feature-gates LIST   A=true,B=false
   --runtime-config LIST  api/all=true, GROUP/VERSION=true, …
 `;
@@ -80,19 +80,19 @@ const OPTIONS = {
 } as const;
 
 /** Throws UsageError. */
-export function parseCommandLine(words: readonly string[]): Command {
-  const { values, positionals } = parseWords(words);
+export function parseCommandLine(args: readonly string[]): Command {
+  const { values, positionals } = parseArguments(args);
   if (values.help === true) return { type: 'help' };
   if (values.version === true) return { type: 'version' };
   const [command, ...rest] = positionals;
-  if (command === undefined) throw new UsageError('what to do? "orchplane serve", or "orchplane --help"');
+  if (command === undefined) throw new UsageError('a command is missing; use "orchplane serve", or see "orchplane --help"');
   if (command !== 'serve') throw new UsageError(`unknown command "${command}"; see "orchplane --help"`);
-  // A shell turns `--apply *.yaml` into one option and many words.
+  // A shell expands `--apply *.yaml` to one option value and further arguments.
   if (rest.length > 0 && values.apply === undefined) {
     throw new UsageError(`unexpected "${rest[0]}"; manifests are given with --apply`);
   }
   if ((values.data?.length ?? 0) > 1) {
-    throw new UsageError('--data takes one folder, where the cluster lives; manifests are given with --apply');
+    throw new UsageError('--data takes one folder, which stores the cluster; manifests are given with --apply');
   }
   if (values.tls === true && values['no-tls'] === true)
     throw new UsageError('--tls and --no-tls contradict each other');
@@ -108,7 +108,7 @@ export function parseCommandLine(words: readonly string[]): Command {
       port: readPort(values.port ?? '0'),
       host: values.host,
       dialect: readDialect(values.dialect ?? 'kubernetes'),
-      data: readData(values.data?.[0]),
+      data: readDataFolder(values.data?.[0]),
       manifests: [...(values.apply ?? []), ...rest],
       kubeconfig: values.kubeconfig,
       tls: values['no-tls'] !== true,
@@ -122,11 +122,11 @@ export function parseCommandLine(words: readonly string[]): Command {
   };
 }
 
-function parseWords(words: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    // Its first sentence says it; the rest explains how words that begin with a dash could be meant otherwise.
+    // Keep only the first sentence; the rest explains how to pass arguments that begin with a dash.
     if (!(error instanceof TypeError)) throw error;
     throw new UsageError(`${error.message.split(/\. |\n/, 1)[0]}; see "orchplane --help"`);
   }
@@ -138,9 +138,9 @@ function readPort(text: string): number {
   throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
 }
 
-function readData(text: string | undefined): string | undefined {
+function readDataFolder(text: string | undefined): string | undefined {
   if (text !== '' && text !== '-') return text;
-  throw new UsageError('--data takes a folder, where the cluster lives; manifests are given with --apply');
+  throw new UsageError('--data takes a folder, which stores the cluster; manifests are given with --apply');
 }
 
 function readDialect(text: string): DialectName {

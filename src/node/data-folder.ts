@@ -1,9 +1,9 @@
 /**
- * The folder of `orchplane serve --data`: the cluster itself, and by what clients know it and are known. Whoever has a
- * kubeconfig of it can go on with that after a restart.
+ * The folder of `orchplane serve --data`: the journal of the cluster and its credentials, so that kubeconfigs keep
+ * working after a restart.
  *
  *   journal/           see journal/folder.ts
- *   credentials.json   the token, the certificate and the key that service accounts' tokens are signed with
+ *   credentials.json   the token, the TLS certificate and the signing key of service account tokens
  *   kubeconfig
  */
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
@@ -22,50 +22,53 @@ export interface DataFolder {
   readonly kubeconfig: string;
   readonly journal: Journal;
   readonly credentials: Credentials;
-  /** Keeps credentials and the port for the next time. Only while the journal is ours. */
-  keep(port: number): Promise<void>;
+  /** Saves credentials and port for the next start. Only while the journal is locked by this process. */
+  saveCredentials(port: number): Promise<void>;
 }
 
 export interface Credentials {
   readonly token: string;
-  /** The private key of service accounts' tokens. */
+  /** The private key that signs service account tokens. */
   readonly accountKey: JsonWebKey;
-  /** Where it was served last; undefined: nowhere yet. */
+  /** The last port; undefined before the first start. */
   readonly port?: number | undefined;
   /** Absent without TLS. */
   readonly tls?: (TlsFiles & { readonly host: string }) | undefined;
 }
 
-export interface DataFolderNeeds {
+export interface DataFolderOptions {
   readonly tls: boolean;
   readonly host: string;
-  /** What the command line asks for. */
+  /** The token of the command line. */
   readonly token: string | undefined;
 }
 
 const CREDENTIALS = 'credentials.json';
-const OWN = new Set([CREDENTIALS, `${CREDENTIALS}.tmp`, 'journal', 'kubeconfig']);
+const OWN_FILES = new Set([CREDENTIALS, `${CREDENTIALS}.tmp`, 'journal', 'kubeconfig']);
 
-/** Rejects with UsageError for a folder that holds something else: it may have been meant for `--apply`. */
-export async function openDataFolder(given: string, needs: DataFolderNeeds): Promise<DataFolder> {
-  const path = resolve(given);
+/**
+ * Opens or creates a data folder. Rejects with UsageError for a folder with other content: it may have been meant for
+ * `--apply`.
+ */
+export async function openDataFolder(folder: string, options: DataFolderOptions): Promise<DataFolder> {
+  const path = resolve(folder);
   await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw new UsageError(`--data takes a folder: ${messageOf(error)}`);
   });
-  const strange = (await readdir(path)).find((name) => !OWN.has(name) && !name.startsWith('.'));
-  if (strange !== undefined) {
+  const foreign = (await readdir(path)).find((name) => !OWN_FILES.has(name) && !name.startsWith('.'));
+  if (foreign !== undefined) {
     throw new UsageError(
-      `--data ${given} holds "${strange}", which is not of a cluster; manifests are given with --apply`,
+      `--data ${folder} contains "${foreign}", which does not belong to a cluster; manifests are given with --apply`,
     );
   }
-  const credentials = await credentialsFor(await readCredentials(path), needs);
+  const credentials = await completeCredentials(await readCredentials(path), options);
   return {
     path,
     kubeconfig: join(path, 'kubeconfig'),
     journal: fileJournal(join(path, 'journal')),
     credentials,
-    keep: (port) =>
-      writePrivate(join(path, CREDENTIALS), `${JSON.stringify({ ...credentials, port }, undefined, 2)}\n`),
+    saveCredentials: (port) =>
+      writePrivateFile(join(path, CREDENTIALS), `${JSON.stringify({ ...credentials, port }, undefined, 2)}\n`),
   };
 }
 
@@ -79,35 +82,35 @@ async function readCredentials(path: string): Promise<Partial<Credentials>> {
   }
 }
 
-async function credentialsFor(kept: Partial<Credentials>, needs: DataFolderNeeds): Promise<Credentials> {
-  const tls = needs.tls ? await tlsFor(kept.tls, needs.host) : kept.tls;
+async function completeCredentials(stored: Partial<Credentials>, options: DataFolderOptions): Promise<Credentials> {
+  const tls = options.tls ? await tlsCredentials(stored.tls, options.host) : stored.tls;
   return {
-    token: needs.token ?? kept.token ?? randomBytes(32).toString('base64url'),
-    accountKey: kept.accountKey ?? (await newAccountKey()),
-    port: kept.port,
+    token: options.token ?? stored.token ?? randomBytes(32).toString('base64url'),
+    accountKey: stored.accountKey ?? (await createAccountKey()),
+    port: stored.port,
     ...(tls === undefined ? {} : { tls }),
   };
 }
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
-/** The same certificate as long as it is good for the host, and for a while. */
-async function tlsFor(kept: Credentials['tls'], host: string): Promise<NonNullable<Credentials['tls']>> {
-  if (kept !== undefined && kept.host === host) {
-    const { validTo } = new X509Certificate(kept.cert);
-    if (Date.parse(validTo) > systemClock.now() + MONTH_MS) return kept;
+/** Reuses the stored certificate while it is valid for the host and for another month. */
+async function tlsCredentials(stored: Credentials['tls'], host: string): Promise<NonNullable<Credentials['tls']>> {
+  if (stored !== undefined && stored.host === host) {
+    const { validTo } = new X509Certificate(stored.cert);
+    if (Date.parse(validTo) > systemClock.now() + MONTH_MS) return stored;
   }
   return { ...(await certificateForHost(host)), host };
 }
 
-async function newAccountKey(): Promise<JsonWebKey> {
+async function createAccountKey(): Promise<JsonWebKey> {
   const form = { name: 'ECDSA', namedCurve: 'P-256' };
   const { privateKey } = (await webcrypto.subtle.generateKey(form, true, ['sign', 'verify'])) as CryptoKeyPair;
   return webcrypto.subtle.exportKey('jwk', privateKey);
 }
 
-/** For its owner's eyes, and whole or not at all. */
-async function writePrivate(file: string, text: string): Promise<void> {
+/** Writes a file atomically, readable by its owner only. */
+async function writePrivateFile(file: string, text: string): Promise<void> {
   const draft = `${file}.tmp`;
   const handle = await open(draft, 'w', 0o600);
   try {

@@ -1,7 +1,7 @@
 /**
- * From node:http to an answerer and back: one function per request of a socket. It keeps what HTTP asks of a server
- * whatever the answer is: heads of streams go out at once, slow readers slow the stream down, a client that leaves ends
- * its request, and a client that is refused in the middle of its upload gets to read why.
+ * Adapts a request handler to node:http. It sends the headers of streams at once, applies back pressure from slow
+ * readers, aborts the request when the client disconnects, and lets a client that is still uploading read the error
+ * response.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -11,131 +11,130 @@ import type { Peer } from '../auth/authentication.js';
 import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { systemClock } from '../util/clock.js';
-import { announcesBody, ClientGone, IncomingRequest } from './incoming-request.js';
+import { announcesBody, ClientDisconnectedError, IncomingRequest } from './incoming-request.js';
 
-/** The fastest: answers are compressed once for one client. */
-const LEVEL = 1;
+/** The fastest level: each response is compressed for one client only. */
+const GZIP_LEVEL = 1;
 
-/** What answers requests. Rejects only by a fault of its own. */
-export type Answerer = (request: HttpRequest) => Promise<Answer>;
+/** Handles a request. It rejects only for an internal error. */
+export type RequestHandler = (request: HttpRequest) => Promise<Answer>;
 
-/** One request and what became of it. */
-export interface Exchanged {
+/** A finished request, for the log. */
+export interface RequestLogEntry {
   readonly method: string;
-  /** As the client wrote it. */
+  /** The request target as sent by the client. */
   readonly target: string;
-  /** 0 when the client left before there was an answer. */
+  /** 0 when the client disconnected before the response. */
   readonly status: number;
-  /** Of the body as it was handed to the socket. */
+  /** The size of the response body. */
   readonly bytes: number;
   readonly userAgent: string;
-  /** Nanoseconds of the process's own clock. */
+  /** From `process.hrtime.bigint()`. */
   readonly startedAt: bigint;
-  /** The client did not wait for the end. */
-  readonly cut: boolean;
+  /** The client disconnected before the end of the response. */
+  readonly isAborted: boolean;
 }
 
 export interface ListenerOptions {
-  /** Scheme, host and port in front of every path. */
+  /** The origin of a request: scheme, host and port. */
   readonly origin: (incoming: IncomingMessage) => string;
-  /** What a connection says about its other end; absent: nothing. */
+  /** The client identity that a connection provides; absent: none. */
   readonly peerOf?: ((incoming: IncomingMessage) => Peer | undefined) | undefined;
-  /** Told about faults of the answerer and of streams. */
+  /** Called with errors of the handler and of streams. */
   readonly onError: (error: unknown) => void;
-  /** Told about every request when it is over. */
-  readonly onExchanged?: ((exchanged: Exchanged) => void) | undefined;
+  /** Called when a request has ended. */
+  readonly onRequestEnd?: ((entry: RequestLogEntry) => void) | undefined;
 }
 
 export interface Listener {
-  /** For the events `request` and `checkContinue` of a server. */
+  /** The listeners of a server's `request` and `checkContinue` events. */
   readonly request: RequestListener;
   readonly checkContinue: RequestListener;
   /**
-   * Lets what is being answered come to its end, streams at once, and tells the clients that their connections end with
-   * it. Fulfilled when nothing is under way any more.
+   * Ends streams at once, lets other responses finish and closes their connections. Resolves when no request is active.
    */
   drain(): Promise<void>;
 }
 
-export function createListener(answerer: Answerer, options: ListenerOptions): Listener {
-  const setting: Setting = { answerer, options, active: new Set(), draining: undefined };
+export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
+  const state: ListenerState = { handler, options, active: new Set(), draining: undefined };
   return {
-    request: (incoming, outgoing) => void new Exchange(setting, incoming, outgoing).run(),
+    request: (incoming, outgoing) => void new Exchange(state, incoming, outgoing).run(),
     checkContinue: (incoming, outgoing) => {
-      const exchange = new Exchange(setting, incoming, outgoing);
+      const exchange = new Exchange(state, incoming, outgoing);
       exchange.awaitsContinue = true;
       void exchange.run();
     },
     drain() {
-      for (const exchange of setting.active) exchange.wrapUp();
+      for (const exchange of state.active) exchange.endForShutdown();
       return new Promise((resolve) => {
-        setting.draining = resolve;
-        if (setting.active.size === 0) resolve();
+        state.draining = resolve;
+        if (state.active.size === 0) resolve();
       });
     },
   };
 }
 
-interface Setting {
-  readonly answerer: Answerer;
+interface ListenerState {
+  readonly handler: RequestHandler;
   readonly options: ListenerOptions;
   readonly active: Set<Exchange>;
-  /** Present once there are to be no more requests; called when the last is over. */
+  /** Present while draining; called when the last request has ended. */
   draining: (() => void) | undefined;
 }
 
-/** What the reference server still reads of a refused upload for the sake of the connection. */
-const DRAINED_BYTES = 256 * 1024;
-/** How long a client that is still sending has to notice that it was answered. */
+/** The reference server reads this much of a rejected upload to keep the connection usable. */
+const MAX_DRAINED_BYTES = 256 * 1024;
+/** How long an uploading client has to read the response before the connection closes. */
 const LINGER_MS = 500;
 
 class Exchange {
-  readonly #setting: Setting;
+  readonly #state: ListenerState;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #startedAt: bigint | undefined;
   #request: IncomingRequest | undefined;
   #bytes = 0;
   #streaming = false;
-  /** The client sends its body only when it is told to. */
+  /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue = false;
 
-  constructor(setting: Setting, incoming: IncomingMessage, outgoing: ServerResponse) {
-    this.#setting = setting;
+  constructor(state: ListenerState, incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.#state = state;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
-    if (setting.options.onExchanged !== undefined) this.#startedAt = process.hrtime.bigint();
-    setting.active.add(this);
-    outgoing.on('close', () => this.#over());
+    if (state.options.onRequestEnd !== undefined) this.#startedAt = process.hrtime.bigint();
+    state.active.add(this);
+    outgoing.on('close', () => this.#onClose());
   }
 
   async run(): Promise<void> {
-    const { answerer, options } = this.#setting;
+    const { handler, options } = this.#state;
     try {
       const path = pathOfTarget(this.#incoming.url ?? '');
-      if (path === undefined) return this.#send(this.#withoutPath());
+      if (path === undefined) return this.#send(this.#answerWithoutPath());
       const onRead = (): void => {
         if (this.awaitsContinue) this.#outgoing.writeContinue();
         this.awaitsContinue = false;
       };
       const url = options.origin(this.#incoming) + path;
       this.#request = new IncomingRequest(this.#incoming, { url, onRead, peer: options.peerOf?.(this.#incoming) });
-      await this.#send(await answerer(this.#request));
+      await this.#send(await handler(this.#request));
     } catch (error) {
-      // The client is gone, or will see its connection end: there is no other way left to tell it.
-      if (!(error instanceof ClientGone)) options.onError(error);
+      // The headers may have been sent; destroying the connection is the only remaining signal.
+      if (!(error instanceof ClientDisconnectedError)) options.onError(error);
       this.#outgoing.destroy();
     }
   }
 
-  /** The server is to end: so do streams, and connections with the answer that is under way. */
-  wrapUp(): void {
+  /** Called on shutdown: ends a stream and closes the connection after the response. */
+  endForShutdown(): void {
     if (!this.#outgoing.headersSent) this.#outgoing.shouldKeepAlive = false;
     if (this.#streaming) this.#request?.abort(new ServerClosing());
   }
 
-  /** A target without a path: the one question about the server as a whole, or nonsense. */
-  #withoutPath(): Answer {
+  /** The response to a target without a path: `OPTIONS *`, or 400. */
+  #answerWithoutPath(): Answer {
     if (this.#incoming.url === '*' && this.#incoming.method === 'OPTIONS') {
       return { code: 200, headers: [], body: '' };
     }
@@ -145,18 +144,18 @@ class Exchange {
   async #send({ code, headers, body, compress }: Answer): Promise<void> {
     const outgoing = this.#outgoing;
     if (outgoing.destroyed) {
-      if (isStream(body)) sourceOf(body).cancel();
+      if (isStream(body)) toByteSource(body).cancel();
       return;
     }
-    // 1. The head.
+    // 1. Send the headers.
     const head: string[] = [];
     for (const [name, value] of headers) head.push(name, value);
-    const lingers = this.#leavesUpload();
-    if (lingers || this.#setting.draining !== undefined) outgoing.shouldKeepAlive = false;
+    const lingers = this.#abandonsUpload();
+    if (lingers || this.#state.draining !== undefined) outgoing.shouldKeepAlive = false;
     const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
     if (isStream(body)) {
       outgoing.writeHead(code, head);
-      const source = compress === undefined ? sourceOf(body) : compressed(sourceOf(body));
+      const source = compress === undefined ? toByteSource(body) : gzipSource(toByteSource(body));
       if (hasBody) return this.#stream(source, isByteSource(body));
       source.cancel();
       outgoing.end();
@@ -167,23 +166,24 @@ class Exchange {
       head.push('Content-Length', String(this.#bytes));
     }
     outgoing.writeHead(code, head);
-    // 2. The body. In one write with a text Node encodes the head as it does the text, and a head is bytes already.
-    const content = typeof body === 'string' && head.some(isBeyondAscii) ? Buffer.from(body) : (body ?? '');
+    // 2. Send the body. In one write with a string, Node would encode the headers like the string, but they are already
+    // bytes.
+    const content = typeof body === 'string' && head.some(hasNonAscii) ? Buffer.from(body) : (body ?? '');
     if (!lingers) outgoing.end(hasBody ? content : undefined);
     else this.#linger(hasBody ? content : '');
   }
 
-  /** Whether the connection is of no more use, because the client is in the middle of a body nobody will read. */
-  #leavesUpload(): boolean {
+  /** Whether the client is still sending a body that will not be read, so that the connection cannot be reused. */
+  #abandonsUpload(): boolean {
     const incoming = this.#incoming;
     if (incoming.complete || !announcesBody(incoming)) return false;
     const length = incoming.headers['content-length'];
-    return this.awaitsContinue || length === undefined || Number(length) > DRAINED_BYTES;
+    return this.awaitsContinue || length === undefined || Number(length) > MAX_DRAINED_BYTES;
   }
 
   /**
-   * Sends the whole answer, but closes a little later: a socket that is closed while its peer still sends takes back
-   * what the peer has not read yet.
+   * Sends the response but delays closing: closing a socket while the peer still sends discards what the peer has not
+   * read yet.
    */
   #linger(body: string | Uint8Array): void {
     const outgoing = this.#outgoing;
@@ -193,10 +193,10 @@ class Exchange {
       outgoing.end();
     };
     const undo = systemClock.after(LINGER_MS, end, { background: true });
-    // Without a word to write, the head would wait for the end.
+    // Without a body to write, the headers would be sent only at the end.
     if (body.length === 0) outgoing.flushHeaders();
     else outgoing.write(body);
-    // A client that waits to be told sends nothing.
+    // A client that waits for `100 Continue` sends nothing.
     if (this.awaitsContinue) end();
     else incoming.on('end', end).on('close', end).resume();
   }
@@ -205,8 +205,8 @@ class Exchange {
     const outgoing = this.#outgoing;
     outgoing.flushHeaders();
     this.#streaming = true;
-    if (this.#setting.draining !== undefined) this.wrapUp();
-    // Ends also a stream that does not listen to the request's signal. One that failed has ended by itself.
+    if (this.#state.draining !== undefined) this.endForShutdown();
+    // Also ends a stream that ignores the request's signal. A failed stream has already ended.
     outgoing.on('close', () => {
       if (this.#streaming) source.cancel();
     });
@@ -214,9 +214,10 @@ class Exchange {
       for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) {
         if (outgoing.destroyed) return;
         this.#bytes += bytes.length;
-        if (!outgoing.write(bytes)) await drained(outgoing);
-        // What happens meanwhile shares a write: a busy server would else spend its time in handing over single events.
-        else if (isLive) await nextTurn();
+        if (!outgoing.write(bytes)) await waitForDrain(outgoing);
+        // Events that arrive in the meantime share a write; otherwise a busy server would spend its time on
+        // single-event writes.
+        else if (isLive) await nextEventLoopTurn();
       }
     } finally {
       this.#streaming = false;
@@ -224,28 +225,28 @@ class Exchange {
     outgoing.end();
   }
 
-  /** The last byte is with the operating system, or the connection is gone. */
-  #over(): void {
-    const { active, draining, options } = this.#setting;
+  /** The response is complete, or the connection is closed. */
+  #onClose(): void {
+    const { active, draining, options } = this.#state;
     const outgoing = this.#outgoing;
-    if (!outgoing.writableFinished) this.#request?.abort(new ClientGone());
+    if (!outgoing.writableFinished) this.#request?.abort(new ClientDisconnectedError());
     active.delete(this);
     if (draining !== undefined && active.size === 0) draining();
-    if (options.onExchanged === undefined || this.#startedAt === undefined) return;
+    if (options.onRequestEnd === undefined || this.#startedAt === undefined) return;
     const { method = '', url = '', headers } = this.#incoming;
-    options.onExchanged({
+    options.onRequestEnd({
       method,
       target: url,
       status: outgoing.headersSent ? outgoing.statusCode : 0,
       bytes: this.#bytes,
       userAgent: headers['user-agent'] ?? '',
       startedAt: this.#startedAt,
-      cut: !outgoing.writableFinished,
+      isAborted: !outgoing.writableFinished,
     });
   }
 }
 
-/** Why requests end when nobody left. */
+/** The abort reason of streams on shutdown. */
 class ServerClosing extends Error {
   override readonly name = 'ServerClosing';
 
@@ -260,7 +261,7 @@ function isStream(body: Answer['body']): body is ByteSource | ReadableStream<Uin
   return body !== null && (body instanceof ReadableStream || isByteSource(body));
 }
 
-function sourceOf(body: Extract<Body, ByteSource | ReadableStream<Uint8Array>>): ByteSource {
+function toByteSource(body: Extract<Body, ByteSource | ReadableStream<Uint8Array>>): ByteSource {
   if (isByteSource(body)) return body;
   const reader = body.getReader();
   return {
@@ -268,24 +269,24 @@ function sourceOf(body: Extract<Body, ByteSource | ReadableStream<Uint8Array>>):
       const { done, value } = await reader.read();
       return done ? undefined : value;
     },
-    // A stream that failed has told its reader already.
+    // A failed stream has already reported its error to the reader.
     cancel: () => void reader.cancel().catch(() => undefined),
   };
 }
 
-function isBeyondAscii(text: string): boolean {
+function hasNonAscii(text: string): boolean {
   return /[\x80-\xff]/.test(text);
 }
 
-/** When everything that is ready now has been dealt with. */
-function nextTurn(): Promise<void> {
+/** Resolves after pending I/O callbacks. */
+function nextEventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** The socket has taken what was written, or never will. */
-function drained(outgoing: ServerResponse): Promise<void> {
+/** Resolves when the socket has drained or closed. */
+function waitForDrain(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       outgoing.off('drain', done).off('close', done);
@@ -295,9 +296,9 @@ function drained(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-export function compressed(source: ByteSource): ByteSource {
-  const gzip = createGzip({ level: LEVEL });
-  // What breaks it shows to the reader too, as the end of what it reads.
+export function gzipSource(source: ByteSource): ByteSource {
+  const gzip = createGzip({ level: GZIP_LEVEL });
+  // The reader sees the same error as the end of the stream.
   pipeline(Readable.from(chunksOf(source), { objectMode: false }), gzip).catch(() => undefined);
   const chunks: AsyncIterator<Uint8Array> = gzip[Symbol.asyncIterator]();
   return {
@@ -316,14 +317,14 @@ async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
 }
 
-/** Path and query of a target, beginning with a slash; undefined when it addresses nothing on this server. */
+/** The path and query of a request target; undefined when it has none. */
 function pathOfTarget(target: string): string | undefined {
   const path = target.startsWith('/') ? target : pathOfAbsolute(target);
-  // There are no fragments in requests, so this is a character of the path; in a URL it must not look like one.
+  // A request target has no fragment, so `#` is part of the path and must be escaped in a URL.
   return path?.includes('#') ? path.replaceAll('#', '%23') : path;
 }
 
-/** `http://host/path`, which proxies are sent; whom it names does not matter. */
+/** The absolute form `http://host/path`, as sent to proxies; the host is ignored. */
 function pathOfAbsolute(target: string): string | undefined {
   const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+(.*)$/i.exec(target);
   if (match === null) return undefined;

@@ -1,67 +1,139 @@
 /**
- * A cluster for clients that insist on node:http, without a port: an Agent whose connections end in this process. All of
- * HTTP is there, so whatever takes an agent (client libraries, node-fetch, axios, ws, `http.request`) works unchanged,
- * watches included. For clients that take a `fetch`, `createFetchHandler` of `orchplane/http` is the shorter way.
+ * An http.Agent whose connections lead to a cluster in this process, for client libraries that require node:http. All
+ * of HTTP works, so everything that takes an agent (node-fetch, axios, ws, `http.request`) works unchanged, watches
+ * included. For clients that take a `fetch`, use `createFetchHandler` of `orchplane/http`.
  */
 import { Agent, createServer, type Server } from 'node:http';
 import { Duplex } from 'node:stream';
 import type { FetchTarget } from '../http/target.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { kubeconfigText } from './kubeconfig.js';
-import { ATTACH_OPTIONS, type AttachOptions, attachCluster, SERVER_OPTIONS } from './node-listener.js';
+import {
+  attachCluster,
+  CLUSTER_LISTENER_OPTIONS,
+  type ClusterListenerOptions,
+  SERVER_OPTIONS,
+} from './node-listener.js';
 
-const TOO_NEW =
-  'orchplane: connectKubeConfig works with client-node 1.x, and this KubeConfig is of client-node 2.x, which takes no ' +
-  'agents; install release 1, or reach the cluster over a port: loadFromString((await serve(cluster)).kubeconfig)';
+/** Without `tokens`, every request acts as the administrator. */
+export type InProcessAgentOptions = ClusterListenerOptions;
 
-/** A stream with the methods of a socket that clients call without asking whether they are there. */
+/**
+ * The agent serves every host, for `http:` and `https:` URLs alike: nothing is encrypted. Its `destroy()` closes all
+ * connections, including watches, like a network failure; the next request opens a new one.
+ */
+export interface InProcessAgent extends Agent {
+  /** A URL for clients that need one. Any other works too. */
+  readonly url: string;
+  /** The first of `tokens`; absent without tokens. */
+  readonly token?: string;
+  /** A kubeconfig with `url` and `token`. It works only for clients that use this agent. */
+  readonly kubeconfig: string;
+}
+
+/**
+ * Creates an agent for a cluster. Throws TypeError for unknown options and for tokens without a user.
+ *
+ * @example
+ * const agent = createInProcessAgent(cluster);
+ * const { get } = await import('node:http');
+ * get(`${agent.url}/api/v1/namespaces`, { agent }, (response) => console.log(response.statusCode));
+ */
+export function createInProcessAgent(cluster: FetchTarget, options: InProcessAgentOptions = {}): InProcessAgent {
+  refuseUnknownOptions('createInProcessAgent', options, CLUSTER_LISTENER_OPTIONS);
+  // An idle connection costs nothing, so none is closed.
+  const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: 0 });
+  attachCluster(server, cluster, { ...options, origin: () => CLUSTER_URL });
+  const [token] = Object.keys(options.tokens ?? {});
+  return new ProcessAgent(server, token);
+}
+
+/** The host is never resolved. */
+const CLUSTER_URL = 'http://cluster.local';
+
+class ProcessAgent extends Agent implements InProcessAgent {
+  readonly url = CLUSTER_URL;
+  readonly token?: string;
+  readonly kubeconfig: string;
+  /** Without a protocol, an agent accepts both http and https requests. */
+  readonly protocol = undefined;
+  readonly #server: Server;
+
+  constructor(server: Server, token: string | undefined) {
+    super({ keepAlive: true });
+    this.#server = server;
+    if (token !== undefined) this.token = token;
+    this.kubeconfig = kubeconfigText({ url: CLUSTER_URL, token });
+  }
+
+  /** Called for each new connection, whatever the scheme and host. */
+  override createConnection(): Duplex {
+    const [client, other] = createInProcessConnection();
+    this.#server.emit('connection', other);
+    return client;
+  }
+}
+
+/**
+ * Creates the two ends of an in-process connection: the client's and the server's. What is written to one end is read
+ * from the other, with the back pressure of streams. It uses no operating system handle, so it keeps no process alive.
+ */
+export function createInProcessConnection(): readonly [ConnectionEnd, ConnectionEnd] {
+  const client = new ConnectionEnd();
+  const server = new ConnectionEnd();
+  client.connectTo(server);
+  server.connectTo(client);
+  return [client, server];
+}
+
+/** One end of the connection, with the socket methods that clients call unconditionally. */
 class ConnectionEnd extends Duplex {
-  #other: ConnectionEnd | undefined;
-  /** The write at the other end that waits for somebody to read here. */
-  #taken: (() => void) | undefined;
+  #peer: ConnectionEnd | undefined;
+  /** Completes the peer's pending write when this end is read. */
+  #pendingWrite: (() => void) | undefined;
 
   constructor() {
     super({ allowHalfOpen: false });
   }
 
-  join(other: ConnectionEnd): void {
-    this.#other = other;
+  connectTo(other: ConnectionEnd): void {
+    this.#peer = other;
   }
 
   override _read(): void {
-    const taken = this.#taken;
-    this.#taken = undefined;
+    const taken = this.#pendingWrite;
+    this.#pendingWrite = undefined;
     taken?.();
   }
 
   /**
-   * In a turn of its own, as from a socket: else the other end would answer while this one is still in the middle of its
-   * write, and what its readers throw would be thrown there.
+   * Delivered on the next tick, as by a socket; otherwise the peer would respond during the write, and errors of its
+   * readers would be thrown here.
    */
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    process.nextTick(() => this.#other?.deliver(chunk, done));
+    process.nextTick(() => this.#peer?.deliver(chunk, done));
   }
 
   override _final(done: () => void): void {
-    process.nextTick(() => this.#other?.deliver(null, done));
+    process.nextTick(() => this.#peer?.deliver(null, done));
   }
 
-  /** What comes to an end that is closed already is lost, as on a network. */
+  /** Data for a closed end is dropped, as on a network. */
   deliver(chunk: Buffer | null, done: () => void): void {
     const full = !this.destroyed && !this.push(chunk) && chunk !== null;
-    if (full) this.#taken = done;
+    if (full) this.#pendingWrite = done;
     else done();
   }
 
-  /** As with a socket: the other end reads what came before, then the end, in its own turn. */
+  /** As with a socket, the peer reads pending data first and then the end. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    const other = this.#other;
+    const other = this.#peer;
     process.nextTick(() => other?.deliver(null, () => undefined));
     this._read();
     done(error);
   }
 
-  // There is no wire that could be idle, slow or in need of a sign of life, and nothing to keep the process for.
+  // There is no network connection to configure and no handle that keeps the process alive.
   setKeepAlive(): this {
     return this;
   }
@@ -83,83 +155,13 @@ class ConnectionEnd extends Duplex {
   }
 }
 
-/**
- * Absent `tokens`: every request comes from the administrator, and nobody is asked for a token.
- */
-export type InProcessAgentOptions = AttachOptions;
-
-/**
- * The agent answers for every host, by `http:` and `https:` URLs alike: there is nothing in between to encrypt. Its
- * `destroy()` cuts all connections, watches too, as a network that fails would; the next request opens a new one.
- */
-export interface InProcessAgent extends Agent {
-  /** A URL for clients that want one. Any other would do. */
-  readonly url: string;
-  /** The first of `tokens`; absent when there are none. */
-  readonly token?: string;
-  /** The text of a kubeconfig for `url` and `token`. Only a client with this agent gets anywhere by it. */
-  readonly kubeconfig: string;
-}
-
-/**
- * Throws TypeError for options it does not know, and for tokens that have no users.
- *
- * @example
- * const agent = createInProcessAgent(cluster);
- * const { get } = await import('node:http');
- * get(`${agent.url}/api/v1/namespaces`, { agent }, (response) => console.log(response.statusCode));
- */
-export function createInProcessAgent(cluster: FetchTarget, options: InProcessAgentOptions = {}): InProcessAgent {
-  refuseUnknownOptions('createInProcessAgent', options, ATTACH_OPTIONS);
-  // A connection costs nothing while nobody uses it, so none is ever given up.
-  const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: 0 });
-  attachCluster(server, cluster, { ...options, origin: () => ADDRESS });
-  const [token] = Object.keys(options.tokens ?? {});
-  return new ProcessAgent(server, token);
-}
-
-/** Nobody looks it up. */
-const ADDRESS = 'http://cluster.local';
-
-class ProcessAgent extends Agent implements InProcessAgent {
-  readonly url = ADDRESS;
-  readonly token?: string;
-  readonly kubeconfig: string;
-  /** Without a protocol of its own, an agent serves that of whoever uses it. */
-  readonly protocol = undefined;
-  readonly #server: Server;
-
-  constructor(server: Server, token: string | undefined) {
-    super({ keepAlive: true });
-    this.#server = server;
-    if (token !== undefined) this.token = token;
-    this.kubeconfig = kubeconfigText({ url: ADDRESS, token });
-  }
-
-  /** Called for each connection the agent wants, whatever the scheme and the host. */
-  override createConnection(): Duplex {
-    const [client, other] = createInProcessConnection();
-    this.#server.emit('connection', other);
-    return client;
-  }
-}
-
-/** Client first. Which is which makes no difference. */
-export function createInProcessConnection(): readonly [ConnectionEnd, ConnectionEnd] {
-  const client = new ConnectionEnd();
-  const server = new ConnectionEnd();
-  client.join(server);
-  server.join(client);
-  return [client, server];
-}
-
-/** As much of KubeConfig as is needed. */
+/** The part of `@kubernetes/client-node`'s KubeConfig that is used, described by shape to avoid the dependency. */
 export interface KubeConfigLike {
   getCurrentCluster(): object | null;
   loadFromString(text: string): void;
-  /** For watches, logs, health checks and web sockets. */
+  /** Used by watches, logs, health checks and web sockets. */
   applyToHTTPSOptions(options: { agent?: unknown }): Promise<void>;
-  /** For the API classes. */
+  /** Used by the API classes. */
   applySecurityAuthentication(context: AgentTaker): Promise<void>;
 }
 
@@ -168,10 +170,10 @@ export interface AgentTaker {
 }
 
 /**
- * From now on all that is made of this KubeConfig (API classes, Watch, informers, Log, Exec, Health) reaches the cluster
- * of the agent, whatever server its contexts name. Their tokens are sent as ever. One that is loaded with nothing yet
- * gets the agent's own kubeconfig. Changes the KubeConfig, and returns it. Throws TypeError for a KubeConfig of release 2,
- * which takes no agents.
+ * Connects everything created from this KubeConfig (API classes, Watch, informers, Log, Exec, Health) to the cluster of
+ * the agent, whatever server its contexts name. Tokens are sent as usual. A KubeConfig without a cluster loads the
+ * agent's own kubeconfig. The library creates an agent per request in two public methods, which are replaced here.
+ * Changes the KubeConfig and returns it. Throws TypeError for client-node 2, which takes no agents.
  *
  * @example
  * const { CoreV1Api, KubeConfig } = await import('@kubernetes/client-node');
@@ -179,8 +181,8 @@ export interface AgentTaker {
  * await config.makeApiClient(CoreV1Api).listNamespace();
  */
 export function connectKubeConfig<Config extends KubeConfigLike>(kubeConfig: Config, agent: InProcessAgent): Config {
-  // From 2.0 on requests are made by undici, which knows no agents; this method came with it.
-  if ('createDispatcher' in kubeConfig) throw new TypeError(TOO_NEW);
+  // Since 2.0 the library uses undici, which takes no agents; this method exists only there.
+  if ('createDispatcher' in kubeConfig) throw new TypeError(UNSUPPORTED_CLIENT_MESSAGE);
   const forOptions = kubeConfig.applyToHTTPSOptions.bind(kubeConfig);
   const forContext = kubeConfig.applySecurityAuthentication.bind(kubeConfig);
   if (kubeConfig.getCurrentCluster() === null) kubeConfig.loadFromString(agent.kubeconfig);
@@ -196,3 +198,7 @@ export function connectKubeConfig<Config extends KubeConfigLike>(kubeConfig: Con
   };
   return Object.assign(kubeConfig, ours);
 }
+
+const UNSUPPORTED_CLIENT_MESSAGE =
+  'orchplane: connectKubeConfig works with client-node 1.x, and this KubeConfig is of client-node 2.x, which takes no ' +
+  'agents; install release 1, or reach the cluster over a port: loadFromString((await serve(cluster)).kubeconfig)';

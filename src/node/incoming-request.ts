@@ -1,23 +1,23 @@
 /**
- * A request of node:http as the handler wants it, as lean as can be: nothing is copied or checked again, and the body is
- * a stream only if somebody asks for it. A Request of fetch costs several times what the answer to a get does.
+ * An HttpRequest on top of a node:http message. It copies nothing and creates the body stream only on demand: a fetch
+ * Request would cost several times as much as a get.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Peer } from '../auth/authentication.js';
 import type { HttpHeaders, HttpRequest } from '../http/answer.js';
 
-/** What a request is made of besides the message. */
+/** The context of a message. */
 export interface IncomingContext {
-  /** Whole; see `request-target.ts`. */
+  /** The absolute URL. */
   readonly url: string;
-  /** What the connection says about its other end. */
+  /** The client identity that the connection provides. */
   readonly peer?: Peer | undefined;
-  /** Called when somebody begins to read the body, for clients that wait to be told to send it. */
+  /** Called before the body is read, to send `100 Continue`. */
   readonly onRead: () => void;
 }
 
-/** The client went away before it had its answer. Nobody's fault, and nobody to tell. */
-export class ClientGone extends Error {
+/** The client disconnected before the response was complete. Not an error of the server. */
+export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientGone';
 
   constructor() {
@@ -25,8 +25,8 @@ export class ClientGone extends Error {
   }
 }
 
-/** Somebody in front of the listener has read the body: there is nothing left to wait for. */
-class BodyTaken extends Error {
+/** Middleware in front of the listener has already read the body. */
+class BodyAlreadyReadError extends Error {
   override readonly name = 'BodyTaken';
 
   constructor() {
@@ -54,7 +54,7 @@ export class IncomingRequest implements HttpRequest {
     this.#onRead = onRead;
   }
 
-  /** Aborts the signal, also one that is asked for later. */
+  /** Aborts the signal, even when it is created later. */
   abort(reason: Error): void {
     this.#abortedWith ??= reason;
     this.#controller?.abort(this.#abortedWith);
@@ -72,7 +72,7 @@ export class IncomingRequest implements HttpRequest {
     return announcesBody(this.#message);
   }
 
-  /** Null when the head of the message announces none. */
+  /** Null when the headers announce no body. */
   get body(): ReadableStream<Uint8Array> | null {
     if (this.#body === undefined) {
       this.#body = announcesBody(this.#message) ? bodyStream(this.#message, this.#onRead) : null;
@@ -81,7 +81,7 @@ export class IncomingRequest implements HttpRequest {
   }
 
   readUpTo(limit: number): Promise<Uint8Array | undefined> {
-    return announcesBody(this.#message) ? readWhole(this.#message, limit, this.#onRead) : Promise.resolve(NO_BYTES);
+    return announcesBody(this.#message) ? readWholeBody(this.#message, limit, this.#onRead) : Promise.resolve(NO_BYTES);
   }
 
   arrayBuffer(): Promise<ArrayBuffer> {
@@ -90,9 +90,9 @@ export class IncomingRequest implements HttpRequest {
 }
 
 /**
- * Headers, read where they are: names are in lower case already, and the parser has refused what no header may hold. Of
- * headers that make sense only once (Authorization, Content-Type, User-Agent, …) the first counts, as in the reference
- * server; others are joined, as in fetch.
+ * Headers without copying. Node has lowercased the names and validated the values. Of headers that must be unique
+ * (Authorization, Content-Type, User-Agent, …) the first counts, as in the reference server; others are joined, as in
+ * fetch.
  */
 export class IncomingHeaders implements HttpHeaders {
   readonly #values: IncomingHttpHeaders;
@@ -104,40 +104,40 @@ export class IncomingHeaders implements HttpHeaders {
   }
 
   get(name: string): string | null {
-    // A name such as `constructor` is no header unless the client sent it.
-    return Object.hasOwn(this.#values, name) ? textOf(this.#values[name]) : null;
+    // A name such as `constructor` must not find an inherited property.
+    return Object.hasOwn(this.#values, name) ? headerText(this.#values[name]) : null;
   }
 
   getAll(name: string): readonly string[] {
-    // Node counts them again at the first look, which only those pay who ask for a header that was sent.
+    // `headersDistinct` is computed on first access, so it is read only for headers that were sent.
     return Object.hasOwn(this.#values, name) ? (this.#message.headersDistinct[name] ?? []) : [];
   }
 
   *[Symbol.iterator](): IterableIterator<[string, string]> {
-    for (const name of Object.keys(this.#values)) yield [name, textOf(this.#values[name])];
+    for (const name of Object.keys(this.#values)) yield [name, headerText(this.#values[name])];
   }
 }
 
-function textOf(value: string | string[] | undefined): string {
+function headerText(value: string | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : (value ?? '');
 }
 
-/** By its head alone; an announced length of zero is no body. */
+/** Whether the headers announce a body; a Content-Length of zero does not. */
 export function announcesBody({ headers }: IncomingMessage): boolean {
   if (headers['transfer-encoding'] !== undefined) return true;
   const length = headers['content-length'];
   return length !== undefined && Number(length) > 0;
 }
 
-/** Before the first byte is read here: whether others were faster. */
-function isTaken({ readableDidRead, readableEnded }: IncomingMessage): boolean {
+/** Whether someone else has read from the message. */
+function isBodyRead({ readableDidRead, readableEnded }: IncomingMessage): boolean {
   return readableDidRead || readableEnded;
 }
 
 const NO_BYTES = new Uint8Array();
 
-/** The whole body; undefined as soon as it is longer than that, and the rest is left where it is. */
-function readWhole(message: IncomingMessage, limit: number, onRead: () => void): Promise<Uint8Array | undefined> {
+/** Reads the whole body; undefined as soon as it exceeds the limit, and the rest stays unread. */
+function readWholeBody(message: IncomingMessage, limit: number, onRead: () => void): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -157,13 +157,13 @@ function readWhole(message: IncomingMessage, limit: number, onRead: () => void):
     };
     const onClose = (): void => {
       settle();
-      reject(new ClientGone());
+      reject(new ClientDisconnectedError());
     };
     const settle = (): void => {
       message.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
-    if (isTaken(message)) return reject(new BodyTaken());
-    if (message.destroyed && !message.readableEnded) return reject(new ClientGone());
+    if (isBodyRead(message)) return reject(new BodyAlreadyReadError());
+    if (message.destroyed && !message.readableEnded) return reject(new ClientDisconnectedError());
     onRead();
     message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
     message.resume();
@@ -171,13 +171,12 @@ function readWhole(message: IncomingMessage, limit: number, onRead: () => void):
 }
 
 /**
- * The body as it comes. Nothing is taken from the socket before somebody reads, nor faster than they do; to ask whether
- * there is a body, and then to read it whole by other means, leaves the message as it was.
+ * The body as a pull-based stream. Creating it does not touch the message, so the body can still be read whole instead.
  */
 function bodyStream(message: IncomingMessage, onRead: () => void): ReadableStream<Uint8Array> {
   let settle: (() => void) | undefined;
   const listen = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    if (isTaken(message)) throw new BodyTaken();
+    if (isBodyRead(message)) throw new BodyAlreadyReadError();
     const onData = (chunk: Uint8Array): void => {
       message.pause();
       controller.enqueue(chunk);
@@ -188,7 +187,7 @@ function bodyStream(message: IncomingMessage, onRead: () => void): ReadableStrea
     };
     const onClose = (): void => {
       settle?.();
-      controller.error(new ClientGone());
+      controller.error(new ClientDisconnectedError());
     };
     settle = () => {
       message.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);

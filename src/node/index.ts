@@ -1,6 +1,6 @@
 /**
- * A cluster on a socket, or for clients that expect one, and manifests from files: the entry `orchplane/node`, and the
- * only one that needs Node.
+ * The entry point `orchplane/node`, the only one that needs Node: serves a cluster on a socket or to in-process
+ * clients, reads manifests from files and keeps a journal on disk.
  */
 export type { AppliedManifest, ManifestTarget } from '../manifests/apply.js';
 export { ManifestError, type ManifestText } from '../manifests/read.js';

@@ -1,62 +1,62 @@
 /**
- * The file by which kubectl and client libraries find a served cluster.
+ * Builds and writes kubeconfig files for served clusters.
  */
 import { open, readFile, stat } from 'node:fs/promises';
 
 export interface KubeconfigParts {
   readonly url: string;
-  /** PEM; absent for plain HTTP, or where the client knows the authority. */
+  /** In PEM format; absent for plain HTTP, or when clients already trust the CA. */
   readonly caCertificate?: string | undefined;
   readonly token?: string | undefined;
 }
 
-/** The first line of every file of ours: what has it may be replaced. */
-const MARK = '# A cluster served by orchplane.';
+/** The first line of files written by orchplane; only such files are replaced. */
+const FIRST_LINE = '# A cluster served by orchplane.';
 
-const NAME = 'orchplane';
+const CONTEXT_NAME = 'orchplane';
 
 export function kubeconfigText({ url, caCertificate, token }: KubeconfigParts): string {
-  // A JSON text is a YAML scalar that needs no thought about quotes.
+  // A JSON string is a valid YAML scalar, so no other quoting is needed.
   const text = (value: string): string => JSON.stringify(value);
   return [
-    MARK,
+    FIRST_LINE,
     'apiVersion: v1',
     'kind: Config',
     'clusters:',
-    `- name: ${NAME}`,
+    `- name: ${CONTEXT_NAME}`,
     '  cluster:',
     `    server: ${text(url)}`,
     ...(caCertificate === undefined
       ? []
       : [`    certificate-authority-data: ${Buffer.from(caCertificate).toString('base64')}`]),
-    // Of no meaning where nothing is encrypted, but client libraries refuse plain HTTP to whoever does not say so.
+    // Has no effect on plain HTTP, but client libraries refuse plain HTTP without it.
     ...(url.startsWith('http:') ? ['    insecure-skip-tls-verify: true'] : []),
     'users:',
-    `- name: ${NAME}`,
+    `- name: ${CONTEXT_NAME}`,
     ...(token === undefined ? ['  user: {}'] : ['  user:', `    token: ${text(token)}`]),
     'contexts:',
-    `- name: ${NAME}`,
+    `- name: ${CONTEXT_NAME}`,
     '  context:',
-    `    cluster: ${NAME}`,
-    `    user: ${NAME}`,
+    `    cluster: ${CONTEXT_NAME}`,
+    `    user: ${CONTEXT_NAME}`,
     '    namespace: default',
-    `current-context: ${NAME}`,
+    `current-context: ${CONTEXT_NAME}`,
     '',
   ].join('\n');
 }
 
 /**
- * Writes the file for its owner's eyes only. Rejects rather than replace a file that is not ours: a slip of the hand must
- * not cost anybody the way to their real clusters.
+ * Writes the file, readable by its owner only. Rejects rather than replace a file that orchplane did not write, such as
+ * the user's own kubeconfig.
  */
 export async function writeKubeconfig(file: string, text: string): Promise<void> {
   const present = await readIfPresent(file);
-  if (present !== undefined && present !== '' && !present.startsWith(MARK)) {
+  if (present !== undefined && present !== '' && !present.startsWith(FIRST_LINE)) {
     throw new Error(`${file} exists and was not written by orchplane; it is left as it is`);
   }
   const handle = await open(file, 'w', 0o600);
   try {
-    // The mode above counts for new files only, and the token must not be readable for a moment either.
+    // The mode above applies only to new files; the token must not be readable even briefly.
     await handle.chmod(0o600);
     await handle.writeFile(text);
   } finally {
@@ -66,7 +66,7 @@ export async function writeKubeconfig(file: string, text: string): Promise<void>
 
 async function readIfPresent(file: string): Promise<string | undefined> {
   try {
-    // A device or a pipe may never come to its end, and its permissions are not ours to change.
+    // Reading a device or a pipe may never end, and its permissions must not change.
     if (!(await stat(file)).isFile()) throw new Error(`${file} is no regular file; it is left as it is`);
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -1,28 +1,25 @@
 /**
- * Manifests of files → objects of a cluster, by server-side apply, so that loading the same files again changes nothing.
+ * Loads manifests from files into a cluster.
  */
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AppliedManifest, ApplySettings, ManifestTarget } from '../manifests/apply.js';
-import { applyManifests, unreadable } from '../manifests/apply.js';
+import { applyManifests, unreadableReport } from '../manifests/apply.js';
 import { type Manifest, ManifestError, type ManifestText, readManifests } from '../manifests/read.js';
 import { refuseUnknownOptions } from '../util/options.js';
-
-/** What counts as a manifest in a folder; a file that is named counts whatever its name. */
-const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 export interface LoadOptions extends Pick<ApplySettings, 'fieldManager' | 'force' | 'namespace'> {}
 
 const OPTIONS = ['fieldManager', 'force', 'namespace'] as const satisfies readonly (keyof LoadOptions)[];
 
 /**
- * Applies all objects of the texts and tells what became of each, in the order in which they were applied. Definitions
- * come first and are waited for, then namespaces and what admission asks for, then the rest in order of appearance. A
- * namespace that does not exist is not made up: objects in it fail. When a document cannot be read, nothing is applied at
- * all; when an object is refused, the others are applied all the same. Rejects with TypeError for options it does not
- * know.
+ * Applies all objects of the texts with server-side apply and reports the outcome of each, in the order in which they
+ * were applied. CustomResourceDefinitions are applied first and awaited, then namespaces and other prerequisites, then
+ * the rest in order of appearance. Missing namespaces are not created: objects in them fail. When a document cannot be
+ * read, nothing is applied; when an object is rejected, the others are still applied. Rejects with TypeError for
+ * unknown options.
  *
  * @example
  * const loaded = await loadManifests(cluster, [{ name: 'web.yaml', text: 'apiVersion: v1\nkind: …' }]);
@@ -36,14 +33,14 @@ export async function loadManifests(
   refuseUnknownOptions('loadManifests', options, OPTIONS);
   const read = texts.flatMap(readManifests);
   const broken = read.filter((each) => each instanceof ManifestError);
-  if (broken.length > 0) return broken.map(unreadable);
+  if (broken.length > 0) return broken.map(unreadableReport);
   const manifests = read.filter((each): each is Manifest => !(each instanceof ManifestError));
   return applyManifests(cluster, manifests, options);
 }
 
 /**
- * The texts in the order of the names; those of a folder, which is not searched deeper, in the order of theirs. `-` is
- * standard input. Rejects for what cannot be read, and for a folder without manifests.
+ * Reads manifests from files, folders (not recursively, sorted by name) and standard input (`-`), in the given order.
+ * Rejects for files that cannot be read and for a folder without manifests.
  */
 export async function readManifestFiles(
   names: readonly string[],
@@ -53,12 +50,15 @@ export async function readManifestFiles(
   const texts: ManifestText[] = [];
   for (const name of names) {
     if (name === '-') texts.push({ name: 'stdin', text: await text(stdin) });
-    else for (const file of await filesAt(name)) texts.push({ name: file, text: await readFile(file, 'utf8') });
+    else for (const file of await manifestFilesAt(name)) texts.push({ name: file, text: await readFile(file, 'utf8') });
   }
   return texts;
 }
 
-async function filesAt(name: string): Promise<string[]> {
+/** The extensions of manifests in a folder; a file given by name may have any. */
+const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
+
+async function manifestFilesAt(name: string): Promise<string[]> {
   if (!(await stat(name)).isDirectory()) return [name];
   const entries = await readdir(name, { withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory() && EXTENSIONS.has(extname(entry.name).toLowerCase()));

@@ -1,5 +1,6 @@
 /**
- * A cluster behind an HTTP server of Node, wherever the connections of that server come from.
+ * Connects a cluster to HTTP servers of Node: to a server of your own, or to a framework that passes on Node's requests
+ * (Express, Connect). `serve` does the same with a server of its own.
  */
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
@@ -12,32 +13,29 @@ import type { FetchTarget } from '../http/target.js';
 import type { Aggregation } from '../kinds/apiregistration/reach.js';
 import { systemClock } from '../util/clock.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import type { Exchanged } from './http-listener.js';
+import type { RequestLogEntry } from './http-listener.js';
 import { createListener, type Listener, type ListenerOptions } from './http-listener.js';
-import { ClientGone } from './incoming-request.js';
+import { ClientDisconnectedError } from './incoming-request.js';
 
-/** Beyond this many characters a user agent says nothing more to a reader. */
-const AGENT_LENGTH = 40;
-
-export interface AttachOptions {
-  /** Several bearer tokens, and whom they stand for. */
+export interface ClusterListenerOptions {
+  /** Bearer tokens and the users they authenticate. */
   readonly tokens?: TokenTable | undefined;
-  /** A way of your own to tell who asks, for requests without other credentials. */
+  /** A custom authenticator for requests without other credentials. */
   readonly authenticate?: RequestAuthenticator | undefined;
-  /** Requests share seats, by the FlowSchemas of the cluster; see the handler. `serve` has it on unless said otherwise. */
+  /** API priority and fairness; see the handler's option. `serve` enables it by default. */
   readonly flowControl?: FlowControlOption | undefined;
-  /** True: a line to standard error for every request; or what to do with such a line. */
+  /** True: logs each request to standard error. A function gets each log line. */
   readonly log?: boolean | ((line: string) => void) | undefined;
-  /** Encodings besides JSON and YAML; unless said otherwise all there are, because kubectl sends some of its bodies so. */
+  /** Encodings in addition to JSON and YAML; by default all, because kubectl sends some bodies as protobuf. */
   readonly codecs?: readonly Codec[] | undefined;
-  /** Who answers for versions whose APIService names a Service; see the handler. */
+  /** The backends of aggregated APIs; see the handler's option. */
   readonly aggregate?: Aggregation | undefined;
-  /** Told about errors that no client should see in full; absent: they are written to the console. */
+  /** Called with errors whose details are hidden from clients. Absent: they are logged to the console. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** What {@link AttachOptions} knows. */
-export const ATTACH_OPTIONS = [
+/** The option names of {@link ClusterListenerOptions}. */
+export const CLUSTER_LISTENER_OPTIONS = [
   'tokens',
   'authenticate',
   'flowControl',
@@ -45,33 +43,63 @@ export const ATTACH_OPTIONS = [
   'codecs',
   'aggregate',
   'onError',
-] as const satisfies readonly (keyof AttachOptions)[];
+] as const satisfies readonly (keyof ClusterListenerOptions)[];
+
+/** Without `tokens`, every request acts as the administrator. */
+export type NodeListenerOptions = ClusterListenerOptions;
+
+/** Answers every request; it never passes one on. */
+export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /**
- * Scheme, host and port in front of the paths of requests, and who is at the other end of the line. Asked with each of
- * them: a port is known late.
+ * Creates a request listener for a server of your own. API paths are read from `incoming.url`; a framework that mounts
+ * the listener must strip its prefix. The body must not have been read. Watches end when the cluster or their
+ * connection closes. Throws TypeError for unknown options and for tokens without a user.
+ *
+ * @example
+ * const { createServer } = await import('node:http');
+ * createServer(createNodeListener(cluster, { tokens: { secret: { user: 'alice' } } })).listen(8080, '127.0.0.1');
  */
-export interface Whereabouts {
+export function createNodeListener(cluster: FetchTarget, options: NodeListenerOptions = {}): NodeListener {
+  refuseUnknownOptions('createNodeListener', options, CLUSTER_LISTENER_OPTIONS);
+  const { request } = createClusterListener(cluster, { ...options, origin: originOf });
+  return (incoming, outgoing) => void request(incoming, outgoing);
+}
+
+/** The origin that the client used; an invalid Host header is replaced. */
+function originOf({ headers: { host = '' } }: IncomingMessage): string {
+  return `http://${/^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i.test(host) ? host : 'cluster.local'}`;
+}
+
+/**
+ * The origin (scheme, host and port) of requests and the client identity of a connection. Evaluated for each request,
+ * because the port is known only after the server listens.
+ */
+export interface ConnectionInfo {
   readonly origin: ListenerOptions['origin'];
   readonly peerOf?: ListenerOptions['peerOf'];
 }
 
-/** The limits of the reference server. None of them counts the time of an answer, so watches last as long as they want. */
+/** The limits of the reference server. None limits the duration of a response, so watches are not cut off. */
 export const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: 1024 * 1024,
-  // A connection without requests.
+  // For an idle connection.
   keepAliveTimeout: 90_000,
-  // For a client to send the head of a request, and all of it.
+  // For receiving the headers, and the whole request.
   headersTimeout: 32_000,
   requestTimeout: 300_000,
   noDelay: true,
 };
 
-/** Answers what comes to the server. */
-export function attachCluster(server: Server, cluster: FetchTarget, options: AttachOptions & Whereabouts): Listener {
-  const listener = listenerFor(cluster, options);
+/** Registers the cluster as the request listener of a server. */
+export function attachCluster(
+  server: Server,
+  cluster: FetchTarget,
+  options: ClusterListenerOptions & ConnectionInfo,
+): Listener {
+  const listener = createClusterListener(cluster, options);
   server.on('request', listener.request).on('checkContinue', listener.checkContinue);
-  // There is nothing to tunnel to. Such a socket is ours alone: nobody else hears its errors, and none closes it.
+  // CONNECT is not supported. The socket belongs to this listener alone, so it handles errors and closes it.
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
     socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n', () => socket.destroy());
@@ -79,8 +107,11 @@ export function attachCluster(server: Server, cluster: FetchTarget, options: Att
   return listener;
 }
 
-/** What answers for the cluster, before it is known which server asks. Throws TypeError for tokens of another shape. */
-export function listenerFor(cluster: FetchTarget, options: AttachOptions & Whereabouts): Listener {
+/** Creates the request listener of a cluster. Throws TypeError for malformed tokens. */
+export function createClusterListener(
+  cluster: FetchTarget,
+  options: ClusterListenerOptions & ConnectionInfo,
+): Listener {
   const { tokens, authenticate, flowControl, aggregate, origin, peerOf } = options;
   const onError = options.onError ?? ((error: unknown) => console.error(error));
   const log = options.log === true ? (line: string) => console.error(line) : options.log || undefined;
@@ -90,20 +121,25 @@ export function listenerFor(cluster: FetchTarget, options: AttachOptions & Where
     ...(authenticate === undefined ? {} : { authenticate }),
     ...(flowControl === undefined ? {} : { flowControl }),
     ...(aggregate === undefined ? {} : { aggregate }),
-    // That a client leaves is its own affair.
-    onError: (error) => (error instanceof ClientGone ? undefined : onError(error)),
+    // A client that disconnects is not an error.
+    onError: (error) => (error instanceof ClientDisconnectedError ? undefined : onError(error)),
   });
-  const onExchanged =
-    log === undefined ? undefined : (exchanged: Parameters<typeof logLine>[0]) => log(logLine(exchanged));
-  return createListener(handler, { origin, peerOf, onError, onExchanged });
+  const onExchanged = log === undefined ? undefined : (entry: Parameters<typeof logLine>[0]) => log(logLine(entry));
+  return createListener(handler, { origin, peerOf, onError, onRequestEnd: onExchanged });
 }
 
-/** `12:03:31.250 GET /api/v1/pods?limit=500 200 1234B 0.8ms kubectl/v1.33.0`. A client that left early: `…ms cut`. */
-function logLine(exchanged: Exchanged): string {
-  const { method, target, status, bytes, userAgent, startedAt, cut } = exchanged;
+/** Longer user agents are truncated in the log. */
+const MAX_USER_AGENT_LENGTH = 40;
+
+/**
+ * `12:03:31.250 GET /api/v1/pods?limit=500 200 1234B 0.8ms kubectl/v1.33.0`; `…ms cut` when the client disconnected
+ * early.
+ */
+function logLine(entry: RequestLogEntry): string {
+  const { method, target, status, bytes, userAgent, startedAt, isAborted: cut } = entry;
   const ms = Number(process.hrtime.bigint() - startedAt) / 1e6;
   const time = new Date(systemClock.now()).toISOString().slice(11, 23);
-  const agent = printable(userAgent.split(' ', 1)[0] ?? '').slice(0, AGENT_LENGTH);
+  const agent = printable(userAgent.split(' ', 1)[0] ?? '').slice(0, MAX_USER_AGENT_LENGTH);
   const parts = [
     time,
     method,
@@ -115,35 +151,7 @@ function logLine(exchanged: Exchanged): string {
   return [...parts, ...(cut ? ['cut'] : []), ...(agent === '' ? [] : [agent])].join(' ');
 }
 
-/** A client must not be able to write to the terminal of whoever reads the log. */
+/** Replaces control characters, so that a client cannot write terminal escapes into the log. */
 function printable(text: string): string {
   return text.replace(/[^\x21-\x7e]/g, '?');
-}
-
-/**
- * Absent `tokens`: every request comes from the administrator, and nobody is asked for a token.
- */
-export type NodeListenerOptions = AttachOptions;
-
-/** Answers every request it is given, and never hands one on. */
-export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-
-/**
- * The paths of the API are those in `incoming.url`; a framework that mounts the listener has to strip what is in front of
- * them. The body must not have been read. Watches end with the cluster, or when their connections are closed.
- * Throws TypeError for options it does not know, and for tokens that have no users.
- *
- * @example
- * const { createServer } = await import('node:http');
- * createServer(createNodeListener(cluster, { tokens: { secret: { user: 'alice' } } })).listen(8080, '127.0.0.1');
- */
-export function createNodeListener(cluster: FetchTarget, options: NodeListenerOptions = {}): NodeListener {
-  refuseUnknownOptions('createNodeListener', options, ATTACH_OPTIONS);
-  const { request } = listenerFor(cluster, { ...options, origin: originOf });
-  return (incoming, outgoing) => void request(incoming, outgoing);
-}
-
-/** As the client sees the server. Whoever sends a host that is none gets an answer without it. */
-function originOf({ headers: { host = '' } }: IncomingMessage): string {
-  return `http://${/^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i.test(host) ? host : 'cluster.local'}`;
 }

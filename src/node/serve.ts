@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * A cluster behind a socket of this machine: what kubectl and client libraries connect to.
+ * Serves a cluster on a TCP socket, for kubectl and client libraries.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,35 +18,43 @@ import { refuseUnknownOptions } from '../util/options.js';
 import {
   type ClientCertificate,
   type ClientIdentity,
-  certifiedPeers,
   checkClientCa,
   createClientAuthority,
+  createPeerReader,
   createServerCertificate,
   type ServerCertificate,
 } from './certificates.js';
 import type { Listener } from './http-listener.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
-import { ATTACH_OPTIONS, type AttachOptions, attachCluster, SERVER_OPTIONS } from './node-listener.js';
+import {
+  attachCluster,
+  CLUSTER_LISTENER_OPTIONS,
+  type ClusterListenerOptions,
+  SERVER_OPTIONS,
+} from './node-listener.js';
 
-export interface ServeOptions extends AttachOptions {
-  /** 0, or none: any that is free. */
+export interface ServeOptions extends ClusterListenerOptions {
+  /** 0 or absent: any free port. */
   readonly port?: number | undefined;
-  /** The address or name to listen at; 127.0.0.1 unless said otherwise, which only this machine can reach. */
+  /** The address to listen on; 127.0.0.1 by default, which only this machine can reach. */
   readonly host?: string | undefined;
-  /** True: HTTPS with a certificate made up for the occasion. Texts are in PEM. Absent: plain HTTP. */
+  /** True: HTTPS with a generated certificate. Otherwise the certificate and key in PEM format. Absent: plain HTTP. */
   readonly tls?: boolean | TlsFiles | undefined;
   /**
-   * Clients may show certificates of these authorities, in PEM; true: of one that is made up for the occasion, see
-   * {@link ServedCluster.createClientCertificate}. The common name is the user, organizations are groups. Needs `tls`.
+   * The CA certificates (PEM) of client certificates; true: a generated CA, see {@link
+   * ServedCluster.createClientCertificate}. The common name is the user, organizations are groups. Requires `tls`.
    */
   readonly clientCa?: string | true | undefined;
-  /** The one bearer token that opens the cluster, for its administrator. Unless said otherwise: a random one. */
+  /** The administrator's bearer token; a random one by default. */
   readonly token?: string | undefined;
-  /** Instead of `token`: several, and whom they stand for. The kubeconfig gets the first. */
+  /** Instead of `token`: several tokens and the users they authenticate. The kubeconfig gets the first. */
   readonly tokens?: TokenTable | undefined;
-  /** No token is asked for: whoever reaches the port is the administrator. */
+  /** No credentials are required: every client acts as the administrator. */
   readonly anonymous?: boolean | undefined;
-  /** A file to write the kubeconfig to, readable by its owner alone. A file that is not ours is never replaced. */
+  /**
+   * The file to write the kubeconfig to, readable by its owner only. A file that orchplane did not write is never
+   * replaced.
+   */
   readonly kubeconfig?: string | undefined;
 }
 
@@ -58,41 +66,44 @@ const OPTIONS = [
   'token',
   'anonymous',
   'kubeconfig',
-  ...ATTACH_OPTIONS,
+  ...CLUSTER_LISTENER_OPTIONS,
 ] as const satisfies readonly (keyof ServeOptions)[];
 
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** The authority that clients should trust; absent: they know it anyway. */
+  /** The CA that clients should trust; absent: they already trust it. */
   readonly ca?: string | undefined;
 }
 
-/** A cluster that is being served. */
+/** A running server. */
 export interface ServedCluster extends AsyncDisposable {
-  /** `https://127.0.0.1:41237`: where clients on this machine find it. */
+  /** The URL for clients on this machine: `https://127.0.0.1:41237`. */
   readonly url: string;
   readonly port: number;
-  /** The spelling of names that clients need to know: kubectl and its like know `kubernetes` only. */
+  /** The cluster's dialect; kubectl and Kubernetes client libraries understand only `kubernetes`. */
   readonly dialect: DialectName;
-  /** What to show as a bearer token; absent when none is asked for. */
+  /** The bearer token; absent when none is required. */
   readonly token?: string;
-  /** The text of a kubeconfig. Mind that kubectl shows its token over HTTPS only. */
+  /** The text of a kubeconfig. kubectl sends its token over HTTPS only. */
   readonly kubeconfig: string;
-  /** In PEM: what clients have to trust. Absent for plain HTTP, and where the caller's own certificate came without. */
+  /** The CA certificate in PEM format. Absent for plain HTTP and when `tls` has no `ca`. */
   readonly caCertificate?: string;
   /**
-   * A certificate by which a client is somebody: `createClientCertificate({ user: 'alice', groups: ['dev'] })`. Rejects
-   * with TypeError unless the server was given `clientCa: true`.
+   * Issues a client certificate: `createClientCertificate({ user: 'alice', groups: ['dev'] })`. Rejects with TypeError
+   * unless `clientCa` is true.
    */
   createClientCertificate(identity: ClientIdentity): Promise<ClientCertificate>;
-  /** Ends watches, lets other requests finish, frees the port. The cluster itself stays open. Again: the same promise. */
+  /**
+   * Ends watches, lets other requests finish and frees the port. The cluster itself stays open. Repeated calls return
+   * the same promise.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Serves a cluster over HTTP or HTTPS. Rejects when it cannot listen, and with TypeError for options that it does not
- * know or that contradict each other.
+ * Serves a cluster over HTTP or HTTPS. Rejects when it cannot listen, and with TypeError for unknown or contradictory
+ * options.
  *
  * @example
  * await using server = await serve(cluster, { tls: true });
@@ -101,7 +112,7 @@ export interface ServedCluster extends AsyncDisposable {
 export async function serve(cluster: FetchTarget, options: ServeOptions = {}): Promise<ServedCluster> {
   refuseUnknownOptions('serve', options, OPTIONS);
   const host = options.host ?? '127.0.0.1';
-  const { token, tokens } = credentials(options);
+  const { token, tokens } = resolveTokens(options);
   const tls = await certificateFor(options.tls ?? false, host);
   const authority = await clientAuthorityFor(options);
   let url = '';
@@ -109,13 +120,13 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   const server =
     tls === undefined
       ? createServer(SERVER_OPTIONS)
-      : createSecureServer({ ...SERVER_OPTIONS, cert: tls.cert, key: tls.key, ...handshakeFor(authority) });
-  const asked = tokens === undefined ? {} : { tokens };
-  const peers = authority === undefined ? {} : { peerOf: certifiedPeers(cluster.dialect) };
+      : createSecureServer({ ...SERVER_OPTIONS, cert: tls.cert, key: tls.key, ...clientTlsOptions(authority) });
+  const tokenOptions = tokens === undefined ? {} : { tokens };
+  const peers = authority === undefined ? {} : { peerOf: createPeerReader(cluster.dialect) };
   const listener = attachCluster(server, cluster, {
     flowControl: true,
     ...options,
-    ...asked,
+    ...tokenOptions,
     ...peers,
     origin: () => url,
   });
@@ -123,7 +134,7 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   await once(server, 'listening');
 
   const { port } = server.address() as AddressInfo;
-  url = `${tls === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`;
+  url = `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${port}`;
   const caCertificate = tls?.ca;
   const kubeconfig = kubeconfigText({ url, caCertificate, token });
   let closed: Promise<void> | undefined;
@@ -146,7 +157,7 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
     ...(caCertificate === undefined ? {} : { caCertificate }),
     async createClientCertificate(identity: ClientIdentity) {
       if (typeof identity?.user !== 'string') {
-        throw new TypeError('orchplane: a certificate is for somebody: createClientCertificate({ user })');
+        throw new TypeError('orchplane: createClientCertificate needs a user: createClientCertificate({ user })');
       }
       if (authority?.issue !== undefined) return authority.issue(identity);
       throw new TypeError('orchplane: only serve with clientCa: true has an authority that issues certificates');
@@ -156,32 +167,32 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   });
 }
 
-/** Those whom clients may have their certificates from; one of our own issues them too. */
-async function clientAuthorityFor({ clientCa, tls }: ServeOptions): Promise<ClientTrust | undefined> {
+/** The CA of client certificates; a generated one can also issue them. */
+async function clientAuthorityFor({ clientCa, tls }: ServeOptions): Promise<ClientCa | undefined> {
   if (clientCa === undefined) return undefined;
-  if (tls === undefined || tls === false) throw new TypeError('orchplane: clientCa needs tls: no other line shows one');
+  if (tls === undefined || tls === false) throw new TypeError('orchplane: clientCa requires tls');
   if (clientCa === true) return createClientAuthority();
   checkClientCa(clientCa);
   return { ca: clientCa };
 }
 
-interface ClientTrust {
+interface ClientCa {
   readonly ca: string;
   readonly issue?: (identity: ClientIdentity) => Promise<ClientCertificate>;
 }
 
-/** Everybody gets through, and what they showed is judged with their requests. */
-function handshakeFor(trust: ClientTrust | undefined): TlsOptions {
+/** The handshake accepts every client; the handler evaluates the certificate with each request. */
+function clientTlsOptions(trust: ClientCa | undefined): TlsOptions {
   return trust === undefined ? {} : { ca: trust.ca, requestCert: true, rejectUnauthorized: false };
 }
 
-/** How long requests have to finish once the server is to close. */
-const GRACE_MS = 2_000;
+/** How long active requests may take to finish on shutdown. */
+const SHUTDOWN_GRACE_MS = 2_000;
 
 async function shutDown(server: Server, listener: Listener): Promise<void> {
   const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
   await new Promise<void>((resolve) => {
-    const undo = systemClock.after(GRACE_MS, resolve, { background: true });
+    const undo = systemClock.after(SHUTDOWN_GRACE_MS, resolve, { background: true });
     void listener.drain().then(() => {
       undo();
       resolve();
@@ -191,32 +202,32 @@ async function shutDown(server: Server, listener: Listener): Promise<void> {
   await stopped;
 }
 
-function credentials(options: ServeOptions): { readonly token?: string; readonly tokens?: TokenTable } {
+function resolveTokens(options: ServeOptions): { readonly token?: string; readonly tokens?: TokenTable } {
   const { token, tokens, anonymous = false } = options;
   if (Number(token !== undefined) + Number(tokens !== undefined) + Number(anonymous) > 1) {
     throw new TypeError('orchplane: serve takes one of token, tokens and anonymous');
   }
   if (anonymous) return {};
-  const table = tokens ?? { [token ?? randomBytes(32).toString('base64url')]: TOKEN_HOLDER };
+  const table = tokens ?? { [token ?? randomBytes(32).toString('base64url')]: TOKEN_USER };
   for (const each of Object.keys(table)) {
-    // Anything else could not be shown in a header, so the cluster would be closed to everybody.
+    // Other characters cannot be sent in a header, so no client could authenticate.
     if (!/^[\x21-\x7e]+$/.test(each)) throw new TypeError('orchplane: a token is made of printable characters');
   }
   const [first] = Object.keys(table);
   return { tokens: table, ...(first === undefined ? {} : { token: first }) };
 }
 
-/** May do everything, by the group. */
-const TOKEN_HOLDER = { user: 'admin', groups: ['system:masters'] };
+/** The group grants all permissions. */
+const TOKEN_USER = { user: 'admin', groups: ['system:masters'] };
 
 async function certificateFor(tls: boolean | TlsFiles, host: string): Promise<TlsFiles | undefined> {
   if (tls === false) return undefined;
   return tls === true ? certificateForHost(host) : tls;
 }
 
-/** Made up: for all names under which this machine's clients may know a server that listens there. */
+/** Generates a certificate for all names by which local clients may reach the host. */
 export function certificateForHost(host: string): Promise<ServerCertificate> {
-  const others = isWildcard(host) ? [hostname(), ...ownAddresses()] : [host];
+  const others = isWildcard(host) ? [hostname(), ...localAddresses()] : [host];
   return createServerCertificate(['localhost', '127.0.0.1', '::1', ...others]);
 }
 
@@ -224,12 +235,12 @@ function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::' || host === '';
 }
 
-function ownAddresses(): string[] {
+function localAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
-/** The host in a URL that works on this machine. */
-function reachable(host: string): string {
+/** The host in a URL for clients on this machine. */
+function urlHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::' || host === '') return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;

@@ -1,5 +1,5 @@
 /**
- * A whole service worker: the pages it controls find the cluster behind `fetch`, at addresses of their own origin.
+ * A complete service worker: pages reach the cluster with `fetch` at URLs of their own origin.
  */
 import { HANDLER_OPTIONS } from '../http/handler.js';
 import type { FetchTarget } from '../http/target.js';
@@ -8,11 +8,11 @@ import { createResponder, type ResponderOptions } from './responder.js';
 
 export interface FireOptions extends Omit<ResponderOptions, 'origin'> {
   /**
-   * Take the place of an older worker, and of none at all in pages that are open already, as soon as this one is there.
-   * Absent: yes. False: the browser's own rule, by which pages get the worker when they are next loaded.
+   * Take control of open pages, and replace an older worker, as soon as this worker is installed; true by default.
+   * False: pages get the worker when they are next loaded.
    */
   readonly claim?: boolean | undefined;
-  /** The worker's global scope, unless it is the one this runs in. */
+  /** The worker's global scope; the current one by default. */
   readonly worker?: WorkerScope | undefined;
 }
 
@@ -25,23 +25,23 @@ const FIRE_OPTIONS = [
 ] as const satisfies readonly (keyof FireOptions)[];
 
 /**
- * Answers the pages' requests to the API from the cluster; everything else goes to the network. To be called while the
- * worker's script runs for the first time: browsers take no listeners later.
+ * Serves the API requests of pages from the cluster; all other requests go to the network. Call it during the first
+ * execution of the worker's script: browsers accept no listeners later.
  *
- * The cluster lives as long as the worker does. Browsers end a worker some time after the last request, and with it end
- * the watches and the objects; see the guide for what that means.
+ * The cluster exists as long as the worker. Browsers stop a worker some time after the last request, which ends watches
+ * and discards objects; see the guide.
  *
  * @example
  * fire(createCluster(), { base: '/cluster/' })
  */
 export function fire(target: FetchTarget, options: FireOptions = {}): void {
   refuseUnknownOptions('fire', options, FIRE_OPTIONS);
-  const { claim = true, worker = ownScope(), ...responderOptions } = options;
+  const { claim = true, worker = currentScope(), ...responderOptions } = options;
   const respond = createResponder(target, { ...responderOptions, origin: worker.location.origin });
   worker.addEventListener('fetch', (event) => {
     const response = respond(event.request);
-    // No waitUntil for the end of a watch: a body that is being read keeps the worker as it is, while Chromium ends a
-    // worker, cluster included, when what it was asked to wait for takes five minutes.
+    // No waitUntil for the end of a watch: a body that is being read keeps the worker alive, whereas Chromium stops a
+    // worker, cluster included, when a promise passed to waitUntil takes five minutes.
     if (response !== undefined) event.respondWith(response);
   });
   if (!claim) return;
@@ -49,23 +49,23 @@ export function fire(target: FetchTarget, options: FireOptions = {}): void {
   worker.addEventListener('activate', (event) => event.waitUntil(worker.clients.claim()));
 }
 
-function ownScope(): WorkerScope {
+function currentScope(): WorkerScope {
   const scope = globalThis as unknown as Partial<WorkerScope>;
   if (typeof scope.skipWaiting !== 'function' || typeof scope.clients?.claim !== 'function') {
-    throw new TypeError('orchplane: fire works in a service worker; elsewhere, createResponder gives the answers');
+    throw new TypeError('orchplane: fire works only in a service worker; elsewhere, use createResponder');
   }
   return scope as WorkerScope;
 }
 
-/** `install` and `activate`. */
+/** The event type of `install` and `activate`. */
 export interface WorkerEvent {
-  /** Keeps the worker, and the state it is in, until the promise is settled. */
+  /** Keeps the worker alive, and in its current state, until the promise settles. */
   waitUntil(promise: Promise<unknown>): void;
 }
 
 export interface WorkerFetchEvent extends WorkerEvent {
   readonly request: Request;
-  /** To be called before the listener returns. Not called: the browser asks the network. */
+  /** Must be called before the listener returns. Otherwise the browser uses the network. */
   respondWith(response: Promise<Response>): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A cluster behind the `fetch` of a page: the entry `orchplane/service-worker`.
+ * The entry point `orchplane/service-worker`: serves a cluster to the pages of a browser through a service worker.
  */
 export type { FireOptions, WorkerEvent, WorkerFetchEvent, WorkerScope } from './fire.js';
 export { fire } from './fire.js';

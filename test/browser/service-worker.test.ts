@@ -154,8 +154,8 @@ describe('when it takes over', () => {
 
 describe('what is refused', () => {
   test.each(['', 'cluster', '/a/../b', '/a?b', '/ä', 'http://host/a'])('%j as a base or a scope', (path) => {
-    expect(() => fired({ base: path })).toThrow(new TypeError(`orchplane: base is no path: ${path}`));
-    expect(() => fired({ scope: path })).toThrow(new TypeError(`orchplane: scope is no path: ${path}`));
+    expect(() => fired({ base: path })).toThrow(new TypeError(`orchplane: base is not a valid path: ${path}`));
+    expect(() => fired({ scope: path })).toThrow(new TypeError(`orchplane: scope is not a valid path: ${path}`));
   });
 
   test('to be a service worker elsewhere', () => {
@@ -163,7 +163,7 @@ describe('what is refused', () => {
   });
 
   test('to guess an origin where there is none', () => {
-    expect(() => createResponder(createCluster())).toThrow('say which origin is meant');
+    expect(() => createResponder(createCluster())).toThrow('give the option origin');
   });
 });
 

@@ -13,7 +13,7 @@ describe('a manifest from elsewhere', () => {
       .api(Ingress)
       .create({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'i' } });
     await expect(create).rejects.toThrow(
-      `"networking.k8s.io/v1" is how the kubernetes dialect spells it, and this cluster speaks orch: leave the apiVersion out, write "networking.orch.io/v1", or use createCluster({ dialect: 'kubernetes' })`,
+      `"networking.k8s.io/v1" is the name in the dialect kubernetes, but this cluster uses orch: omit the apiVersion, write "networking.orch.io/v1", or use createCluster({ dialect: 'kubernetes' })`,
     );
   });
 

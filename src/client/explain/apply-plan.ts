@@ -107,8 +107,8 @@ export async function explainApply<Object>(
     object = await rehearse(true);
   }
   const { dialect } = endpoint.connection.transport;
-  const shown = bodyKind(endpoint);
-  const schema = schemaInDialect(shown.schema, dialect);
+  const kind = bodyKind(endpoint);
+  const schema = schemaInDialect(kind.schema, dialect);
   return new Plan<Object>({
     schema,
     live,
@@ -116,7 +116,7 @@ export async function explainApply<Object>(
     named: fieldsOfIntent(schema, input),
     manager: options.fieldManager ?? endpoint.connection.defaults.fieldManager ?? '',
     subresource: endpoint.place.subresource ?? '',
-    isView: shown !== endpoint.kind,
+    isView: kind !== endpoint.kind,
     conflicts: conflict?.status.details?.causes ?? [],
   });
 }

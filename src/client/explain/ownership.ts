@@ -114,7 +114,8 @@ class ExplainedObject implements Ownership {
     if (!path.startsWith('.')) throw invalidPath(path, 'a path begins with a dot');
     const owners = this.#owners.get(path);
     if (owners !== undefined) return Object.freeze([...owners]);
-    if (/\[\d+\]/.test(path)) throw invalidPath(path, 'items are told by their keys, as in .containers[name="web"]');
+    if (/\[\d+\]/.test(path))
+      throw invalidPath(path, 'list items are identified by key, as in .containers[name="web"]');
     const whole = this.fields.find((field) => isInside(path, field.path));
     return whole?.owners ?? [];
   }

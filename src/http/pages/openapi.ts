@@ -10,7 +10,7 @@ import type { OpenApiOptions } from '../../registry/openapi/document.js';
 import { isBuiltIn } from '../../registry/openapi/operations.js';
 import { openApiV2 } from '../../registry/openapi/v2.js';
 import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
-import { openApiV3, openApiV3Places } from '../../registry/openapi/v3.js';
+import { openApiV3, openApiV3Paths } from '../../registry/openapi/v3.js';
 import { sha256Tag } from '../../util/sha256.js';
 import type { Answer } from '../answer.js';
 import { parseAccept } from '../header-values.js';
@@ -56,7 +56,7 @@ function respondV3Index(request: PageRequest): Answer {
 
 function respondV3(request: PageRequest, place: string): Answer {
   const { envelope, kinds, dialect, query } = request;
-  if (!openApiV3Places(kinds).includes(place)) return respondEmpty(envelope, 404);
+  if (!openApiV3Paths(kinds).includes(place)) return respondEmpty(envelope, 404);
   if (negotiateSubtype(request.accept, ['json']) === undefined) return respondEmpty(envelope, 406);
   const document: V3Key = `${encodingSetOf(request)} ${place}`;
   const tag = v3Tag(kinds, document, dialect);
@@ -146,7 +146,7 @@ const v3Tag = memoizePerKinds((kinds, key: V3Key, dialect) => {
   return tagOf(within, { dialect, place: key, shapes });
 });
 const v3IndexText = memoizePerKinds((kinds, spoken: EncodingSet, dialect) => {
-  const places = openApiV3Places(kinds).map((place) => [
+  const places = openApiV3Paths(kinds).map((place) => [
     place,
     { serverRelativeURL: v3Path(place, v3Tag(kinds, `${spoken} ${place}`, dialect)) },
   ]);

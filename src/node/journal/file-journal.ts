@@ -1,8 +1,8 @@
 /**
- * A journal in a folder of this machine. See `folder.ts` for what stands there, `frame.ts` for how.
+ * A journal in a folder. See `folder.ts` for its files and `frame.ts` for their format.
  *
- * A write goes to the operating system at once, so a process that is killed loses nothing. To survive a loss of power it has
- * to reach the disk as well, which takes milliseconds; all writes of a moment share that wait.
+ * A write reaches the operating system at once, so a killed process loses nothing. To survive a power loss it must also
+ * be synced to disk, which takes milliseconds; concurrent writes share one sync.
  */
 import { GroupSync } from '../../storage/journal/group-sync.js';
 import { encodeRecord } from '../../storage/journal/record.js';
@@ -16,26 +16,27 @@ import {
 import { messageOf } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { type JournalFiles, nodeFiles } from './files.js';
-import { NEXT, readFolder, sweep } from './folder.js';
+import { NEXT_MARK, readFolder, removeObsoleteFiles } from './folder.js';
 import { FrameWriter } from './frame.js';
 import { lockFolder, type Unlock } from './lock.js';
-import { HalfWritten, Segment, writeCheckpoint, writeCheckpointNow } from './writers.js';
+import { PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
 
 export interface FileJournalOptions {
   /**
-   * When writes are made to survive a loss of power. `group`: before they are answered, many at once; unless said otherwise.
-   * `each`: one by one, before anything else happens. `never`: when the operating system likes; a killed process loses
-   * nothing, a machine without power may lose the last seconds.
+   * When writes are synced to disk. `group` (the default): before they are acknowledged, many at once. `each`: one by
+   * one. `never`: the operating system decides; a killed process loses nothing, a power loss may lose the last seconds.
    */
   readonly sync?: 'group' | 'each' | 'never' | undefined;
-  /** Opens a damaged journal with what is whole in it, and puts a copy of the rest aside. Else damage is refused. */
+  /**
+   * Opens a damaged journal with its intact part and saves a copy of the damaged files. By default damage is an error.
+   */
   readonly salvage?: boolean | undefined;
   /**
-   * How long the list of writes may grow, in bytes, before the whole state is written down instead: at least this, and at
-   * least as much as the state itself. One MiB unless said otherwise.
+   * The size of the journal, in bytes, after which a checkpoint of the whole state is written: at least this, and at
+   * least the size of the last checkpoint. 1 MiB by default.
    */
   readonly compactAfter?: number | undefined;
-  /** Told what went wrong without consequences for anybody yet. Absent: the console is. */
+  /** Called with problems that have no consequences yet. Absent: they are logged to the console. */
   readonly onWarning?: ((warning: string) => void) | undefined;
 }
 
@@ -49,7 +50,7 @@ const SYNCS = ['group', 'each', 'never'];
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * A journal in a folder, which is made when it is not there. One cluster at a time may have it.
+ * Creates a journal in a folder, which is created if necessary. Only one cluster at a time may use it.
  *
  * @example
  * await using cluster = createCluster({ journal: fileJournal('./data') });
@@ -58,8 +59,8 @@ export function fileJournal(folder: string, options: FileJournalOptions = {}): J
   return new FileJournal(folder, options, { files: nodeFiles, lock: lockFolder });
 }
 
-/** What stands between the journal and the machine. */
-export interface Machine {
+/** The file system and lock that the journal uses; tests replace them. */
+export interface JournalPlatform {
   readonly files: JournalFiles;
   readonly lock: (folder: string) => Unlock;
 }
@@ -67,27 +68,27 @@ export interface Machine {
 export class FileJournal implements Journal {
   readonly #folder: string;
   readonly #files: JournalFiles;
-  readonly #lock: Machine['lock'];
+  readonly #lock: JournalPlatform['lock'];
   readonly #options: FileJournalOptions;
   readonly #sync: 'group' | 'each' | 'never';
   readonly #writer = new FrameWriter();
   #unlock: Unlock | undefined;
   #segment: Segment | undefined;
   #group: GroupSync;
-  /** Why nothing can be written any more. */
-  #broken: JournalError | undefined = CLOSED;
+  /** Why the journal accepts no writes. */
+  #failure: JournalError | undefined = CLOSED_ERROR;
   #checkpointBytes = 0;
-  /** Of journals since the last checkpoint, before the present one. */
+  /** The size of older journals since the last checkpoint, without the current one. */
   #olderBytes = 0;
-  /** No checkpoint is tried before the journals are this long: the last try has failed. */
-  #patienceBytes = 0;
+  /** The journal size at which the next checkpoint is attempted after a failed one. */
+  #retryBytes = 0;
   #checkpointing: Promise<void> | undefined;
-  /** Another number, and a checkpoint that is being written is of no use any more. */
+  /** Incremented to invalidate a checkpoint in progress. */
   #epoch = 0;
-  /** Files that a running sync may be at work on. */
-  readonly #retired: Segment[] = [];
+  /** Segments that a running sync may still use. */
+  readonly #retiredSegments: Segment[] = [];
 
-  constructor(folder: string, options: FileJournalOptions, { files, lock }: Machine) {
+  constructor(folder: string, options: FileJournalOptions, { files, lock }: JournalPlatform) {
     refuseUnknownOptions('fileJournal', options, OPTIONS);
     if (typeof folder !== 'string' || folder === '') throw new TypeError('orchplane: fileJournal takes a folder');
     const { sync = 'group', compactAfter = MEBIBYTE } = options;
@@ -107,13 +108,13 @@ export class FileJournal implements Journal {
 
   load(): JournalContent | undefined {
     if (this.#unlock !== undefined) throw new JournalError('orchplane: this journal is in use by another cluster');
-    return attempt(`journal ${this.#folder} could not be opened`, () => {
+    return wrapErrors(`journal ${this.#folder} could not be opened`, () => {
       this.#files.makeFolder(this.#folder);
       this.#unlock = this.#lock(this.#folder);
       try {
         return this.#read();
       } catch (error) {
-        this.#letGo();
+        this.#release();
         throw error;
       }
     });
@@ -123,56 +124,56 @@ export class FileJournal implements Journal {
     const place = { files: this.#files, folder: this.#folder };
     const { salvage = false } = this.#options;
     const content = readFolder({ ...place, salvage, warn: (warning) => this.#warn(warning) });
-    this.#broken = undefined;
+    this.#failure = undefined;
     this.#group = this.#newGroup();
     if (content === undefined) {
-      sweep(place, 0, 0);
+      removeObsoleteFiles(place, 0, 0);
       return undefined;
     }
     const { checkpoint, records, generation, size, oldest } = content;
     this.#segment = Segment.open(this.#files, this.#folder, content);
-    // What could be read of it is in the place of what is damaged, which was put aside.
-    if (content.isCheckpointMended) writeCheckpointNow({ ...place, generation: oldest }, checkpoint);
-    sweep(place, oldest, generation);
-    this.#begin(content.checkpointBytes, checkpoint.revision + records.length);
+    // Replace the damaged checkpoint by its intact part; a copy of the original has been saved.
+    if (content.isCheckpointRepaired) writeCheckpointSync({ ...place, generation: oldest }, checkpoint);
+    removeObsoleteFiles(place, oldest, generation);
+    this.#startFrom(content.checkpointBytes, checkpoint.revision + records.length);
     this.#olderBytes = content.journalBytes - size;
     return { checkpoint, records };
   }
 
   reset(state: JournalState): void {
-    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#failure !== undefined) throw this.#failure;
     const generation = (this.#segment?.generation ?? 0) + 1;
     const place = { files: this.#files, folder: this.#folder, generation };
-    // Whatever checkpoint is being written is of what is no more.
+    // A checkpoint in progress is of the discarded state.
     this.#epoch++;
     let segment: Segment | undefined;
     let isBegun = false;
     try {
-      // First the journal: a checkpoint never is without one.
+      // Create the journal first: a checkpoint always has a journal of the same number.
       segment = Segment.create(this.#files, this.#folder, generation);
-      const size = writeCheckpointNow(place, state);
+      const size = writeCheckpointSync(place, state);
       isBegun = true;
-      this.#takeOver(segment);
-      sweep(place, generation, generation);
-      this.#begin(size, state.revision);
+      this.#switchTo(segment);
+      removeObsoleteFiles(place, generation, generation);
+      this.#startFrom(size, state.revision);
     } catch (error) {
-      // The folder may hold the new state, and the cluster goes on with the old one.
-      if (isBegun || error instanceof HalfWritten) throw this.#break(error);
-      attempt(NOT_WRITTEN, () => segment?.discard(this.#files, this.#folder));
-      throw journalError(NOT_WRITTEN, error);
+      // The folder may contain the new state while the cluster continues with the old one.
+      if (isBegun || error instanceof PartialWriteError) throw this.#fail(error);
+      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files, this.#folder));
+      throw journalError(WRITE_FAILED, error);
     }
   }
 
   append(record: JournalRecord, stateBefore: () => JournalState): void {
-    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#failure !== undefined) throw this.#failure;
     if (this.#isTooLong()) this.#compact(stateBefore);
     const segment = this.#current();
     try {
-      if (this.#sync === 'each') segment.appendNow(encodeRecord(record), this.#writer);
+      if (this.#sync === 'each') segment.appendAndSync(encodeRecord(record), this.#writer);
       else segment.append(encodeRecord(record), this.#writer);
     } catch (error) {
-      if (error instanceof HalfWritten) throw this.#break(error);
-      throw journalError(NOT_WRITTEN, error);
+      if (error instanceof PartialWriteError) throw this.#fail(error);
+      throw journalError(WRITE_FAILED, error);
     }
     if (this.#sync === 'group') this.#group.noteWritten(record.revision);
     else this.#group.noteDurable(record.revision);
@@ -184,43 +185,43 @@ export class FileJournal implements Journal {
 
   async close(): Promise<void> {
     this.#epoch++;
-    // Nothing is waited for that is not under way: where no cluster could be made, the next try finds the folder free.
+    // Await only what is running, so that after a failed start the folder is unlocked at once.
     if (this.#checkpointing !== undefined) await this.#checkpointing;
     if (this.#group.isRunning) await this.#group.idle();
     try {
-      if (this.#broken === undefined) this.#finish();
+      if (this.#failure === undefined) this.#markClosed();
     } finally {
-      this.#letGo();
+      this.#release();
     }
   }
 
-  /** Everything is durable, and says so: what is amiss with it from now on is damage. */
-  #finish(): void {
+  /** Syncs everything and marks the end of the journal: any later deviation is damage. */
+  #markClosed(): void {
     try {
-      const problem = this.#segment?.mark(this.#writer);
-      if (problem instanceof HalfWritten) throw problem;
+      const problem = this.#segment?.markClosed(this.#writer);
+      if (problem instanceof PartialWriteError) throw problem;
       if (problem !== undefined)
         this.#warn(`the journal in ${this.#folder} has no mark at its end: ${messageOf(problem)}`);
     } catch (error) {
-      throw this.#break(error);
+      throw this.#fail(error);
     }
     this.#group.noteDurable();
   }
 
-  #letGo(): void {
+  #release(): void {
     this.#segment?.close();
     this.#segment = undefined;
-    this.#broken ??= CLOSED;
+    this.#failure ??= CLOSED_ERROR;
     this.#unlock?.();
     this.#unlock = undefined;
   }
 
-  /** A new beginning, all of it durable. */
-  #begin(checkpointBytes: number, revision: number): void {
+  /** Starts from a durable state. */
+  #startFrom(checkpointBytes: number, revision: number): void {
     this.#checkpointBytes = checkpointBytes;
     this.#olderBytes = 0;
-    this.#patienceBytes = 0;
-    // While the disk is at work, all wait for that: should it fail, nothing more is told.
+    this.#retryBytes = 0;
+    // A running sync may still fail, so writes stay unacknowledged until it ends.
     if (this.#group.isRunning) this.#group.noteReset(revision);
     else this.#group.noteDurable(revision);
   }
@@ -231,19 +232,19 @@ export class FileJournal implements Journal {
         try {
           await this.#current().sync();
         } finally {
-          for (const segment of this.#retired.splice(0)) segment.close();
+          for (const segment of this.#retiredSegments.splice(0)) segment.close();
         }
       },
       later: (run) => void setImmediate(run),
-      fail: (error) => this.#break(error),
+      fail: (error) => this.#fail(error),
     });
   }
 
-  /** From here on, this is written to. */
-  #takeOver(segment: Segment): void {
+  /** Makes a segment the current one. */
+  #switchTo(segment: Segment): void {
     const old = this.#segment;
     this.#segment = segment;
-    if (this.#group.isRunning && old !== undefined) this.#retired.push(old);
+    if (this.#group.isRunning && old !== undefined) this.#retiredSegments.push(old);
     else old?.close();
   }
 
@@ -251,38 +252,38 @@ export class FileJournal implements Journal {
     if (this.#checkpointing !== undefined) return false;
     const { compactAfter = MEBIBYTE } = this.#options;
     const bytes = this.#olderBytes + this.#current().size;
-    return bytes > Math.max(compactAfter, this.#checkpointBytes, this.#patienceBytes);
+    return bytes > Math.max(compactAfter, this.#checkpointBytes, this.#retryBytes);
   }
 
-  /** Another file for what comes, and beside that a checkpoint of what has been. */
+  /** Starts a new segment for further writes and writes a checkpoint of the state before them in the background. */
   #compact(stateBefore: () => JournalState): void {
     const old = this.#current();
-    this.#syncOrBreak(old);
+    this.#syncOrFail(old);
     let segment: Segment | undefined;
     try {
       segment = Segment.create(this.#files, this.#folder, old.generation + 1);
-      old.append(NEXT, this.#writer);
+      old.append(NEXT_MARK, this.#writer);
     } catch (error) {
-      if (error instanceof HalfWritten) throw this.#break(error);
-      attempt(NOT_WRITTEN, () => segment?.discard(this.#files, this.#folder));
-      this.#postpone(error);
+      if (error instanceof PartialWriteError) throw this.#fail(error);
+      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files, this.#folder));
+      this.#postponeCheckpoint(error);
       return;
     }
-    // What comes must never be on the disk without what was before.
-    this.#syncOrBreak(old);
+    // Later writes must not become durable before earlier ones.
+    this.#syncOrFail(old);
     this.#group.noteDurable();
-    this.#takeOver(segment);
+    this.#switchTo(segment);
     this.#olderBytes += old.size;
     this.#checkpointing = this.#checkpoint(stateBefore(), old.generation + 1).finally(() => {
       this.#checkpointing = undefined;
     });
   }
 
-  #syncOrBreak(segment: Segment): void {
+  #syncOrFail(segment: Segment): void {
     try {
       segment.syncNow();
     } catch (error) {
-      throw this.#break(error);
+      throw this.#fail(error);
     }
   }
 
@@ -294,30 +295,30 @@ export class FileJournal implements Journal {
       if (size === undefined) return;
       this.#checkpointBytes = size;
       this.#olderBytes = 0;
-      this.#patienceBytes = 0;
-      sweep(place, generation, this.#current().generation);
+      this.#retryBytes = 0;
+      removeObsoleteFiles(place, generation, this.#current().generation);
     } catch (error) {
-      this.#postpone(error);
+      this.#postponeCheckpoint(error);
     }
   }
 
-  /** Without a checkpoint the journal gets longer, and that is all. */
-  #postpone(error: unknown): void {
-    this.#patienceBytes = 2 * (this.#olderBytes + this.#current().size);
+  /** A failed checkpoint only makes the journal longer. */
+  #postponeCheckpoint(error: unknown): void {
+    this.#retryBytes = 2 * (this.#olderBytes + this.#current().size);
     this.#warn(`a checkpoint of the journal in ${this.#folder} is put off: ${messageOf(error)}`);
   }
 
   #current(): Segment {
     const segment = this.#segment;
-    if (segment === undefined) throw CLOSED;
+    if (segment === undefined) throw CLOSED_ERROR;
     return segment;
   }
 
-  /** For good: what the disk has done is unknown. */
-  #break(error: unknown): JournalError {
-    this.#broken ??= journalError(`${NOT_WRITTEN}, and nothing is written until it is opened again`, error);
-    this.#group.break(this.#broken);
-    return this.#broken;
+  /** Fails permanently: what the disk contains is unknown. */
+  #fail(error: unknown): JournalError {
+    this.#failure ??= journalError(`${WRITE_FAILED}, and nothing is written until it is opened again`, error);
+    this.#group.break(this.#failure);
+    return this.#failure;
   }
 
   #warn(warning: string): void {
@@ -326,10 +327,10 @@ export class FileJournal implements Journal {
   }
 }
 
-const NOT_WRITTEN = 'the journal could not be written';
-const CLOSED = new JournalError('orchplane: the journal is closed');
+const WRITE_FAILED = 'the journal could not be written';
+const CLOSED_ERROR = new JournalError('orchplane: the journal is closed');
 
-function attempt<Result>(what: string, run: () => Result): Result {
+function wrapErrors<Result>(what: string, run: () => Result): Result {
   try {
     return run();
   } catch (error) {

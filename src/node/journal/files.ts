@@ -1,5 +1,5 @@
 /**
- * What a journal needs of a file system: little, so that tests can have one that loses power at any moment.
+ * The file system interface of the journal: small, so that tests can simulate a power loss at any point.
  */
 import {
   closeSync,
@@ -19,30 +19,30 @@ import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface JournalFiles {
-  /** Makes a folder, with those above it, unless it is there. They are durable with their names. */
+  /** Creates a folder and its parents if necessary, and syncs their names to disk. */
   makeFolder(folder: string): void;
   /** The names in a folder. */
   list(folder: string): readonly string[];
   read(path: string): Buffer;
-  /** `new`: there must be none, or an old one is emptied. */
+  /** `new`: creates the file or truncates an existing one. */
   open(path: string, how: 'new' | 'existing'): JournalFile;
   rename(from: string, to: string): void;
   remove(path: string): void;
-  /** Makes the names in a folder durable: what was made, renamed or removed. */
+  /** Syncs the directory: created, renamed and removed names. */
   syncFolder(folder: string): void;
 }
 
 export interface JournalFile {
-  /** Writes some of the bytes at a position, and says how many. */
+  /** Writes at a position. Returns the number of bytes written, which may be less than requested. */
   write(bytes: Buffer, position: number): number;
   truncate(size: number): void;
-  /** Makes content and size durable. */
+  /** Syncs content and size to disk. */
   syncNow(): void;
   sync(): Promise<void>;
   close(): void;
 }
 
-/** Only the owner reads what is in a cluster: there are secrets among it. */
+/** Readable by the owner only: the journal contains secrets. */
 const MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
@@ -71,7 +71,7 @@ export const nodeFiles: JournalFiles = {
 };
 
 function syncFolder(folder: string): void {
-  // Windows opens no folders, and needs no such thing.
+  // Windows cannot open folders and needs no directory sync.
   if (process.platform === 'win32') return;
   const descriptor = openSync(folder, 'r');
   try {

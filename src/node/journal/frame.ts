@@ -1,26 +1,24 @@
 /**
- * Records in a file: each in a frame by which it is known to be whole.
+ * Frames: the format of records in journal files.
  *
  *   marker 4 | checksum 4 | length 4 | synced 8 | payload …
  *
- * The checksum covers everything behind it. `synced` is the position up to which the file was durable when the frame was
- * written. By that, and by what a sector looks like that never reached the disk, one can tell two things apart that must be
- * treated differently: an end that was torn off when the power went, which is normal and cut away, and damage to what had
- * been safe, which nobody should overlook.
+ * The checksum covers everything after it. `synced` is the length of the durable part of the file when the frame was
+ * written. Together with the zero bytes of sectors that never reached the disk, it distinguishes two cases: an end that
+ * was torn off by a power loss, which is normal and discarded, and damage to durable data, which must be reported.
  *
- * Worked example, three frames that were written and not made durable before the power went, of which the disk has kept
- * the third only:
+ * Worked example: three frames were written but not synced before a power loss, and only the third reached the disk:
  *
  *   frame 1 (synced 16)   0000000000   frame 3 (synced 16)
- *   → frame 2 is a hole, and frame 3 does not know it as durable: 2 and 3 are cut away, nobody was told of them
+ *   → frame 2 is a hole that frame 3 does not know as durable: 2 and 3 were never acknowledged and are discarded
  *
- * If frame 3 said `synced 900`, or there were anything but zeros in the place of 2, the disk would have lost what it held.
+ * If frame 3 had `synced 900`, or frame 2 contained anything but zeros, durable data would have been lost.
  *
- * With no whole frame behind it, an end counts as torn off only if something of it is missing: the file ends inside the
- * frame, or a sector of it is empty. A frame of which every byte is there and whose checksum is wrong was whole once.
+ * If no intact frame follows, an end counts as torn only if part of it is missing: the file ends inside the frame, or a
+ * sector of it is empty. A complete frame with a wrong checksum is damaged.
  *
- * A file that is closed gets marks at its end, frames that are no records. What stands before them was durable, so
- * nothing of that can pass for a torn end later.
+ * A closed file ends with marks, which are frames but not records. Everything before them was durable, so damage to it
+ * can never look like a torn end.
  */
 import * as zlib from 'node:zlib';
 
@@ -31,53 +29,53 @@ export interface Frame {
   readonly text: string;
 }
 
-/** What a file holds behind its header. */
-export interface Scan {
+/** The frames of a file after its header. */
+export interface FrameScan {
   readonly frames: readonly Frame[];
-  /** Where the whole frames end. */
+  /** The end of the last intact frame. */
   readonly end: number;
-  /** What is behind them, if anything. */
+  /** What follows the intact frames. */
   readonly rest: 'nothing' | 'torn' | 'damaged';
 }
 
-const HEAD = 20;
-/** The first and the last byte never occur in UTF-8 text. */
+const HEAD_BYTES = 20;
+/** The first and last byte never occur in UTF-8 text. */
 const MARKER = Buffer.from([0xfe, 0x4a, 0x52, 0xff]);
 const MARKER_NUMBER = MARKER.readUInt32LE();
-/** The least that disks write or do not write. */
-const SECTOR = 512;
+/** The smallest unit that a disk writes. */
+const SECTOR_BYTES = 512;
 
-/** Makes frames in a buffer of its own: each is good until the next. */
+/** Encodes frames in a reused buffer: a frame is valid until the next call. */
 export class FrameWriter {
   #buffer = Buffer.allocUnsafe(64 * 1024);
 
   frame(text: string, synced: number): Buffer {
-    // A character of JavaScript is at most three bytes.
-    const most = HEAD + text.length * 3;
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
+    const most = HEAD_BYTES + text.length * 3;
     if (most > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(most * 2);
     const buffer = this.#buffer;
-    const length = buffer.write(text, HEAD, 'utf8');
+    const length = buffer.write(text, HEAD_BYTES, 'utf8');
     buffer.writeUInt32LE(MARKER_NUMBER, 0);
     buffer.writeUInt32LE(length, 8);
     buffer.writeDoubleLE(synced, 12);
-    const whole = buffer.subarray(0, HEAD + length);
+    const whole = buffer.subarray(0, HEAD_BYTES + length);
     buffer.writeUInt32LE(checksum(whole.subarray(8)), 4);
     return whole;
   }
 }
 
-/** Reads frames from a position to the end, or to the first that is not whole. */
-export function scanFrames(bytes: Buffer, from: number): Scan {
+/** Reads frames from a position to the end or to the first damaged one. */
+export function scanFrames(bytes: Buffer, from: number): FrameScan {
   const frames: Frame[] = [];
   let end = from;
   for (let frame = readFrame(bytes, end); frame !== undefined; frame = readFrame(bytes, end)) {
     frames.push(frame);
     end = frame.end;
   }
-  return { frames, end, rest: end === bytes.length ? 'nothing' : judgeRest(bytes, end) };
+  return { frames, end, rest: end === bytes.length ? 'nothing' : classifyRest(bytes, end) };
 }
 
-/** The first whole frame at or behind a position. */
+/** The first intact frame at or after a position. */
 export function findFrame(bytes: Buffer, from: number): Frame | undefined {
   for (let at = bytes.indexOf(MARKER, from); at !== -1; at = bytes.indexOf(MARKER, at + 1)) {
     const frame = readFrame(bytes, at);
@@ -87,51 +85,51 @@ export function findFrame(bytes: Buffer, from: number): Frame | undefined {
 }
 
 function readFrame(bytes: Buffer, start: number): Frame | undefined {
-  if (start + HEAD > bytes.length || bytes.readUInt32LE(start) !== MARKER_NUMBER) return undefined;
-  const end = start + HEAD + bytes.readUInt32LE(start + 8);
+  if (start + HEAD_BYTES > bytes.length || bytes.readUInt32LE(start) !== MARKER_NUMBER) return undefined;
+  const end = start + HEAD_BYTES + bytes.readUInt32LE(start + 8);
   if (end > bytes.length) return undefined;
   if (checksum(bytes.subarray(start + 8, end)) !== bytes.readUInt32LE(start + 4)) return undefined;
-  return { start, end, synced: bytes.readDoubleLE(start + 12), text: bytes.toString('utf8', start + HEAD, end) };
+  return { start, end, synced: bytes.readDoubleLE(start + 12), text: bytes.toString('utf8', start + HEAD_BYTES, end) };
 }
 
-/** What is wrong at a position where a frame should begin. */
-function judgeRest(bytes: Buffer, at: number): 'torn' | 'damaged' {
+/** Classifies the bytes at a position where a frame should begin. */
+function classifyRest(bytes: Buffer, at: number): 'torn' | 'damaged' {
   const next = findFrame(bytes, at + 1);
-  if (next === undefined) return isUnfinished(bytes, at) ? 'torn' : 'damaged';
+  if (next === undefined) return isTorn(bytes, at) ? 'torn' : 'damaged';
   for (let frame: Frame | undefined = next; frame !== undefined; frame = findFrame(bytes, frame.end)) {
     if (frame.synced > at) return 'damaged';
   }
   return hasEmptySector(bytes, at, next.start) ? 'torn' : 'damaged';
 }
 
-/** Whether something of the last frame, the one at this position, is missing. */
-function isUnfinished(bytes: Buffer, at: number): boolean {
+/** Whether part of the last frame is missing. */
+function isTorn(bytes: Buffer, at: number): boolean {
   const there = bytes.length - at;
   const isMarked = bytes.subarray(at, at + MARKER.length).equals(MARKER.subarray(0, there));
-  if (there < HEAD) return isMarked || hasEmptySector(bytes, at, bytes.length);
-  const end = at + HEAD + (isMarked ? bytes.readUInt32LE(at + 8) : 0);
+  if (there < HEAD_BYTES) return isMarked || hasEmptySector(bytes, at, bytes.length);
+  const end = at + HEAD_BYTES + (isMarked ? bytes.readUInt32LE(at + 8) : 0);
   if (hasEmptySector(bytes, at, Math.min(end, bytes.length))) return true;
-  return isMarked && end > bytes.length && !isWholeButForItsLength(bytes, at);
+  return isMarked && end > bytes.length && !hasOnlyWrongLength(bytes, at);
 }
 
-/** A frame that would end with the file if its length were right: nothing is missing, the length was changed. */
-function isWholeButForItsLength(bytes: Buffer, at: number): boolean {
+/** Whether the frame is complete except for its length field, which was changed. */
+function hasOnlyWrongLength(bytes: Buffer, at: number): boolean {
   const covered = Buffer.from(bytes.subarray(at + 8));
-  covered.writeUInt32LE(bytes.length - at - HEAD, 0);
+  covered.writeUInt32LE(bytes.length - at - HEAD_BYTES, 0);
   return checksum(covered) === bytes.readUInt32LE(at + 4);
 }
 
-/** Whether a sector between two positions, or the part of it that is between them, was never written. */
+/** Whether a sector, or the part of one, between two positions was never written. */
 function hasEmptySector(bytes: Buffer, from: number, to: number): boolean {
   for (let start = from; start < to; ) {
-    const end = Math.min(to, (Math.floor(start / SECTOR) + 1) * SECTOR);
+    const end = Math.min(to, (Math.floor(start / SECTOR_BYTES) + 1) * SECTOR_BYTES);
     if (bytes.subarray(start, end).every((byte) => byte === 0)) return true;
     start = end;
   }
   return false;
 }
 
-/** The platform's own, where it has one (Node 20.15): it is an order of magnitude faster. */
+/** Node's own CRC-32 (since 20.15) is an order of magnitude faster. */
 const checksum: (bytes: Uint8Array) => number = zlib.crc32 ?? crc32;
 
 let table: Uint32Array | undefined;

@@ -1,9 +1,9 @@
 /**
- * One writer at a time: a file in the folder says who. The lock of a process that is no more is taken over.
+ * The lock file of a journal folder: one writer at a time. The lock of a dead process is taken over.
  *
- *   lock           who has the folder; made in one step, with its content
- *   lock.taking    who is just taking the lock of a dead process away
- *   lock.<id>      what `lock` is made of, for a moment
+ *   lock           the current holder; created atomically with its content
+ *   lock.taking    held by the process that is removing a stale lock
+ *   lock.<id>      the temporary file that is linked to `lock`
  */
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,57 +11,62 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { JournalError } from '../../storage/journal/types.js';
 
-/** Lets go of a folder. */
+/** Releases the lock. */
 export type Unlock = () => void;
 
-interface Holder {
+interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** When that process began, where the system tells: another one may have got its number since. */
+  /** The start time of the process, if known: its PID may have been reused. */
   readonly began?: string | undefined;
-  /** Tells locks of one process apart. */
+  /** Distinguishes the locks of one process. */
   readonly id?: string | undefined;
 }
 
-/** Folders of this thread: also of another copy of this module, which a bundle may hold. */
-const HELD = Symbol.for('orchplane.journal.held');
-const shared = globalThis as { [HELD]?: Set<string> };
-shared[HELD] ??= new Set();
-const held = shared[HELD];
+/** The folders locked by this thread, shared with other copies of this module in a bundle. */
+const LOCKED_PATHS = Symbol.for('orchplane.journal.held');
+const shared = globalThis as { [LOCKED_PATHS]?: Set<string> };
+shared[LOCKED_PATHS] ??= new Set();
+const lockedPaths = shared[LOCKED_PATHS];
 
-/** Locks of ours that we have let go of, should their files still be there. */
-const released = new Set<string>();
+/** Our released locks, in case their files still exist. */
+const releasedLocks = new Set<string>();
 
-/** How often somebody else may come between, all starting at the same moment. */
+/** The number of attempts when several processes compete for the lock. */
 const ATTEMPTS = 5;
 
-/** Throws JournalError that says who holds the folder. The folder is there. */
+/** Locks an existing folder. Throws JournalError that names the holder. */
 export function lockFolder(folder: string): Unlock {
-  // Under whatever name it was given.
+  // Resolve links, so that each folder has one path.
   const path = join(realpathSync(folder), 'lock');
-  if (held.has(path)) throw inUse(folder, 'another cluster of this process');
+  if (lockedPaths.has(path)) throw inUseError(folder, 'another cluster of this process');
   const own = newLock();
   for (let attempt = 1; !tryCreate(path, own); attempt++) {
-    const text = readIfThere(path);
+    const text = readIfPresent(path);
     if (text === undefined && attempt <= ATTEMPTS) continue;
     const holder = parseHolder(text ?? '');
-    if (attempt > ATTEMPTS || isAlive(holder, text)) throw inUse(folder, describe(holder, path));
-    takeAway(path, text ?? '');
+    if (attempt > ATTEMPTS || isAlive(holder, text)) throw inUseError(folder, describe(holder, path));
+    removeStaleLock(path, text ?? '');
   }
-  held.add(path);
+  lockedPaths.add(path);
   return () => {
-    if (!held.delete(path)) return;
-    released.add(own);
-    if (readIfThere(path) === own) rmSync(path, { force: true });
+    if (!lockedPaths.delete(path)) return;
+    releasedLocks.add(own);
+    if (readIfPresent(path) === own) rmSync(path, { force: true });
   };
 }
 
 function newLock(): string {
-  const holder: Holder = { pid: process.pid, host: hostname(), began: beginningOf(process.pid), id: randomUUID() };
+  const holder: LockHolder = {
+    pid: process.pid,
+    host: hostname(),
+    began: processStartTime(process.pid),
+    id: randomUUID(),
+  };
   return JSON.stringify(holder);
 }
 
-/** Whether the file is now there with this text: it never is there without. */
+/** Creates the file with its content atomically. Returns whether it succeeded. */
 function tryCreate(path: string, text: string): boolean {
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
@@ -70,18 +75,18 @@ function tryCreate(path: string, text: string): boolean {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'EEXIST') return false;
-    // File systems without links, such as those of memory cards, have to do with less.
-    if (code === undefined || !NO_LINKS.has(code)) throw error;
-    return createPlainly(path, text);
+    // Some file systems (FAT, for example) have no hard links.
+    if (code === undefined || !LINK_UNSUPPORTED_CODES.has(code)) throw error;
+    return createWithoutLink(path, text);
   } finally {
     rmSync(draft, { force: true });
   }
-  return readIfThere(path) === text;
+  return readIfPresent(path) === text;
 }
 
-const NO_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+const LINK_UNSUPPORTED_CODES = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-function createPlainly(path: string, text: string): boolean {
+function createWithoutLink(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
     return true;
@@ -92,88 +97,89 @@ function createPlainly(path: string, text: string): boolean {
 }
 
 /**
- * Removes a lock that was judged to be of nobody, unless it is another one by now. Only one at a time does that: while
- * `lock.taking` is ours, nobody else can remove what we have looked at, and so nobody can put another in its place.
+ * Removes a stale lock unless it has been replaced. `lock.taking` ensures that only one process at a time does this, so
+ * that no new lock is removed by mistake.
  */
-function takeAway(path: string, judged: string): void {
+function removeStaleLock(path: string, expected: string): void {
   const guard = `${path}.taking`;
   const own = newLock();
   if (!tryCreate(guard, own)) {
-    const taker = readIfThere(guard);
-    // Somebody was killed at just this.
-    if (taker !== undefined && !isAlive(parseHolder(taker), taker)) removeIfStill(guard, taker);
+    const taker = readIfPresent(guard);
+    // The process that held `lock.taking` was killed.
+    if (taker !== undefined && !isAlive(parseHolder(taker), taker)) removeIfUnchanged(guard, taker);
     return;
   }
   try {
-    removeIfStill(path, judged);
+    removeIfUnchanged(path, expected);
   } finally {
-    if (readIfThere(guard) === own) rmSync(guard, { force: true });
+    if (readIfPresent(guard) === own) rmSync(guard, { force: true });
   }
 }
 
-function removeIfStill(path: string, judged: string): void {
-  if (readIfThere(path) !== judged) return;
+function removeIfUnchanged(path: string, expected: string): void {
+  if (readIfPresent(path) !== expected) return;
   const aside = `${path}.${randomUUID()}`;
   try {
     renameSync(path, aside);
-    // Should it be another one after all, it comes back, but not over a third.
-    if (readIfThere(aside) !== judged) linkSync(aside, path);
+    // If the lock was replaced in between, restore it, but do not overwrite a newer one.
+    if (readIfPresent(aside) !== expected) linkSync(aside, path);
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(aside, { force: true });
   }
 }
 
-/** Undefined for what is no lock of ours, such as one that had not reached the disk when the power went. */
-function parseHolder(text: string): Holder | undefined {
+/** Undefined for invalid content, such as a lock that was not on disk when the power failed. */
+function parseHolder(text: string): LockHolder | undefined {
   try {
     const holder: unknown = JSON.parse(text);
-    return typeof holder === 'object' && holder !== null && 'pid' in holder ? (holder as Holder) : undefined;
+    return typeof holder === 'object' && holder !== null && 'pid' in holder ? (holder as LockHolder) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-function isAlive(holder: Holder | undefined, text: string | undefined): boolean {
+function isAlive(holder: LockHolder | undefined, text: string | undefined): boolean {
   if (holder === undefined) return false;
-  // What runs on another machine cannot be seen from here.
+  // Processes on another machine cannot be checked.
   if (holder.host !== hostname()) return true;
-  // Our own process may hold it in another thread. Unless it began at another time: then it only has the same number.
-  if (holder.pid === process.pid) return holder.began === beginningOf(process.pid) && !released.has(text ?? '');
+  // This process may hold it in another thread, unless the start time differs: then only the PID is the same.
+  if (holder.pid === process.pid)
+    return holder.began === processStartTime(process.pid) && !releasedLocks.has(text ?? '');
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
     return codeOf(error) !== 'ESRCH';
   }
-  const began = beginningOf(holder.pid);
+  const began = processStartTime(holder.pid);
   return holder.began === undefined || began === undefined || began === holder.began;
 }
 
-/** The 22nd field of what Linux tells about a process; undefined elsewhere. */
-function beginningOf(pid: number): string | undefined {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  // The second field is a name in parentheses and may hold anything.
+/** Field 22 of /proc/PID/stat on Linux; undefined elsewhere. */
+function processStartTime(pid: number): string | undefined {
+  const stat = readIfPresent(`/proc/${pid}/stat`);
+  // The second field is a name in parentheses and may contain anything.
   return stat
     ?.slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .at(19);
 }
 
-function describe(holder: Holder | undefined, path: string): string {
-  if (holder === undefined) return `whoever writes ${path}`;
+function describe(holder: LockHolder | undefined, path: string): string {
+  if (holder === undefined) return `the process that writes ${path}`;
   const { pid, host } = holder;
   if (host !== hostname()) return `process ${pid} on ${host} (if that is no more, remove ${path})`;
   return pid === process.pid ? `this process, maybe in another thread (if not, remove ${path})` : `process ${pid}`;
 }
 
-function inUse(folder: string, who: string): JournalError {
+function inUseError(folder: string, who: string): JournalError {
   return new JournalError(`orchplane: the journal in ${join(folder)} is in use by ${who}`);
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import type { ClusterOptions } from '../../../src/cluster/options.js';
 import { ConfigMap, CustomResourceDefinition, Namespace, Pod } from '../../../src/kinds/index.js';
-import { type ApplyYamlOptions, applyYaml } from '../../../src/manifests/apply-yaml.js';
+import { type ApplyYamlOptions, applyYaml, ManifestsError } from '../../../src/manifests/apply-yaml.js';
 import { type InstallYamlOptions, installYaml } from '../../../src/manifests/install-yaml.js';
-import { ManifestsError } from '../../../src/manifests/apply-yaml.js';
 import { StatusError } from '../../../src/meta/errors.js';
 import { testCluster } from '../../../src/testing/index.js';
 
@@ -163,7 +162,7 @@ describe('applyYaml', () => {
     const text = together(definition('Gadget'), document('ConfigMap', 'a'), gadget('g'));
     const { report, errors } = await failureOf(applyYaml(target, text, { dryRun: true }));
     expect(report.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'failed']);
-    expect(errors[0]?.message).toContain('its definition (document 1) defines nothing in a dry run');
+    expect(errors[0]?.message).toContain('its CustomResourceDefinition (document 1) defines nothing in a dry run');
     expect(target.resourceVersion).toBe(before);
     await applyYaml(target, document('ConfigMap', 'a', 'data: { k: v }'));
     const again = await applyYaml(target, document('ConfigMap', 'a', 'data: { k: v }'), { dryRun: true });
@@ -210,11 +209,13 @@ describe('applyYaml', () => {
     const broken = definition('Gadget').replace('type: integer', 'type: nonsense');
     const failed = await failureOf(applyYaml(cluster(), together(gadget('g'), broken)));
     expect(failed.errors.map(({ message }) => message)).toEqual([
-      expect.stringContaining('no kind Gadget in example.com/v1 is served: its definition (document 2) failed'),
+      expect.stringContaining(
+        'no kind Gadget in example.com/v1 is served: its CustomResourceDefinition (document 2) failed',
+      ),
       expect.stringContaining('CustomResourceDefinition gadgets.example.com: '),
     ]);
     const other = await failureOf(applyYaml(cluster(), together(definition('Gadget', ['v2']), gadget('g'))));
-    expect(other.message).toContain('its definition (document 1) failed, or has no such version');
+    expect(other.message).toContain('its CustomResourceDefinition (document 1) failed, or has no such version');
     const dialect = await failureOf(applyYaml(createCluster(), definition('Gadget')));
     expect(dialect.message).toContain('this cluster speaks orch');
   });
@@ -277,7 +278,9 @@ describe('installYaml', () => {
     const { message } = await failureOf(
       installYaml(target, together(definition('Gadget'), document('ConfigMap', 'a'))),
     );
-    expect(message).toContain('(document 2): installYaml takes definitions only; ConfigMap a is for applyYaml');
+    expect(message).toContain(
+      '(document 2): installYaml takes CustomResourceDefinitions only; apply ConfigMap a with applyYaml',
+    );
     expect(target.resourceVersion).toBe(before);
     expect(await installYaml(target, '# nothing')).toEqual([]);
   });

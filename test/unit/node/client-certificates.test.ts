@@ -8,7 +8,7 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
-import { certifiedPeers, createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
+import { createClientAuthority, createPeerReader, createServerCertificate } from '../../../src/node/certificates.js';
 import { type ClientCertificate, type ServedCluster, type ServeOptions, serve } from '../../../src/node/index.js';
 
 const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
@@ -165,7 +165,7 @@ describe('a certificate that is no good is refused', () => {
     const { cert } = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
     const certificate = new X509Certificate(cert);
     const socket = { authorized: true, getPeerX509Certificate: () => certificate };
-    const peer = certifiedPeers(kubernetesDialect)({ socket } as unknown as IncomingMessage);
+    const peer = createPeerReader(kubernetesDialect)({ socket } as unknown as IncomingMessage);
     expect(peer).toMatchObject({ type: 'refused', error: expect.stringContaining('expired') });
   });
 

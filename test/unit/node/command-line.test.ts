@@ -53,7 +53,7 @@ describe('the command line', () => {
   });
 
   test.each([
-    ['', 'what to do?'],
+    ['', 'a command is missing'],
     ['start', 'unknown command "start"'],
     ['serve --port x', '--port takes a number from 0 to 65535, got "x"'],
     ['serve --port 65536', 'got "65536"'],

@@ -4,13 +4,13 @@ import { createCluster } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { serve } from 'orchplane/node';
 import { describe, expect, test } from 'vitest';
-import { compressed } from '../../../src/node/http-listener.js';
+import { gzipSource } from '../../../src/node/http-listener.js';
 import { exchange } from './sockets.js';
 
 describe('compression', () => {
   test('gives back what went in', async () => {
     const parts = ['a', 'b'.repeat(100_000), 'c'].map((part) => new TextEncoder().encode(part));
-    const source = compressed({ read: async () => parts.shift(), cancel: () => undefined });
+    const source = gzipSource({ read: async () => parts.shift(), cancel: () => undefined });
     const chunks: Uint8Array[] = [];
     for (let chunk = await source.read(); chunk !== undefined; chunk = await source.read()) chunks.push(chunk);
     expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe(`a${'b'.repeat(100_000)}c`);
@@ -21,7 +21,7 @@ describe('compression', () => {
     let isCancelled = false;
     // What cannot be made smaller.
     const noise = () => crypto.getRandomValues(new Uint8Array(65_536));
-    const source = compressed({
+    const source = gzipSource({
       async read() {
         taken++;
         return noise();
@@ -38,7 +38,7 @@ describe('compression', () => {
   });
 
   test('breaks where its source does', async () => {
-    const source = compressed({ read: () => Promise.reject(new Error('lost')), cancel: () => undefined });
+    const source = gzipSource({ read: () => Promise.reject(new Error('lost')), cancel: () => undefined });
     await expect(source.read()).rejects.toThrow('lost');
   });
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Answer, HttpRequest } from '../../../src/http/answer.js';
-import { ClientGone } from '../../../src/node/incoming-request.js';
+import { ClientDisconnectedError } from '../../../src/node/incoming-request.js';
 import { exchange, site, text, wireTo } from './sockets.js';
 
 const CLOSE = 'Host: x\r\nConnection: close\r\n';
@@ -82,8 +82,8 @@ describe('what an answerer sees', () => {
     wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await asked;
     wire.socket.destroy();
-    expect(await over).toMatchObject({ status: 0, cut: true });
-    expect(reason).toBeInstanceOf(ClientGone);
+    expect(await over).toMatchObject({ status: 0, isAborted: true });
+    expect(reason).toBeInstanceOf(ClientDisconnectedError);
     expect(fake.errors).toEqual([]);
   });
 
@@ -95,7 +95,7 @@ describe('what an answerer sees', () => {
     wire.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345');
     await asked;
     wire.socket.destroy();
-    expect(await over).toMatchObject({ status: 0, cut: true });
+    expect(await over).toMatchObject({ status: 0, isAborted: true });
   });
 });
 

@@ -134,7 +134,7 @@ describe('a cluster of our own over HTTPS', () => {
     const reason = new Error('enough');
     stop.abort(reason);
     expect(await listing).toBe(reason);
-    expect((await over).cut).toBe(true);
+    expect((await over).isAborted).toBe(true);
   });
 
   test('a server that breaks off, or is not there, is told as over any transport', async () => {

@@ -5,7 +5,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Answer } from '../../../src/http/answer.js';
-import { type Answerer, createListener, type Exchanged, type Listener } from '../../../src/node/http-listener.js';
+import {
+  createListener,
+  type Listener,
+  type RequestHandler,
+  type RequestLogEntry,
+} from '../../../src/node/http-listener.js';
 
 export interface Wire {
   readonly socket: Socket;
@@ -53,20 +58,20 @@ export interface FakeSite extends AsyncDisposable {
   readonly server: Server;
   readonly listener: Listener;
   readonly errors: unknown[];
-  readonly log: Exchanged[];
+  readonly log: RequestLogEntry[];
   /** Resolves with the next exchange that is over. */
-  over(): Promise<Exchanged>;
+  over(): Promise<RequestLogEntry>;
 }
 
 /** The listener of the library before an answerer of the test. */
-export async function site(answerer: Answerer | Answer): Promise<FakeSite> {
+export async function site(answerer: RequestHandler | Answer): Promise<FakeSite> {
   const errors: unknown[] = [];
-  const log: Exchanged[] = [];
-  const waiting: ((exchanged: Exchanged) => void)[] = [];
+  const log: RequestLogEntry[] = [];
+  const waiting: ((exchanged: RequestLogEntry) => void)[] = [];
   const listener = createListener(typeof answerer === 'function' ? answerer : async () => answerer, {
     origin: () => 'http://site',
     onError: (error) => errors.push(error),
-    onExchanged: (exchanged) => {
+    onRequestEnd: (exchanged) => {
       log.push(exchanged);
       for (const resolve of waiting.splice(0)) resolve(exchanged);
     },

@@ -43,7 +43,7 @@ async function onceFree(place: JournalPlace): Promise<Cluster> {
 
 /** All that is stored of all kinds, with the version. */
 function everything(cluster: Cluster): unknown {
-  const kinds = cluster.kinds().filter(({ verbs, storedAs }) => verbs.includes('list') && storedAs === undefined);
+  const kinds = cluster.kinds().filter(({ verbs, storageKind: storedAs }) => verbs.includes('list') && storedAs === undefined);
   const objects = kinds.flatMap(({ gvr }) => cluster.inside.objects.list(gvr));
   const keyOf = ({ apiVersion, kind, metadata }: ApiObject) =>
     `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;

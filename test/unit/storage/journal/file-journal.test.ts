@@ -519,7 +519,7 @@ describe('files that were damaged', () => {
     }
     const gone = disk.afterKill();
     gone.put('data/checkpoint-1', disk.content('data/checkpoint-1').subarray(0, HEADER));
-    expect(() => load(gone)).toThrow(/neither its beginning nor its end.*from a copy$/);
+    expect(() => load(gone)).toThrow(/neither its first nor its last frame.*from a copy$/);
     expect(() => load(gone, true)).toThrow(/from a copy$/);
   });
 
