@@ -51,7 +51,7 @@ export { type Client, type ClientOptions, createClient } from '../client/client.
 export type { Recipe } from '../client/requests.js';
 export type { ApplyPlan, FieldChange, PlannedField } from '../client/explain/apply-plan.js';
 export type { FieldOwner, OwnedField, Ownership } from '../client/explain/ownership.js';
-export type { ControllerStarter as Companion, Host, LocalHost } from '../client/host.js';
+export type { ControllerStarter, Host, LocalHost } from '../client/host.js';
 export type { Informer, InformerEvent, InformerListener, InformerOptions } from '../client/informer.js';
 export type {
   ApplyOptions,

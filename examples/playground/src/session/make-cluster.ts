@@ -2,14 +2,14 @@
  * The cluster of the page: every controller, and stages in place of a kubelet that take their time, so that a rollout
  * can be seen. Its clock is moved by `drive-clock.ts`.
  */
-import { type ClusterState, type Companion, memoryStorage, randomIds } from 'orchplane';
+import { type ClusterState, type ControllerStarter, memoryStorage, randomIds } from 'orchplane';
 import { controllers, crashLoop, readyPods, slowStart, stages, standardControllers } from 'orchplane/controllers';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 
 /** Pods with this label crash, again and again. */
 export const CRASHING = { 'playground/crash': 'true' } as const;
 
-function playgroundControllers(): Companion {
+function playgroundControllers(): ControllerStarter {
   return controllers([
     ...standardControllers(),
     stages([
@@ -28,7 +28,7 @@ export interface Beginning {
 }
 
 export function makeCluster(
-  companion: Companion = playgroundControllers(),
+  companion: ControllerStarter = playgroundControllers(),
   { from, now = Date.now() }: Beginning = {},
 ): TestCluster {
   return testCluster({
