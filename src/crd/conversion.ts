@@ -44,7 +44,9 @@ export function createConverter(
   settings: ConversionSettings,
   { external, dialect, clock, objects }: Pick<ReconcilerHost, 'external' | 'dialect' | 'clock' | 'objects'>,
 ): Converter {
-  const registered = Object.hasOwn(external.conversions, settings.crdName) ? external.conversions[settings.crdName] : undefined;
+  const registered = Object.hasOwn(external.conversions, settings.crdName)
+    ? external.conversions[settings.crdName]
+    : undefined;
   if (registered !== undefined) return functionConverter(registered);
   if (settings.strategy === 'Webhook' && settings.webhook?.clientConfig !== undefined) {
     const { clientConfig, conversionReviewVersions } = settings.webhook;
@@ -174,8 +176,7 @@ function convertedObjects(review: unknown, request: ConversionRequest): readonly
   }
   const uid = typeof response['uid'] === 'string' ? response['uid'] : '';
   // Only v1 requires the response to repeat the UID; v1beta1 does not.
-  if (isV1 && uid !== request.uid)
-    return fail(`expected response.uid=${quote(request.uid)}, got ${quote(uid)}`);
+  if (isV1 && uid !== request.uid) return fail(`expected response.uid=${quote(request.uid)}, got ${quote(uid)}`);
   const { result, convertedObjects } = response;
   const status = isRecord(result) ? result['status'] : undefined;
   if (status !== 'Success') {

@@ -32,6 +32,7 @@ import { type VersionFamily, VersionHandler } from './version-handler.js';
 
 type Version = DeepReadonly<CustomResourceDefinitionVersion>;
 
+/** The kinds of one CRD. */
 export interface CustomKinds {
   /** The served versions. */
   readonly versions: readonly Kind[];
@@ -39,12 +40,11 @@ export interface CustomKinds {
   readonly storageVersion: Kind;
 }
 
+/** Builds one kind per version of a CRD. */
 export function buildCustomKinds(definition: Definition, server: ReconcilerHost): CustomKinds {
   const { metadata, spec } = definition;
-  const { dialect } = server;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
   const family: VersionFamily = {
-    dialect,
     converter: createConverter(
       {
         crdName: metadata.name,
@@ -76,7 +76,7 @@ function buildVersionKind(
   const view = schemaView(raw, dialect);
   const { subresources } = version;
   const schema = once(() => wholeObject(structuralSchemaOf(view), acceptedNames.kind));
-  const form = new VersionHandler(
+  const handler = new VersionHandler(
     {
       apiVersion,
       schema: view,
@@ -86,7 +86,7 @@ function buildVersionKind(
     },
     family,
   );
-  family.handlers.set(apiVersion, form);
+  family.handlers.set(apiVersion, handler);
   const columns = printerColumns(version.additionalPrinterColumns);
   const { plural, singular = '', kind, listKind = `${acceptedNames.kind}List`, shortNames, categories } = acceptedNames;
   const hasStatus = subresources?.status !== undefined;
@@ -98,7 +98,7 @@ function buildVersionKind(
       scope: spec.scope as Scope,
       names: { plural, singular, listKind, shortNames: shortNames ?? [], categories: categories ?? [] },
       subresources: subresourcesOf(version),
-      custom: form,
+      custom: handler,
       ...(stored === undefined ? {} : { storageVersion: { kind: stored } }),
       ...(columns === undefined ? {} : { columns }),
       ...(warning === undefined ? {} : { deprecation: () => warning }),
@@ -109,7 +109,7 @@ function buildVersionKind(
 }
 
 /** The handler validates the values; the body schema accepts every object. */
-const ANY_BODY = once(() => z.looseObject({}) as unknown as z.ZodObject);
+const ANY_BODY = once(() => z.looseObject({}) as z.ZodObject);
 
 const envelopes = new Map<string, ObjectNode>();
 
@@ -180,10 +180,10 @@ function deprecationWarningOf(
   if (version.deprecated !== true) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;
   const text = `${prefix}${version.name} ${kind} is deprecated`;
-  const better = all
+  const newer = all
     .filter(({ served, deprecated, name }) => served && deprecated !== true && compareVersions(name, version.name) < 0)
     .sort((left, right) => compareVersions(left.name, right.name));
-  return better[0] === undefined ? text : `${text}; use ${prefix}${better[0].name} ${kind}`;
+  return newer[0] === undefined ? text : `${text}; use ${prefix}${newer[0].name} ${kind}`;
 }
 
 /** Compiles the validation rules of a whole resource. Undefined if it has no rules. */

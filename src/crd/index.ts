@@ -37,4 +37,5 @@ export type {
   WebhookConversionInput,
 } from './definition/types.js';
 
+/** The kinds of the group. */
 export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

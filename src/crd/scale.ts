@@ -68,7 +68,7 @@ export function scaleSubresource(paths: DeepReadonly<CustomResourceSubresourceSc
           replicas: integerAt(live, stepsOf(statusReplicasPath)) ?? 0,
           ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
         },
-      } as unknown as DraftObject;
+      } as DraftObject;
     },
     write(view: ApiObject, draft: DraftObject): void {
       const { replicas = 0 } = (view as unknown as Scale).spec;

@@ -9,7 +9,6 @@ import type {
   CustomValidationResult,
 } from '../kinds/custom-resource-handler.js';
 import type { ScalePaths } from '../kinds/scale-paths.js';
-import type { Dialect } from '../meta/dialect.js';
 import type { FieldError, FieldErrorType } from '../meta/field-error.js';
 import { invalid, printFieldError } from '../meta/field-error.js';
 import type { ApiObject } from '../meta/object.js';
@@ -37,7 +36,6 @@ import { inWireOrder } from './value/wire-order.js';
 
 /** What all versions of one CRD share. */
 export interface VersionFamily {
-  readonly dialect: Dialect;
   readonly converter: Converter;
   readonly isTerminating: boolean;
   /** By apiVersion, served or not. */
@@ -64,8 +62,8 @@ export class VersionHandler implements CustomResourceHandler {
   /** Stored objects that already match this schema: pruned, defaulted, without unexpected nulls. */
   readonly #upToDate = new WeakSet<ApiObject>();
 
-  constructor(parts: VersionSettings, family: VersionFamily) {
-    this.#settings = parts;
+  constructor(settings: VersionSettings, family: VersionFamily) {
+    this.#settings = settings;
     this.#family = family;
   }
 
@@ -105,9 +103,9 @@ export class VersionHandler implements CustomResourceHandler {
     if (rules === undefined) return { problems, warnings: [] };
     if (metadataErrors.some(blocksRules) || problems.some(blocksRules))
       return { problems: [...problems, RULES_SKIPPED], warnings: [] };
-    const before =
+    const ratcheting =
       live === undefined ? RatchetingContext.NONE : RatchetingContext.forUpdate(this.#settings.schema, next, live);
-    const { errors, warnings } = ruleErrors(rules, next, before);
+    const { errors, warnings } = ruleErrors(rules, next, ratcheting);
     return { problems: [...problems, ...errors], warnings };
   }
 
@@ -124,22 +122,22 @@ export class VersionHandler implements CustomResourceHandler {
   #statusProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
     const { schema, scale } = this.#settings;
     const status = schema.properties.get('status');
-    const ofStatus =
+    const statusErrors =
       status === undefined || next['status'] === undefined
         ? []
         : validateValue(status, next['status'], { base: 'status', old: live?.['status'] });
     return [
-      ...ofStatus,
+      ...statusErrors,
       ...(scale === undefined ? [] : scaleStatusErrors(scale, next)),
       ...listTypeErrors(schema, next, live),
     ];
   }
 
   convertFromStorage(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {
-    const { converter, handlers: versions } = this.#family;
+    const { converter, handlers } = this.#family;
     const { apiVersion } = this.#settings;
     // First bring every object up to date with the current schema of the version it was stored in.
-    const current = stored.map((object) => versions.get(object.apiVersion)?.bringUpToDate(object) ?? object);
+    const current = stored.map((object) => handlers.get(object.apiVersion)?.bringUpToDate(object) ?? object);
     if (current.every((object) => object.apiVersion === apiVersion)) return current;
     // Then convert to this version. Fields that this version does not specify are pruned; no defaults are applied here.
     return chain(converter.convert(current, apiVersion), (converted) =>
@@ -148,15 +146,15 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   convertToStorage(object: ApiObject): MaybePromise<ApiObject> {
-    const { converter, handlers: versions, storageVersion: storage } = this.#family;
-    const form = versions.get(storage);
-    if (form === undefined || form === this) {
+    const { converter, handlers, storageVersion } = this.#family;
+    const handler = handlers.get(storageVersion);
+    if (handler === undefined || handler === this) {
       // A field that the strategy removed may have a default; the next read applies it, so the object is not marked as
       // up to date.
       if (withDefaults(this.#settings.schema, object) === object) this.#upToDate.add(object);
       return object;
     }
-    return chain(converter.convert([object], storage), ([converted]) => form.#pruned(converted as ApiObject));
+    return chain(converter.convert([object], storageVersion), ([converted]) => handler.#pruned(converted as ApiObject));
   }
 
   withApiVersion(object: ApiObject): ApiObject {
@@ -170,7 +168,7 @@ export class VersionHandler implements CustomResourceHandler {
   bringUpToDate(stored: ApiObject): ApiObject {
     if (this.#upToDate.has(stored)) return stored;
     const { schema } = this.#settings;
-    const value = copyJson(stored) as unknown as MutableRecord;
+    const value = copyJson(stored) as MutableRecord;
     pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
     coerceEmbeddedResources(schema, value, { dropMalformed: true });
@@ -179,13 +177,13 @@ export class VersionHandler implements CustomResourceHandler {
       this.#upToDate.add(stored);
       return stored;
     }
-    return deepFreeze(inWireOrder(value)) as unknown as ApiObject;
+    return deepFreeze(inWireOrder(value)) as ApiObject;
   }
 
   #pruned(object: ApiObject): ApiObject {
-    const value = copyJson(object) as unknown as MutableRecord;
+    const value = copyJson(object) as MutableRecord;
     const isClean = pruneUnknown(this.#settings.schema, value, WHOLE_RESOURCE).length === 0;
-    return isClean && Object.isFrozen(object) ? object : (deepFreeze(inWireOrder(value)) as unknown as ApiObject);
+    return isClean && Object.isFrozen(object) ? object : (deepFreeze(inWireOrder(value)) as ApiObject);
   }
 }
 

@@ -8,6 +8,7 @@ import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
+/** Decodes, validates and converts the objects of one CRD version. */
 export interface CustomResourceHandler {
   /** Decodes a copy of a document: unknown fields are pruned and reported, defaults are applied. Throws DecodeError. */
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] };
@@ -33,11 +34,13 @@ export interface CustomResourceHandler {
   readonly publishedSchema: JSONSchemaProps;
 }
 
+/** Options of {@link CustomResourceHandler.validate}. */
 export interface CustomValidationOptions {
   readonly part: 'object' | 'status';
   readonly metadataErrors: readonly FieldError[];
 }
 
+/** The result of {@link CustomResourceHandler.validate}. */
 export interface CustomValidationResult {
   readonly problems: readonly FieldError[];
   readonly warnings: readonly string[];

@@ -31,10 +31,12 @@ export interface JsonPatch {
   readonly findings: readonly string[];
 }
 
+/** The maximum number of operations in one patch. */
 export const MAX_OPERATIONS = 10_000;
 /** The maximum number of bytes that the `copy` operations of one patch may add. */
 export const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
+/** Options of parsing. */
 export interface JsonPatchOptions extends PatchDecodeOptions {
   /** Duplicate keys of the body; they are reported as findings. */
   readonly duplicates?: DuplicateKeys | undefined;

@@ -15,6 +15,7 @@ export class RestoreError extends Error {
   override readonly name = 'RestoreError';
 }
 
+/** The result of the conversion. */
 export interface Restored {
   /** Shares all unchanged parts. Scalars with their own syntax (times, quantities) are not validated yet. */
   readonly value: unknown;

@@ -309,10 +309,12 @@ function kindOfItems(live: Items, patch: Items): ReturnType<typeof goKind> {
   return kind;
 }
 
+/** The server's error for a value of the wrong type. */
 export function wrongType(expected: string, actual: unknown): Error {
   return errors.plain(`expected a ${expected}, but received a ${goType(actual)}`);
 }
 
+/** The server's error for an unknown `$patch` directive. */
 export function unknownDirective(directive: unknown, holder: Item): Error {
   return errors.plain(`unknown patch type: ${printGoValue(directive, { as: 'text' })} in map: ${printGoValue(holder)}`);
 }

@@ -18,6 +18,7 @@ const RETAIN_KEYS = '$retainKeys';
 const SET_ORDER = '$setElementOrder';
 const DELETE_SCALARS = '$deleteFromPrimitiveList';
 
+/** The result of a strategic merge. */
 export interface StrategicMerge {
   /** The document with the patch merged in. Fields may still be unknown or of the wrong type. */
   readonly document: Readonly<Record<string, unknown>>;

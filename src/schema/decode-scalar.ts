@@ -163,6 +163,7 @@ export function jsonType(raw: unknown): string {
   }
 }
 
+/** The zero values of scalars on the wire. */
 export const ZERO_VALUES: Readonly<Record<ScalarNode['scalar'], unknown>> = {
   string: '',
   int32: 0,

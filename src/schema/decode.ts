@@ -34,6 +34,7 @@ import {
   type Structural,
 } from './structural.js';
 
+/** The result of decoding. */
 export interface Decoded {
   readonly value: MutableRecord;
   /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`, in document order. */

@@ -56,4 +56,5 @@ function childOf(node: Structural, key: string): Structural | undefined {
   return node.fields.get(key)?.node ?? (node.preserveUnknown ? ANYTHING : undefined);
 }
 
+/** The schema that accepts any value. */
 export const ANYTHING: Structural = uniform({ type: 'any', goType: '', checked: false, atomic: true });

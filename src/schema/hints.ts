@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import type { Presence, ScalarType } from './structural.js';
 
+/** The hints of a schema. */
 export interface Hint {
   /** See `Structural.goType`; derived from the schema if absent. */
   readonly goType?: string;
@@ -35,6 +36,7 @@ export function hint<Schema extends z.ZodType>(schema: Schema, more: Hint): Sche
   return schema;
 }
 
+/** Returns the hints of a schema. */
 export function hintOf(schema: z.core.$ZodType): Hint {
   return registry.get(schema) ?? {};
 }
@@ -69,10 +71,12 @@ export function microTime(): z.ZodString {
   return hint(z.string(), { scalar: 'microTime' });
 }
 
+/** A 32-bit integer. */
 export function int32(): z.ZodNumber {
   return hint(z.number(), { scalar: 'int32' });
 }
 
+/** A 64-bit integer. */
 export function int64(): z.ZodNumber {
   return hint(z.number(), { scalar: 'int64' });
 }
@@ -89,7 +93,7 @@ export function enumString<Word extends string>(goType: string): z.ZodType<Word,
 
 /** `1`, `500m`, `2Gi`, stored in canonical form. A number is accepted too. */
 export function quantity(): z.ZodType<string, string | number> {
-  return hint(z.string(), { scalar: 'quantity' }) as unknown as z.ZodType<string, string | number>;
+  return hint(z.string(), { scalar: 'quantity' }) as z.ZodType<string, string | number>;
 }
 
 /** Quantities by resource name. */
@@ -97,8 +101,9 @@ export function resourceList(): z.ZodRecord<z.ZodString, z.ZodType<string, strin
   return hint(z.record(z.string(), quantity()), { goType: 'v1.ResourceList' });
 }
 
+/** An integer or a string. */
 export function intOrString(): z.ZodType<number | string, number | string> {
-  return hint(z.unknown(), { scalar: 'intOrString' }) as unknown as z.ZodType<number | string, number | string>;
+  return hint(z.unknown(), { scalar: 'intOrString' }) as z.ZodType<number | string, number | string>;
 }
 
 /** An embedded document of any kind, stored as it is. */

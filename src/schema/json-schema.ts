@@ -91,6 +91,7 @@ const EXTENSIONS = {
 
 /** Names of extensions, without prefix. */
 export type ExtensionName = keyof typeof EXTENSIONS;
+/** All extensions, in wire order. */
 export const extensionNames = Object.keys(EXTENSIONS) as ExtensionName[];
 
 /** Any JSON value, stored as it is. */
@@ -160,6 +161,7 @@ const jsonSchemaPropsShape = (): z.ZodRawShape => {
   return shape;
 };
 
+/** The zod schema of JSONSchemaProps. */
 export const jsonSchemaProps: Type<JSONSchemaProps> = type('JSONSchemaProps', jsonSchemaPropsShape);
 
 const canonicalNode = once(() => objectFromZod(jsonSchemaProps()));

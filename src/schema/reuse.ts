@@ -15,6 +15,7 @@ interface Route {
   readonly isList: boolean;
 }
 
+/** Registers the reusable parts of stored objects. */
 export class ReusableParts {
   readonly #nodeOf = new WeakMap<object, ObjectNode>();
   /**
@@ -99,6 +100,7 @@ function walk(object: object, names: readonly string[]): object | undefined {
   return typeof value === 'object' && value !== null ? value : undefined;
 }
 
+/** Reports whether a schema has reusable parts. */
 export function hasReusableParts(schema: ObjectNode): boolean {
   return routesOf(schema).length > 0;
 }
@@ -127,6 +129,7 @@ function* routesBelow(node: Structural, names: readonly string[], above: readonl
 /** Reports whether a list or a reusable struct may be shared, because it will not be changed. */
 export type IsShared = (part: object, node: ListNode | ObjectNode) => boolean;
 
+/** Copies a value except for its shared parts. */
 export function thawValue(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
   if (typeof value !== 'object' || value === null || node === undefined) return copyJson(value);
   if (node.type === 'list' && Array.isArray(value)) {

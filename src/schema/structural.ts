@@ -6,6 +6,7 @@
  * optional fields and always contain required structs. User-defined kinds are `document`s: they are stored as sent.
  */
 
+/** A node of a structural schema. */
 export type Structural = ObjectNode | MapNode | ListNode | ScalarNode | AnyNode;
 
 interface NodeBase {
@@ -19,6 +20,7 @@ interface NodeBase {
   readonly checked: boolean;
 }
 
+/** An object with declared fields. */
 export interface ObjectNode extends NodeBase {
   readonly type: 'object';
   readonly representation: 'struct' | 'document';
@@ -43,6 +45,7 @@ export interface ObjectNode extends NodeBase {
  */
 export type Presence = 'always' | 'omitEmpty' | 'pointer';
 
+/** A declared field. */
 export interface Field {
   readonly name: string;
   readonly node: Structural;
@@ -51,12 +54,14 @@ export interface Field {
   readonly required: boolean;
 }
 
+/** An object with arbitrary keys. */
 export interface MapNode extends NodeBase {
   readonly type: 'map';
   readonly values: Structural;
   readonly atomic: boolean;
 }
 
+/** A list. */
 export interface ListNode extends NodeBase {
   readonly type: 'list';
   readonly items: Structural;
@@ -70,6 +75,7 @@ export interface ListNode extends NodeBase {
   readonly patchStrategy?: string;
 }
 
+/** The types of scalars. */
 export type ScalarType =
   | 'string'
   | 'int32'
@@ -83,6 +89,7 @@ export type ScalarType =
   | 'intOrString'
   | 'duration';
 
+/** A scalar. */
 export interface ScalarNode extends NodeBase {
   readonly type: 'scalar';
   readonly scalar: ScalarType;

@@ -29,7 +29,7 @@ export function type<Out, In>(goName: string, shape: () => z.ZodRawShape, more: 
   const dot = goName.indexOf('.');
   const name = goName.slice(dot + 1);
   const goType = dot < 0 ? {} : { goType: goName };
-  return once(() => hint(struct(name, shape()), { ...goType, ...more }) as unknown as z.ZodType<Out, In>);
+  return once(() => hint(struct(name, shape()), { ...goType, ...more }) as z.ZodType<Out, In>);
 }
 
 /**

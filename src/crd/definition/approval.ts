@@ -9,6 +9,7 @@ import { quote } from '../../text/go/go-text.js';
 /** The state of the approval annotation. */
 export type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid';
 
+/** Parses the approval annotation. */
 export function approvalOf(text: string): Approval {
   if (text === '') return 'missing';
   if (text.startsWith('unapproved')) return 'bypassed';

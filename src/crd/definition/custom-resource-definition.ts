@@ -12,7 +12,7 @@ import type { DraftObject } from '../../meta/object.js';
 import { always } from '../../schema/hints.js';
 import type { Input, Output } from '../../schema/type.js';
 import type { MutableRecord } from '../../util/json.js';
-import { beforeDelete } from '../lifecycle/deletion.js';
+import { markTerminating } from '../lifecycle/deletion.js';
 import { createDefinitionReconciler } from '../lifecycle/reconciler.js';
 import { normalizeSchema } from './normalize-schema.js';
 import type { CustomResourceDefinitionNames, WebhookConversion } from './types.js';
@@ -23,6 +23,7 @@ const shape = () => ({ spec: definitionSpec(), status: always(definitionStatus()
 export interface CustomResourceDefinition extends ObjectBase, Output<typeof shape> {}
 export interface CustomResourceDefinitionInput extends InputBase, Input<typeof shape> {}
 
+/** The CustomResourceDefinition kind. */
 export const CustomResourceDefinition: Kind<
   CustomResourceDefinition,
   CustomResourceDefinitionInput,
@@ -39,8 +40,8 @@ export const CustomResourceDefinition: Kind<
     create: { metadata: 'plain', prepare: recordStorageVersion, validate },
     update: { metadata: 'plain', unconditional: false, prepare: recordStorageVersion, validate: validateUpdate },
     write: { separateStatus: true, generation: specGeneration },
-    decode: { defaults, rejectUnknownField: refuseForeignExtension },
-    delete: { intercept: beforeDelete },
+    decode: { defaults, rejectUnknownField: rejectForeignExtension },
+    delete: { intercept: markTerminating },
   },
   reconciler: createDefinitionReconciler,
   subresources: {
@@ -59,15 +60,15 @@ export const CustomResourceDefinition: Kind<
  * Rejects schema extensions in the spelling of the other dialect: the server would prune them and silently lose the
  * rules they contain. The Kubernetes dialect prunes them, as the reference server does.
  */
-function refuseForeignExtension(finding: string, { name, extension }: Dialect): string | undefined {
+function rejectForeignExtension(finding: string, { name, extension }: Dialect): string | undefined {
   if (name === kubernetesDialect.name) return undefined;
   const foreign = kubernetesDialect.extension('');
   if (!finding.includes(`.${foreign}`) && !finding.includes(`"${foreign}`)) return undefined;
   return `this cluster uses the ${name} dialect, whose extensions begin with ${extension('')}; for CRDs with Kubernetes names use createCluster({ dialect: '${kubernetesDialect.name}' })`;
 }
 
-function defaults(draft: DraftObject, { dialect }: WriteContext): void {
-  const { spec, status } = draft as unknown as CustomResourceDefinition;
+function defaults(draft: DraftObject & CustomResourceDefinition, { dialect }: WriteContext): void {
+  const { spec, status } = draft;
   const { names, versions, conversion } = spec;
   // An empty webhook is removed.
   if (conversion?.webhook !== undefined && isEmptyWebhook(conversion.webhook)) delete conversion.webhook;
@@ -97,8 +98,8 @@ function completeNames(names: CustomResourceDefinitionNames): CustomResourceDefi
 }
 
 /** Adds the storage version to `status.storedVersions`. */
-function recordStorageVersion(draft: DraftObject): void {
-  const { spec, status } = draft as unknown as CustomResourceDefinition;
+function recordStorageVersion(draft: DraftObject & CustomResourceDefinition): void {
+  const { spec, status } = draft;
   const stored = status.storedVersions ?? [];
   // Validation reports more than one storage version.
   const storage = (spec.versions ?? []).find((version) => version.storage)?.name;

@@ -4,6 +4,7 @@
  */
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 
+/** A field of a schema and the names that lead to it. */
 export interface FoundField {
   readonly schema: SchemaView;
   readonly names: readonly string[];

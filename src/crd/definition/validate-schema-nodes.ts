@@ -89,7 +89,7 @@ function keywordErrors(node: SchemaView, { path, extensionName, insideMeta, noDe
   if (raw.default !== undefined && noDefaults !== undefined) {
     found.push(forbidden(`${path}.default`, `must not be set ${noDefaults}`));
   }
-  const refused: [string, boolean][] = [
+  const unsupported: [string, boolean][] = [
     ['id', Boolean(raw.id)],
     ['additionalItems', raw.additionalItems !== undefined],
     ['patternProperties', raw.patternProperties !== undefined],
@@ -97,7 +97,8 @@ function keywordErrors(node: SchemaView, { path, extensionName, insideMeta, noDe
     ['dependencies', raw.dependencies !== undefined],
     ['$ref', raw.$ref !== undefined],
   ];
-  for (const [name, given] of refused) if (given) found.push(forbidden(`${path}.${name}`, `${name} is not supported`));
+  for (const [name, given] of unsupported)
+    if (given) found.push(forbidden(`${path}.${name}`, `${name} is not supported`));
   if (type === 'null') {
     found.push(forbidden(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'));
   }

@@ -27,6 +27,7 @@ import type { CustomResourceValidation } from './types.js';
 import { schemaErrors } from './validate-schema-nodes.js';
 import { structureErrors, unsupportedKeyword } from './validate-structure.js';
 
+/** The parts of a CRD that the validation of a schema depends on. */
 export interface SchemaContext {
   readonly dialect: Dialect;
   readonly hasStatus: boolean;
@@ -36,6 +37,7 @@ export interface SchemaContext {
   readonly isUnchanged: boolean;
 }
 
+/** Validates the schema of one version, or the schema that all versions share. */
 export function versionSchemaErrors(
   given: CustomResourceValidation | undefined,
   at: string,

@@ -83,7 +83,7 @@ function splitSharedParts(versions: readonly CustomResourceDefinitionVersion[]):
     );
   return {
     common: pick(true, first) as SharedParts,
-    versions: versions.map((version) => pick(false, version) as unknown as CustomResourceDefinitionVersion),
+    versions: versions.map((version) => pick(false, version) as CustomResourceDefinitionVersion),
   };
 }
 

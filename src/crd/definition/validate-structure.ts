@@ -13,6 +13,7 @@ export type ExtensionNaming = (name: string) => string;
 
 type Level = 'root' | 'items' | 'field';
 
+/** Validates that a schema is structural. */
 export function structureErrors(root: SchemaView, path: string, extensionName: ExtensionNaming): FieldError[] {
   const found = [
     ...nodeErrors(root, { path, extensionName, level: 'root' }),

@@ -14,6 +14,7 @@ import type {
 } from './types.js';
 import { unsupportedKeyword } from './validate-structure.js';
 
+/** Validates the subresources of a version. */
 export function subresourceErrors({ scale }: CustomResourceSubresources, path: string): FieldError[] {
   if (scale === undefined) return [];
   const { specReplicasPath, statusReplicasPath, labelSelectorPath = '' } = scale;
@@ -44,6 +45,7 @@ function simplePathErrors(jsonPath: string, at: string): FieldError[] {
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
+/** Validates one printer column. */
 export function columnErrors(column: CustomResourceColumnDefinition, path: string): FieldError[] {
   const { name, type, format = '', jsonPath } = column;
   const found: FieldError[] = name === '' ? [required(`${path}.name`)] : [];

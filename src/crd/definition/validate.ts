@@ -17,8 +17,8 @@ import type { CustomResourceDefinition } from './custom-resource-definition.js';
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from './types.js';
 import { nameErrors, specErrors } from './validate-spec.js';
 
-export function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
-  const definition = object as unknown as CustomResourceDefinition;
+/** Validates a CRD on create. */
+export function validate(definition: CustomResourceDefinition, { dialect }: WriteContext): readonly FieldError[] {
   return [
     ...specErrors(definition.spec, dialect),
     ...statusErrors(definition),
@@ -28,8 +28,12 @@ export function validate(object: ApiObject, { dialect }: WriteContext): readonly
   ];
 }
 
-export function validateUpdate(next: ApiObject, live: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
-  const [definition, before] = [next, live] as unknown as [CustomResourceDefinition, CustomResourceDefinition];
+/** Validates a CRD on update. */
+export function validateUpdate(
+  definition: CustomResourceDefinition,
+  before: CustomResourceDefinition,
+  { dialect }: WriteContext,
+): readonly FieldError[] {
   return [
     ...specErrors(definition.spec, dialect, { spec: before.spec, isEstablished: isEstablished(before) }),
     ...immutableFieldErrors(definition.spec, before),
@@ -40,6 +44,7 @@ export function validateUpdate(next: ApiObject, live: ApiObject, { dialect }: Wr
   ];
 }
 
+/** Validates an update of the status. */
 export function validateStatus(next: ApiObject): readonly FieldError[] {
   return statusErrors(next as unknown as CustomResourceDefinition);
 }

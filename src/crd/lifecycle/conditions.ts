@@ -8,12 +8,15 @@ import type { CustomResourceDefinitionCondition } from '../definition/types.js';
 /** A CRD as stored. */
 export type Definition = DeepReadonly<CustomResourceDefinition>;
 export type Condition = CustomResourceDefinitionCondition;
+/** A condition without its time. */
 export type ConditionText = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
+/** Returns the condition of a type. */
 export function conditionOf(definition: Definition, type: string): DeepReadonly<Condition> | undefined {
   return definition.status.conditions?.find((condition) => condition.type === type);
 }
 
+/** Reports whether a condition has the status True. */
 export function isConditionTrue(definition: Definition, type: string): boolean {
   return conditionOf(definition, type)?.status === 'True';
 }
@@ -38,16 +41,17 @@ export function withCondition(
   now: string,
 ): Condition[] {
   const all = [...(conditions ?? [])] as Condition[];
-  const at = all.findIndex(({ type }) => type === next.type);
-  const before = all[at];
+  const index = all.findIndex(({ type }) => type === next.type);
+  const before = all[index];
   const { type, status, reason, message } = next;
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
-  const made = { type, status, lastTransitionTime, reason, message } as Condition;
-  if (before === undefined) all.push(made);
-  else all[at] = made;
+  const updated = { type, status, lastTransitionTime, reason, message } as Condition;
+  if (before === undefined) all.push(updated);
+  else all[index] = updated;
   return all;
 }
 
+/** Reports whether two conditions differ only in their time. */
 export function isSameCondition(left: DeepReadonly<Condition> | undefined, right: ConditionText): boolean {
   return left?.status === right.status && left.reason === right.reason && left.message === right.message;
 }

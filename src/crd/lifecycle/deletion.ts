@@ -16,7 +16,7 @@ export function cleanupFinalizer(dialect: Dialect): string {
 }
 
 /** Marks a CRD as terminating on its first delete. */
-export function beforeDelete(
+export function markTerminating(
   live: ApiObject,
   request: DeletionRequest,
   { now, dialect }: WriteContext,
@@ -24,12 +24,12 @@ export function beforeDelete(
   const why = failedDeletePrecondition(live, request);
   if (why !== undefined) return { type: 'conflict', why };
   if (live.metadata.deletionTimestamp !== undefined) return { type: 'proceed' };
-  const draft = copyJson(live) as unknown as DraftObject;
+  const draft = copyJson(live) as DraftObject;
   draft.metadata.deletionTimestamp = now;
   const finalizers = draft.metadata.finalizers ?? [];
-  const own = cleanupFinalizer(dialect);
-  draft.metadata.finalizers = finalizers.includes(own) ? finalizers : [...finalizers, own];
-  const { status } = live as unknown as Definition;
+  const finalizer = cleanupFinalizer(dialect);
+  draft.metadata.finalizers = finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer];
+  const { status } = live as Definition;
   const conditions = withCondition(
     status.conditions,
     {

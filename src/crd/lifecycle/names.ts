@@ -13,38 +13,42 @@ export interface NamesInUse {
   readonly kinds: Set<string>;
 }
 
+/** Adds the names of a kind to the names in use. */
 export function addNames(
-  taken: NamesInUse,
+  namesInUse: NamesInUse,
   { plural, singular, shortNames, kind, listKind }: DeepReadonly<Partial<CustomResourceDefinitionNames>>,
 ): void {
-  for (const name of [plural, singular, ...(shortNames ?? [])]) if (name) taken.resources.add(name);
-  for (const name of [kind, listKind]) if (name) taken.kinds.add(name);
+  for (const name of [plural, singular, ...(shortNames ?? [])]) if (name) namesInUse.resources.add(name);
+  for (const name of [kind, listKind]) if (name) namesInUse.kinds.add(name);
 }
 
+/** The accepted names of a CRD and the condition that reports them. */
 export interface AcceptedNames {
   readonly names: CustomResourceDefinitionNames;
   readonly condition: ConditionText;
 }
 
 /** Decides which of the requested names a CRD gets, and the NamesAccepted condition. */
-export function acceptNames(definition: Definition, taken: NamesInUse): AcceptedNames {
+export function acceptNames(definition: Definition, namesInUse: NamesInUse): AcceptedNames {
   const wanted = definition.spec.names;
   const accepted = definition.status.acceptedNames;
   let conflict: ConditionText | undefined;
   const choose = (field: 'plural' | 'singular' | 'kind' | 'listKind', pool: ReadonlySet<string>): string => {
     const [name, before] = [wanted[field] ?? '', accepted[field] ?? ''];
     if (name === before || !pool.has(name)) return name;
-    conflict = namesRejected(`${field[0]?.toUpperCase()}${field.slice(1)}Conflict`, inUse(name));
+    conflict = namesRejected(`${field[0]?.toUpperCase()}${field.slice(1)}Conflict`, inUseMessage(name));
     return before;
   };
-  const plural = choose('plural', taken.resources);
-  const singular = choose('singular', taken.resources);
-  const known = new Set(accepted.shortNames);
-  const clashes = (wanted.shortNames ?? []).filter((name) => !known.has(name) && taken.resources.has(name));
-  if (clashes.length > 0) conflict = namesRejected('ShortNamesConflict', joinMessages(clashes.map(inUse)));
-  const shortNames = clashes.length > 0 ? accepted.shortNames : wanted.shortNames;
-  const kind = choose('kind', taken.kinds);
-  const listKind = choose('listKind', taken.kinds);
+  const plural = choose('plural', namesInUse.resources);
+  const singular = choose('singular', namesInUse.resources);
+  const acceptedShortNames = new Set(accepted.shortNames);
+  const conflicts = (wanted.shortNames ?? []).filter(
+    (name) => !acceptedShortNames.has(name) && namesInUse.resources.has(name),
+  );
+  if (conflicts.length > 0) conflict = namesRejected('ShortNamesConflict', joinMessages(conflicts.map(inUseMessage)));
+  const shortNames = conflicts.length > 0 ? accepted.shortNames : wanted.shortNames;
+  const kind = choose('kind', namesInUse.kinds);
+  const listKind = choose('listKind', namesInUse.kinds);
   const { categories } = wanted;
   return {
     names: {
@@ -68,7 +72,7 @@ function namesRejected(reason: string, message: string): ConditionText {
   return { type: 'NamesAccepted', status: 'False', reason, message };
 }
 
-function inUse(name: string): string {
+function inUseMessage(name: string): string {
   return `${quote(name)} is already in use`;
 }
 

@@ -37,6 +37,7 @@ import { acceptNames, addNames, type NamesInUse } from './names.js';
 
 const DEFINITIONS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
 
+/** Creates the reconciler of a server's CustomResourceDefinitions. */
 export function createDefinitionReconciler(server: ReconcilerHost): ServerReconciler {
   return new DefinitionReconciler(server);
 }
@@ -111,8 +112,8 @@ class DefinitionReconciler implements ServerReconciler {
   }
 
   #awaitsCleanup({ metadata }: Definition): boolean {
-    const own = cleanupFinalizer(this.#server.dialect);
-    return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(own) === true;
+    const finalizer = cleanupFinalizer(this.#server.dialect);
+    return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true;
   }
 
   #hasWork(): boolean {
@@ -121,12 +122,12 @@ class DefinitionReconciler implements ServerReconciler {
   }
 
   #definitions(): readonly Definition[] {
-    return this.#server.objects.list(DEFINITIONS) as unknown as readonly Definition[];
+    return this.#server.objects.list(DEFINITIONS) as readonly Definition[];
   }
 
   #getDefinition(name: string): Definition | undefined {
     const object = this.#server.objects.get({ ...DEFINITIONS, namespace: '', name });
-    return object as unknown as Definition | undefined;
+    return object as Definition | undefined;
   }
 
   #isEmpty(resource: GroupResource): boolean {
@@ -146,14 +147,14 @@ class DefinitionReconciler implements ServerReconciler {
   }
 
   /** Writes the status change that a step returns, if any. */
-  #updateStatus(name: string, wish: (definition: Definition) => Partial<Definition['status']> | undefined): void {
+  #updateStatus(name: string, step: (definition: Definition) => Partial<Definition['status']> | undefined): void {
     const definition = this.#getDefinition(name);
-    const change = definition === undefined ? undefined : wish(definition);
+    const change = definition === undefined ? undefined : step(definition);
     if (definition !== undefined && change !== undefined) this.#write(definition, change);
   }
 
   #write(definition: Definition, change: Partial<Definition['status']>, alter?: (draft: DraftObject) => void): void {
-    this.#server.writeStatus(definition as unknown as ApiObject, (draft) => {
+    this.#server.writeStatus(definition as ApiObject, (draft) => {
       draft['status'] = { ...definition.status, ...change };
       alter?.(draft);
     });
@@ -219,17 +220,17 @@ class DefinitionReconciler implements ServerReconciler {
       return;
     }
     const { spec, status } = definition;
-    const basis = [spec, status.acceptedNames, isTerminating(definition)];
+    const inputs = [spec, status.acceptedNames, isTerminating(definition)];
     const before = this.#serving.get(name);
-    if (before !== undefined && deepEqual(before.inputs, basis)) return;
-    const made = cachedKinds(definition, this.#server);
+    if (before !== undefined && deepEqual(before.inputs, inputs)) return;
+    const kinds = cachedKinds(definition, this.#server);
     const resource = resourceOf(definition);
     // A watch serves objects as the CRD was when it started, so it ends when the CRD changes. It continues while the
     // CRD is terminating, to deliver the deletions.
-    const isSameForm = deepEqual(before?.inputs.slice(0, 2), basis.slice(0, 2));
-    if (before !== undefined && !isSameForm) this.#server.endWatches(resource);
-    this.#serving.set(name, { inputs: basis, resource, ...made });
-    this.#server.serve(name, made.versions, made.storageVersion);
+    const isSameSpec = deepEqual(before?.inputs.slice(0, 2), inputs.slice(0, 2));
+    if (before !== undefined && !isSameSpec) this.#server.endWatches(resource);
+    this.#serving.set(name, { inputs, resource, ...kinds });
+    this.#server.serve(name, kinds.versions, kinds.storageVersion);
   }
 
   #deleteObjects(definition: Definition): void {
@@ -262,9 +263,9 @@ class DefinitionReconciler implements ServerReconciler {
 
   /** Removes the cleanup finalizer after the last object is deleted. */
   #removeFinalizer(definition: Definition, condition: ConditionText): void {
-    const own = cleanupFinalizer(this.#server.dialect);
+    const finalizer = cleanupFinalizer(this.#server.dialect);
     this.#write(definition, this.#conditionChange(definition, condition) ?? {}, (draft) => {
-      draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== own);
+      draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== finalizer);
     });
   }
 
@@ -289,7 +290,7 @@ class DefinitionReconciler implements ServerReconciler {
 
 const kindsByDefinition = new WeakMap<
   Definition,
-  Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly made: CustomKinds }
+  Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly kinds: CustomKinds }
 >();
 
 /**
@@ -297,15 +298,16 @@ const kindsByDefinition = new WeakMap<
  * again.
  */
 function cachedKinds(definition: Definition, server: ReconcilerHost): CustomKinds {
-  const known = kindsByDefinition.get(definition);
-  const { external: outside, clock, objects } = server;
+  const cached = kindsByDefinition.get(definition);
+  const { external, clock, objects } = server;
   // Webhook converters use the clock and the services of their own cluster, so they cannot be shared with a fork.
-  const isOwn = definition.spec.conversion?.strategy === 'Webhook';
-  const isSame = known?.external === outside && (!isOwn || (known.clock === clock && known.objects === objects));
-  if (isSame) return known.made;
-  const made = buildCustomKinds(definition, server);
-  kindsByDefinition.set(definition, { external: outside, clock, objects, made });
-  return made;
+  const usesWebhook = definition.spec.conversion?.strategy === 'Webhook';
+  const isReusable =
+    cached?.external === external && (!usesWebhook || (cached.clock === clock && cached.objects === objects));
+  if (isReusable) return cached.kinds;
+  const kinds = buildCustomKinds(definition, server);
+  kindsByDefinition.set(definition, { external, clock, objects, kinds });
+  return kinds;
 }
 
 /** True if a CRD that is not established has an invalid conversion webhook CA bundle. */

@@ -139,13 +139,13 @@ class RuleScope {
   }
 
   environment(base: Environment, oldSelfIsOptional: boolean): Environment {
-    const known = oldSelfIsOptional ? this.#optional : this.#plain;
-    let environment = known.get(base);
+    const environments = oldSelfIsOptional ? this.#optional : this.#plain;
+    let environment = environments.get(base);
     if (environment === undefined) {
       const { type, provider } = this.#self;
       const oldSelf: CelType = oldSelfIsOptional ? optionalOf(type) : type;
       environment = base.extend({ variables: { self: type, oldSelf }, provider });
-      known.set(base, environment);
+      environments.set(base, environment);
     }
     return environment;
   }
@@ -157,8 +157,8 @@ interface RuleContext {
 }
 
 function compileRule(schema: SchemaView, rule: ValidationRule, { scope, environments }: RuleContext): CompiledRule {
-  const nothing = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0, fieldPath: '' };
-  if (rule.rule.trim() === '') return nothing;
+  const base = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0, fieldPath: '' };
+  if (rule.rule.trim() === '') return base;
   const optional = rule.optionalOldSelf === true;
   const expression = compileExpression(rule.rule, {
     environment: scope.environment(environments.rule(rule.rule), optional),
@@ -167,15 +167,15 @@ function compileRule(schema: SchemaView, rule: ValidationRule, { scope, environm
   });
   switch (expression.problem) {
     case 'text':
-      return { ...nothing, error: `compilation failed: ${expression.text}` };
+      return { ...base, error: `compilation failed: ${expression.text}` };
     case 'type':
-      return { ...nothing, error: 'cel expression must evaluate to a bool' };
+      return { ...base, error: 'cel expression must evaluate to a bool' };
     case 'program':
-      return { ...nothing, error: `program instantiation failed: ${expression.text}` };
+      return { ...base, error: `program instantiation failed: ${expression.text}` };
   }
   const { program, usesOldSelf, maxCost } = expression;
   const message = compileMessage(rule.messageExpression ?? '', { scope, environments, optional });
-  const compiled = { ...nothing, program, usesOldSelf, maxCost, ...message };
+  const compiled = { ...base, program, usesOldSelf, maxCost, ...message };
   if (compiled.messageError !== undefined) return compiled;
   return { ...compiled, fieldPath: printFieldPath(schema, rule.fieldPath ?? '') };
 }

@@ -27,6 +27,7 @@ import { byteLength } from '../../meta/names.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { escapeName } from './escape.js';
 
+/** The CEL type of a schema node. */
 export type DeclType = ScalarDeclType | ListDeclType | MapDeclType | ObjectDeclType;
 
 interface SizeLimits {
@@ -239,6 +240,7 @@ const UNDEFINED_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ['duration', DURATION],
 ]);
 
+/** The type of `self` and the provider of its nested types. */
 export interface SelfType {
   readonly type: CelType;
   readonly provider: TypeProvider;

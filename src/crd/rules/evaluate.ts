@@ -41,6 +41,7 @@ const EVALUATION_LIMIT = 1_000_000;
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
+/** Options of one evaluation. */
 export interface RuleOptions {
   /** The path of the value; empty for a whole object. */
   readonly path?: string;
@@ -48,6 +49,7 @@ export interface RuleOptions {
   readonly budget?: number;
 }
 
+/** The result of the evaluation of all rules of an object. */
 export interface RuleResult {
   readonly errors: readonly FieldError[];
   /** Violations that are ignored because the value is unchanged (ratcheting). */
@@ -63,9 +65,9 @@ export function ruleErrors(
   ratcheting: RatchetingContext,
   options: RuleOptions = {},
 ): RuleResult {
-  const walk = new RuleEvaluation(options.budget ?? REQUEST_BUDGET);
-  walk.node(root, value, { path: options.path ?? '', ratcheting });
-  return { errors: walk.errors, warnings: walk.warnings, budgetLeft: walk.budget };
+  const evaluation = new RuleEvaluation(options.budget ?? REQUEST_BUDGET);
+  evaluation.node(root, value, { path: options.path ?? '', ratcheting });
+  return { errors: evaluation.errors, warnings: evaluation.warnings, budgetLeft: evaluation.budget };
 }
 
 interface Position {

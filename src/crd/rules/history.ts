@@ -12,6 +12,7 @@ import type { Environments } from './compile.js';
 
 type Version = Pick<CustomResourceDefinitionVersion, 'name' | 'schema'>;
 
+/** The old versions of a CRD as far as validation rules depend on them. */
 export class RuleHistory {
   readonly environments: Environments;
   readonly #schemas: ReadonlyMap<string, unknown>;

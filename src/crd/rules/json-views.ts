@@ -14,6 +14,7 @@ export type Reader = (plain: unknown) => CelValue;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The error for operands of the wrong type. */
 export const noSuchOverload = () => new CelError('no such overload');
 
 /** `left == right` for values read from JSON. Values of different types cannot be compared. */

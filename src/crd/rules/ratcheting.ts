@@ -6,6 +6,7 @@
 import type { SchemaView } from '../schema-view.js';
 import { CorrelatedObject } from '../value/correlated-object.js';
 
+/** The old value of a node and whether violations are ratcheted there. */
 export class RatchetingContext {
   /** No old value, as on create. */
   static readonly NONE = new RatchetingContext(undefined, undefined, false);

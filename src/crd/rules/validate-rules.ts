@@ -12,6 +12,7 @@ import { type CompiledRule, compileNodeRules, type Environments } from './compil
 import { type DeclType, declTypeOf, maxCardinalityInRequest } from './decl-type.js';
 import { escapeName } from './escape.js';
 
+/** Options of the validation of rules. */
 export interface RuleValidationOptions {
   readonly environments: Environments;
   /** Returns the name of `validations` in the cluster's dialect. */
@@ -26,10 +27,11 @@ export interface RuleValidationOptions {
 
 /** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
 export function ruleDefinitionErrors(root: SchemaView, path: string, options: RuleValidationOptions): FieldError[] {
-  const check = new RuleValidator(options);
-  check.node(new NodeContext({ schema: root, path }), 1);
-  const ofAll = options.limitsTotal !== false ? check.total.errors(path, options.extensionName('validations')) : [];
-  return [...check.errors, ...ofAll];
+  const validator = new RuleValidator(options);
+  validator.node(new NodeContext({ schema: root, path }), 1);
+  const totalErrors =
+    options.limitsTotal !== false ? validator.total.errors(path, options.extensionName('validations')) : [];
+  return [...validator.errors, ...totalErrors];
 }
 
 interface Location {
@@ -46,7 +48,7 @@ interface Location {
 class NodeContext {
   /** True if there are rules at or above the node. */
   readonly isInScope: boolean;
-  #shape: DeclType | undefined;
+  #declType: DeclType | undefined;
 
   constructor(readonly at: Location) {
     this.isInScope = at.schema.validations.length > 0 || at.parent?.isInScope === true;
@@ -60,8 +62,8 @@ class NodeContext {
     const { schema, parent } = this.at;
     // A node inside of something that expressions cannot see is not visible either.
     if (parent?.isInScope === true && parent.declType === undefined) return undefined;
-    this.#shape ??= this.#fromParent() ?? declTypeOf(schema, parent === undefined || schema.embeddedResource);
-    return this.#shape;
+    this.#declType ??= this.#fromParent() ?? declTypeOf(schema, parent === undefined || schema.embeddedResource);
+    return this.#declType;
   }
 
   #fromParent(): DeclType | undefined {

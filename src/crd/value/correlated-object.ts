@@ -11,6 +11,7 @@ import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
 import { jsonKind } from './json-kind.js';
 
+/** A value and its old value (upstream: CorrelatedObject). */
 export class CorrelatedObject {
   readonly value: unknown;
   readonly old: unknown;

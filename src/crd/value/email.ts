@@ -5,6 +5,7 @@
 import { parseIp } from '../../meta/ip.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 
+/** Reports whether a text is a single mail address. */
 export function isEmailAddress(text: string): boolean {
   const reader = new AddressReader(text);
   return reader.addresses(true) === 1 && reader.skipComments() && reader.isAtEnd;

@@ -31,6 +31,7 @@ import { additionalSchema } from '../schema-view.js';
 import { printableValue } from './json-kind.js';
 import { inWireOrder } from './wire-order.js';
 
+/** Options for the value that contains embedded resources. */
 export interface EmbeddedOptions {
   /** The path of the value; `''` for a whole object. */
   readonly base?: string;
@@ -38,11 +39,13 @@ export interface EmbeddedOptions {
   readonly isResource?: boolean;
 }
 
+/** Options of coercion. */
 export interface CoerceOptions extends EmbeddedOptions {
   /** Drop malformed values instead of reporting an error. */
   readonly dropMalformed?: boolean;
 }
 
+/** The result of coercion. */
 export interface Coerced {
   /** The sorted paths of unknown metadata fields. */
   readonly unknown: readonly string[];

@@ -8,6 +8,7 @@ import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { isDate, isDateTime } from '../../text/time/time.js';
 import { isEmailAddress } from './email.js';
 
+/** Reports whether a string has a format. */
 export type FormatTest = (text: string) => boolean;
 
 /** Returns the test for a format; undefined if the format is unknown. */

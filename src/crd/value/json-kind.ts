@@ -6,8 +6,10 @@ import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import { NumberText } from '../../util/json.js';
 
+/** A JSON type, with integers distinct from other numbers. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
+/** Returns the JSON type of a value. */
 export function jsonKind(value: unknown): JsonKind {
   switch (typeof value) {
     case 'string':

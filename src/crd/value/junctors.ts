@@ -5,6 +5,7 @@
 import { quote } from '../../text/go/go-text.js';
 import type { Finding, ValidateNode, ValidationRun } from './validation-run.js';
 
+/** The compiled alternatives of a schema. */
 export interface Junctors {
   readonly anyOf: readonly ValidateNode[];
   readonly oneOf: readonly ValidateNode[];
@@ -12,6 +13,7 @@ export interface Junctors {
   readonly not: ValidateNode | undefined;
 }
 
+/** Validates a value against all junctors. Returns the number of satisfied rules. */
 export type JunctorRule = (value: unknown, run: ValidationRun) => number;
 
 /** Returns undefined if there are no junctors. */

@@ -59,6 +59,7 @@ function isAlmostInteger(value: number): boolean {
   return below > 0 && (value - below) / (value + below) < EPSILON;
 }
 
+/** Validates a number. */
 export type NumberRule = (value: unknown, isInteger: boolean, run: ValidationRun) => void;
 
 /** Returns undefined if the schema has no numeric constraints. */
@@ -133,6 +134,7 @@ interface Enumeration {
   has(value: unknown): boolean;
 }
 
+/** Prepares the allowed values of an enum, because a long list may be checked against many of them. */
 export function enumerationOf(given: readonly unknown[]): Enumeration {
   const allowed = given.map(normalizeIntegers);
   const contents = new Set(allowed.map(comparisonKey));

@@ -8,6 +8,7 @@ import { isRecord } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
 
+/** Options of pruning. */
 export interface PruneOptions {
   /** The value is a whole object: `apiVersion`, `kind` and `metadata` are always known. */
   readonly isResource?: boolean;

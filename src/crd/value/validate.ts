@@ -23,6 +23,7 @@ import { checkType, enumerationOf, numberRule } from './keywords.js';
 import type { ValidateNode } from './validation-run.js';
 import { fieldErrors, ValidationRun, validateRatcheted } from './validation-run.js';
 
+/** Options of validation. */
 export interface ValueOptions {
   /** The path of the value: `''` for a whole object, `status` for a status that is validated alone. */
   readonly base?: string;

@@ -9,6 +9,7 @@ import { childPath, fieldError, invalid, notSupported, required, tooLong, tooMan
 import type { CorrelatedObject } from './correlated-object.js';
 import { printableValue } from './json-kind.js';
 
+/** A violation of a schema, with the validator's message. */
 export type Finding =
   | { readonly rule: 'required'; readonly name: string; readonly text: string }
   | { readonly rule: 'type' | 'other'; readonly name: string; readonly text: string; readonly value: unknown }
@@ -32,6 +33,7 @@ export type AllowedValues = readonly string[];
  */
 export type ValidateNode = (value: unknown, run: ValidationRun, correlated: CorrelatedObject | undefined) => number;
 
+/** One validation of a value. */
 export class ValidationRun {
   readonly findings: Finding[] = [];
   readonly #path: (string | number)[] = [];

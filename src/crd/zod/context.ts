@@ -46,15 +46,18 @@ export interface ZodPosition {
   readonly datesAreTexts: boolean;
 }
 
+/** The position of a field or an item. */
 export function below(position: ZodPosition, step: string): ZodPosition {
   const path = step.startsWith('[') || position.path === '' ? `${position.path}${step}` : `${position.path}.${step}`;
   return { ...position, path };
 }
 
+/** Reports a constraint that the CRD schema does not express. */
 export function reportLoss(position: ZodPosition, what: string, effect: SchemaLoss['effect'] = 'weaker'): void {
   position.report({ path: position.path, what, effect });
 }
 
+/** The definition of a zod schema. */
 export function defOf(schema: ZodNode): ZodDef {
   return (schema as z.core.$ZodTypes)._zod.def;
 }
@@ -62,7 +65,7 @@ export function defOf(schema: ZodNode): ZodDef {
 /** The checks of a schema, including the schema itself if it is a check (`z.email()`, `z.int()`). */
 export function checksOf(schema: ZodNode): readonly CheckDef[] {
   const def = defOf(schema) as ZodDef & Partial<CheckDef>;
-  const own = typeof def.check === 'string' ? [def as unknown as CheckDef] : [];
+  const own = typeof def.check === 'string' ? [def as CheckDef] : [];
   return [...own, ...(def.checks ?? []).map((check) => check._zod.def as CheckDef)];
 }
 

@@ -257,6 +257,7 @@ interface Bound {
   readonly inclusive: boolean;
 }
 
+/** The schema of a number. */
 export function numberSchema(checks: readonly CheckDef[], position: ZodPosition): Draft {
   reportUnsupportedChecks(checks, NUMBER_CHECKS, position);
   const formats = checks

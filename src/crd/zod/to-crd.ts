@@ -28,6 +28,7 @@ import type { SchemaLoss } from './context.js';
 import { extension } from './context.js';
 import { schemaFromZod } from './schema-from-zod.js';
 
+/** Options of {@link toCRD}. */
 export interface ToCRDOptions {
   /**
    * The dialect of the service's own names. Default: `kubernetes`, because the manifest is for a real cluster. For a
@@ -179,7 +180,7 @@ function validateManifest(kind: Kind, definition: CustomResourceDefinitionInput,
     status: { conditions: null, acceptedNames: { plural, kind: name }, storedVersions: [kind.version] },
   };
   const context = { dialect, now: '', features: featureGates({}) };
-  const problems = CustomResourceDefinition.strategy.create.validate?.(stored as unknown as ApiObject, context) ?? [];
+  const problems = CustomResourceDefinition.strategy.create.validate?.(stored as ApiObject, context) ?? [];
   if (problems.length === 0) return;
   const lines = problems.map((problem) => `\n  ${printFieldError(problem)}`);
   throw new TypeError(

@@ -28,8 +28,10 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
+/** The comparison of equal objects. */
 export const NO_CHANGE: Comparison = Object.freeze({ added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET });
 
+/** Compares two values of the same schema. */
 export function compare(node: Structural, before: unknown, after: unknown): Comparison {
   const change = compareValues(node, before, after);
   if (change === undefined) return NO_CHANGE;

@@ -6,6 +6,7 @@ import { compareUtf8 } from '../../text/go/go-value.js';
 import { countPaths, type FieldSet, printPaths } from './field-set.js';
 import { type Manager, managerText } from './managers.js';
 
+/** A manager that owns fields which an apply would change. */
 export interface Conflict {
   readonly manager: Manager;
   /** The fields of this manager that would have changed. */

@@ -20,11 +20,13 @@ type Building = { [element: PathElement]: FieldSet };
 
 /** As a whole set: the empty set. As a node: the path ends here. */
 export const EMPTY_SET: FieldSet = Object.freeze({});
+/** A node without children: the path ends here. */
 export const LEAF: FieldSet = EMPTY_SET;
 
 /** The key that marks the node itself as a member of the set. */
 export const SELF = '.';
 
+/** Reports whether a set, or a node, has no elements. */
 export function isEmptySet(set: FieldSet): boolean {
   for (const _element in set) return false;
   return true;
@@ -42,6 +44,7 @@ export function hasChildren(node: FieldSet | undefined): boolean {
   return false;
 }
 
+/** The node of an element, if the set has one. */
 export function childOf(set: FieldSet, element: PathElement): FieldSet | undefined {
   return Object.hasOwn(set, element) ? set[element] : undefined;
 }
@@ -90,6 +93,7 @@ export function sorted(set: FieldSet): FieldSet {
   return out;
 }
 
+/** The paths that are in either set. */
 export function union(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || isEmptySet(right)) return left;
   return isEmptySet(left) ? right : unionBelow(left, right);
@@ -241,6 +245,7 @@ export function isSubset(set: FieldSet, other: FieldSet): boolean {
   return true;
 }
 
+/** Reports whether two sets have the same paths. */
 export function sameSet(left: FieldSet, right: FieldSet): boolean {
   if (left === right) return true;
   let steps = 0;

@@ -30,6 +30,7 @@ export class FieldsError extends Error {
 /** No object has deeper fields. */
 const MAX_DEPTH = 1_000;
 
+/** How a manager writes. */
 export type Operation = 'Apply' | 'Update';
 
 /** Everything that identifies a manager. */
@@ -42,6 +43,7 @@ export interface ManagerIdentity {
   readonly subresource: string;
 }
 
+/** A field manager and the fields that it owns. */
 export interface Manager extends ManagerIdentity {
   readonly fields: FieldSet;
   /** The time of its last change; absent if it never changed anything. */
@@ -51,6 +53,7 @@ export interface Manager extends ManagerIdentity {
 /** By {@link managerKey}. Immutable after creation. */
 export type Managers = ReadonlyMap<string, Manager>;
 
+/** No managers. */
 export const NO_MANAGERS: Managers = new Map();
 
 /** The identity of a manager as a map key. */
@@ -71,6 +74,7 @@ export class ManagedFieldsError extends Error {
   override readonly name = 'ManagedFieldsError';
 }
 
+/** The entries of `metadata.managedFields`. */
 export type Entries = DeepReadonly<readonly ManagedFieldsEntry[]>;
 
 /** Parses `managedFields` from a client. Throws {@link ManagedFieldsError}. */

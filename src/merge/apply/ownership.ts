@@ -151,6 +151,7 @@ export interface Apply {
   readonly now: string;
 }
 
+/** The result of an apply. */
 export interface Applied {
   /** The resulting object without defaults; undefined if it does not change. */
   readonly object: unknown;

@@ -11,8 +11,10 @@ import { quote } from '../../text/go/go-text.js';
 import { compareUtf8, printGoValue } from '../../text/go/go-value.js';
 import { escapeForPages, isRecord, requireJson } from '../../util/json.js';
 
+/** The text of a path element. */
 export type PathElement = string;
 
+/** The path element of a field or a map key. */
 export function fieldElement(name: string): PathElement {
   return `f:${name}`;
 }
@@ -28,6 +30,7 @@ export function keyElement(keys: readonly (readonly [name: string, value: unknow
   return `${text}}`;
 }
 
+/** The path element of an item of a `set` list. */
 export function valueElement(value: unknown): PathElement {
   return `v:${valueText(value)}`;
 }
@@ -40,6 +43,7 @@ export function fieldName(element: PathElement): string | undefined {
   return element.startsWith('f:') ? element.slice(2) : undefined;
 }
 
+/** Reports whether an element is that of an item of a `map` list. */
 export function isKeyed(element: PathElement): boolean {
   return element.startsWith('k:');
 }

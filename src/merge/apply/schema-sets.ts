@@ -87,6 +87,7 @@ const SERVER_METADATA = [
   'resourceVersion',
 ];
 
+/** The fields that no manager can own. */
 export const UNTRACKED = setOfFields([...IDENTITY, 'metadata', ...SERVER_METADATA.map((name) => `metadata.${name}`)]);
 
 const schemas = new WeakMap<ObjectNode, ObjectNode>();

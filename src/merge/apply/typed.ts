@@ -31,6 +31,7 @@ export function hasMembers(node: Structural, value: unknown): node is MemberNode
   }
 }
 
+/** Reports whether the items of the node have their own owners. */
 export function hasItems(node: Structural): node is ListNode {
   return node.type === 'list' && node.listType !== 'atomic';
 }
@@ -97,12 +98,14 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 
 const NO_MEMBERS: Readonly<Record<string, unknown>> = Object.freeze({});
 
+/** The items of a value; none if it is not a list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : NO_ITEMS;
 }
 
 const NO_ITEMS: readonly unknown[] = Object.freeze([]);
 
+/** Reports whether an object has no members. */
 export function isEmptyRecord(record: Readonly<Record<string, unknown>>): boolean {
   for (const name in record) if (record[name] !== undefined) return false;
   return true;
@@ -214,6 +217,7 @@ function fallbackOf(list: ListNode, field: Field | undefined): unknown {
   return list.keyFallbacks?.[field.name];
 }
 
+/** The items of a list with their path elements. */
 export interface IndexedItems {
   /** One per item, in order; undefined for an item without an element. */
   readonly elements: readonly (PathElement | undefined)[];
