@@ -17,8 +17,8 @@ export type {
 } from '../auth/authentication.js';
 export {
   type Authorizer,
-  type AuthorizerFactory,
   type AuthorizerContext,
+  type AuthorizerFactory,
   allowAll,
   allowAuthenticated,
 } from '../auth/authorizer.js';
@@ -48,7 +48,6 @@ export type {
   SubresourceOf,
 } from '../client/api.js';
 export { type Client, type ClientOptions, createClient } from '../client/client.js';
-export type { Recipe } from '../client/requests.js';
 export type { ApplyPlan, FieldChange, PlannedField } from '../client/explain/apply-plan.js';
 export type { FieldOwner, OwnedField, Ownership } from '../client/explain/ownership.js';
 export type { ControllerStarter, Host, LocalHost } from '../client/host.js';
@@ -78,10 +77,15 @@ export {
   type StrategicPatch,
   strategicPatch,
 } from '../client/patches.js';
+export type { Recipe } from '../client/requests.js';
 export type { FieldsOption, LabelsOption } from '../client/selectors.js';
 export type { Predicate } from '../client/wait-for.js';
 export type { Watch, WatchEvent } from '../client/watch.js';
 export { scale, scaleAt } from '../crd/scale.js';
+export type { InputBase, KindDefinition, ObjectBase } from '../kinds/define-kind.js';
+export type { FeatureGateSettings, FeatureGates } from '../kinds/feature-gates.js';
+export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Scope } from '../kinds/kind.js';
+export type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 export type {
   ConvertObject,
   WebhookAddress,
@@ -90,10 +94,6 @@ export type {
   WebhookResolver,
   Webhooks,
 } from '../kinds/reconciler.js';
-export type { InputBase, KindDefinition, ObjectBase } from '../kinds/define-kind.js';
-export type { FeatureGateSettings, FeatureGates } from '../kinds/feature-gates.js';
-export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Scope } from '../kinds/kind.js';
-export type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 export type { ScalePaths } from '../kinds/scale-paths.js';
 export type { ServedKind } from '../kinds/served-kind.js';
 export { status } from '../kinds/subresources/status.js';

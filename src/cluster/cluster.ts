@@ -6,9 +6,9 @@
 import { coreAdmission } from '../admission/plugins/core-plugins.js';
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { AuditLog } from '../audit/log.js';
-import { ADMINISTRATOR } from '../auth/identity.js';
 import { type AuthorizerFactory, allowAuthenticated } from '../auth/authorizer.js';
 import type { AccountTokensFactory } from '../auth/cluster-authentication.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
 import { createClient } from '../client/client.js';
 import type { ControllerStarter } from '../client/host.js';
 import type { ClientDefaults } from '../client/options.js';
@@ -27,7 +27,6 @@ import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
 import { ReusableParts } from '../schema/reuse.js';
 import { once } from '../schema/type.js';
-import { ServerReconcilers, type ExtraReconcilers } from '../server/reconcilers.js';
 import { checkPlugged } from '../server/check-plugged.js';
 import type { AccessListener, ServerContext } from '../server/context.js';
 import { dispatch } from '../server/dispatch.js';
@@ -38,9 +37,10 @@ import { loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
 import { pastRevision } from '../server/past-version.js';
-import { objectReader } from '../server/strategy-context.js';
 import { receiver } from '../server/receive.js';
+import { type ExtraReconcilers, ServerReconcilers } from '../server/reconcilers.js';
 import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
+import { objectReader } from '../server/strategy-context.js';
 import type { StrictMode } from '../server/strict.js';
 import { unknownResource } from '../server/unknown-resource.js';
 import { beginJournal, resumeJournal } from '../storage/journal/attach.js';
@@ -50,12 +50,12 @@ import type { ClusterState } from '../storage/state.js';
 import { Store, type StoreSnapshot } from '../storage/store.js';
 import { Activities, type Activity, untilAtRest } from '../util/activity.js';
 import { systemClock } from '../util/clock.js';
-import { randomIds } from '../util/ids.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
+import { randomIds } from '../util/ids.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { Cluster, ClusterSnapshot } from './contract.js';
-import { CLUSTER_OPTIONS, type ClusterOptions, type ForkOptions, outsideOf, strictSettingOf } from './options.js';
+import { CLUSTER_OPTIONS, type ClusterOptions, externalCallsOf, type ForkOptions, strictSettingOf } from './options.js';
 
 export type { Cluster, ClusterSnapshot } from './contract.js';
 
@@ -120,12 +120,12 @@ export function assembleCluster<Extra extends object = object>(
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
     isFork: false,
-    attendants: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
+    reconcilers: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
     audit: options.audit,
     client: options.client ?? {},
     controllers: options.controllers,
     journal: options.journal,
-    outside: outsideOf(options, ids),
+    external: externalCallsOf(options, ids),
     known: new ReusableParts(),
     family: {},
     extend,
@@ -156,7 +156,7 @@ function strictOf({ strict }: ClusterDefaults): StrictMode {
 interface ClusterParts extends ContextParts {
   readonly isFork: boolean;
   readonly respond: typeof dispatch;
-  readonly attendants: (registry: Registry) => ExtraReconcilers;
+  readonly reconcilers: (registry: Registry) => ExtraReconcilers;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
   readonly controllers: ControllerStarter | undefined;
@@ -171,7 +171,7 @@ function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): I
   return {
     objects: objectReader(store, registry),
     everything: () => store.everything(),
-    changes: view.changes,
+    changes: view.writeCount,
     count: (resource) => store.count(qualifiedResource(resource)),
   };
 }
@@ -200,13 +200,13 @@ function assemble(parts: ClusterParts): Assembled {
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
   let companion: ReturnType<ControllerStarter> | undefined;
 
-  const attendants = new ServerReconcilers(context, parts.outside, parts.attendants(registry));
+  const reconcilers = new ServerReconcilers(context, parts.external, parts.reconcilers(registry));
   // A fork begins where everything is seen to. Attendants look around with its first write, unless they have to know what
   // was there before it.
-  if (!parts.isFork || registry.hasOwned()) attendants.settle();
+  if (!parts.isFork || registry.hasOwned()) reconcilers.reconcile();
 
   const { respond, audit, journal } = parts;
-  const received = receiver({ context, attendants, middlewares, respond, audit, journal, closing: closing.signal });
+  const received = receiver({ context, reconcilers, middlewares, respond, audit, journal, closing: closing.signal });
   const { send } = received;
 
   async function close(): Promise<void> {
@@ -214,7 +214,7 @@ function assemble(parts: ClusterParts): Assembled {
     closing.abort(CLOSED());
     middlewares.clear();
     for (const watch of [...context.watches]) watch.close();
-    attendants.close();
+    reconcilers.close();
     await companion?.close();
     await journal?.close();
   }
@@ -235,8 +235,8 @@ function assemble(parts: ClusterParts): Assembled {
   }
 
   function startOver(from?: StoreSnapshot): void {
-    attendants.startOver();
-    // What attendants would do next is no part of a moment of the past; they do it with the first write.
+    reconcilers.startOver();
+    // What reconcilers would do next is no part of a moment of the past; they do it with the first write.
     if (from !== undefined && store.revision !== from.revision) store.restore(from);
   }
 
@@ -257,7 +257,7 @@ function assemble(parts: ClusterParts): Assembled {
         parts,
         registry.storageKinds().filter((form) => !before.has(form)),
       );
-      attendants.settle();
+      reconcilers.reconcile();
     },
     use(middleware: Middleware) {
       return undo(middlewares.add(middleware));
@@ -281,7 +281,7 @@ function assemble(parts: ClusterParts): Assembled {
       // than when its last words are said, such as a lease given back. Nothing catches it, so that a failure is seen.
       companion?.close();
       store.restore(state);
-      attendants.startOver();
+      reconcilers.startOver();
       start();
     },
     fork: (options: ForkOptions = {}) => forkOf(parts, options),
@@ -300,7 +300,7 @@ function assemble(parts: ClusterParts): Assembled {
   };
   const cluster: Cluster = withRevision(members, store);
   const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
-  return { cluster: whole, load: (state) => loadState(state, { store, registry, attendants }), startOver, start };
+  return { cluster: whole, load: (state) => loadState(state, { store, registry, reconcilers }), startOver, start };
 }
 
 /** A cluster of its own over a state of another. */

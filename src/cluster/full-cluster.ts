@@ -81,7 +81,9 @@ const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...formerKinds
 
 function policyAttendants(registry: { all(): readonly ServedKind[] }): ExtraReconcilers {
   const kinds = () => registry.all();
-  return new Map([[ValidatingAdmissionPolicy as unknown as Kind, (server) => policyTypeCheckReconciler(server, { kinds })]]);
+  return new Map([
+    [ValidatingAdmissionPolicy as unknown as Kind, (server) => policyTypeCheckReconciler(server, { kinds })],
+  ]);
 }
 
 function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMethods {

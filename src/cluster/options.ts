@@ -7,10 +7,10 @@ import type { AuthorizerFactory } from '../auth/authorizer.js';
 import type { AuthenticationOptions } from '../auth/cluster-authentication.js';
 import type { ControllerStarter } from '../client/host.js';
 import type { ClientDefaults } from '../client/options.js';
-import type { ConvertObject, ExternalCalls, Webhooks } from '../kinds/reconciler.js';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
+import type { ConvertObject, ExternalCalls, Webhooks } from '../kinds/reconciler.js';
 import type { DialectName } from '../meta/dialect.js';
 import type { RuntimeConfig } from '../registry/availability.js';
 import type { StrictSetting } from '../server/strict-rules.js';
@@ -90,7 +90,7 @@ export interface ClusterOptions {
 export type ForkOptions = Pick<ClusterOptions, 'clock' | 'ids' | 'client'>;
 
 /** How a cluster reaches what is outside. */
-export function outsideOf({ conversions = {}, webhooks }: ClusterOptions, ids: Ids): ExternalCalls {
+export function externalCallsOf({ conversions = {}, webhooks }: ClusterOptions, ids: Ids): ExternalCalls {
   return { conversions, webhooks, uid: () => ids.uid() };
 }
 

@@ -1,5 +1,5 @@
 /**
- * May who asks do that? Requests without a user are the administrator's.
+ * Authorization of requests. Requests without a user run as the administrator.
  */
 
 import { attributesOf } from '../auth/attributes.js';
@@ -10,13 +10,13 @@ import type { ResourceAttributes } from '../protocol/access.js';
 import { type ApiRequest, isAuthorized } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
 
-/** Throws 403 for a request that its sender may not make. */
+/** Throws 403 when the user may not make the request. */
 export function authorizeRequest(context: ServerContext, request: ApiRequest): void {
   if (request.user === undefined && context.accessListeners.size === 0) return;
   if (!isAuthorized(request)) decide(context, request, attributesOf(request));
 }
 
-/** Throws 403 where an update or a patch is about to create what its sender may not create. */
+/** Throws 403 when an update or a patch creates an object and the user may not create it. */
 export function authorizeCreation(context: ServerContext, request: ApiRequest): void {
   if (request.user === undefined && context.accessListeners.size === 0) return;
   decide(context, request, { ...attributesOf(request), verb: 'create' });

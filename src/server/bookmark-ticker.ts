@@ -1,51 +1,50 @@
 /**
- * The one timer behind the bookmarks of all watches of a cluster: hundreds of informers would otherwise each keep their
- * own. A watch gets its first bookmark within the interval, and later ones an interval apart. As long as nothing is
- * written there is nothing to tell anybody, and no timer.
+ * One timer for the bookmarks of all watches of a cluster, instead of one per informer. A watch gets its first bookmark
+ * within the interval and then one per interval. While nothing is written, no timer runs.
  */
 import type { Clock, Undo } from '../util/clock.js';
 
 const INTERVAL_MS = 60_000;
-/** Nobody waits for a bookmark. */
+
 const OPTIONS = { background: true, minor: true };
 
-/** Whose writes bookmarks tell of. */
-export interface Written {
+/** The part of the store that the ticker uses. */
+export interface RevisionSource {
   readonly revision: number;
   onRevision(wake: () => void): Undo;
 }
 
-/** Gives a watch its bookmark; false when one is due that it cannot take at the moment. */
+/** Sends a bookmark to a watch; false when the watch cannot take it now. */
 export type Offer = () => boolean;
 
 export class BookmarkTicker {
   readonly #clock: Clock;
-  readonly #written: Written;
+  readonly #source: RevisionSource;
   readonly #offers = new Set<Offer>();
-  /** What ends the wait for the next tick, or for the next write. */
+  /** Cancels the wait for the next tick, or for the next write. */
   #stop: Undo | undefined;
-  #isAsleep = false;
+  #isPaused = false;
   #lastTickMs = 0;
-  /** What all watches know. */
-  #told = -1;
+  /** The revision that every watch has had a bookmark for; -1 when at least one has not. */
+  #sentRevision = -1;
 
-  constructor(clock: Clock, written: Written) {
+  constructor(clock: Clock, source: RevisionSource) {
     this.#clock = clock;
-    this.#written = written;
+    this.#source = source;
   }
 
-  /** Calls `offer` at ticks until that is undone. No timer is left when nobody wants one. */
+  /** Calls `offer` at every tick until it is undone. */
   add(offer: Offer): Undo {
-    const own = () => offer();
-    this.#offers.add(own);
-    // It may know less than all others.
-    this.#told = -1;
+    const entry = () => offer();
+    this.#offers.add(entry);
+    // The new watch may be behind the others.
+    this.#sentRevision = -1;
     if (this.#stop === undefined) {
       this.#lastTickMs = this.#clock.now();
       this.#wait();
-    } else if (this.#isAsleep) this.#wait();
+    } else if (this.#isPaused) this.#wait();
     return () => {
-      this.#offers.delete(own);
+      this.#offers.delete(entry);
       if (this.#offers.size > 0) return;
       this.#end();
     };
@@ -54,10 +53,10 @@ export class BookmarkTicker {
   #end(): void {
     this.#stop?.();
     this.#stop = undefined;
-    this.#isAsleep = false;
+    this.#isPaused = false;
   }
 
-  /** Until the next of the moments that are an interval apart. */
+  /** Waits for the next tick; ticks are an interval apart. */
   #wait(): void {
     this.#end();
     const passed = this.#clock.now() - this.#lastTickMs;
@@ -66,20 +65,19 @@ export class BookmarkTicker {
 
   #tick(): void {
     this.#lastTickMs = this.#clock.now();
-    const { revision } = this.#written;
-    if (revision === this.#told) {
-      this.#isAsleep = true;
-      this.#stop = this.#written.onRevision(() => this.#wait());
+    const { revision } = this.#source;
+    if (revision === this.#sentRevision) {
+      this.#isPaused = true;
+      this.#stop = this.#source.onRevision(() => this.#wait());
       return;
     }
     this.#wait();
-    let untold = this.#offers.size;
-    this.#told = revision;
+    let pending = this.#offers.size;
+    this.#sentRevision = revision;
     try {
-      for (const offer of [...this.#offers]) if (offer()) untold--;
+      for (const offer of [...this.#offers]) if (offer()) pending--;
     } finally {
-      // One that comes meanwhile says so itself.
-      if (untold > 0) this.#told = -1;
+      if (pending > 0) this.#sentRevision = -1;
     }
   }
 }

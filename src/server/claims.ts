@@ -1,15 +1,16 @@
 /**
- * What a writer can own at an address: a kind's `claimable` as a filter of sets. spec: Server-side apply
+ * The fields that a write to an endpoint can own: a kind's `ownableFields` as a filter for field sets.
+ * spec: Server-side apply
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { OwnableFields } from '../kinds/subresource.js';
 import {
-  recursiveDifference,
+  EMPTY_SET,
   type FieldSet,
   isMember,
   LEAF,
-  EMPTY_SET,
+  recursiveDifference,
   SELF,
   setOfFields,
 } from '../merge/apply/field-set.js';
@@ -34,7 +35,7 @@ export function claimFilter(served: ServedKind, subresource: string): ClaimFilte
 const NONE: readonly string[] = Object.freeze([]);
 const unclaimable = new WeakMap<OwnableFields, readonly string[]>();
 
-/** Whole parts of an object that nobody can own by a write at this address: there is no use in looking at them. */
+/** Top-level fields that no write to this endpoint can own; ownership tracking skips them. */
 export function unclaimableParts(served: ServedKind, subresource: string): readonly string[] {
   const claimable = claimableAt(served, subresource);
   if (claimable === undefined || !('except' in claimable)) return NONE;
@@ -66,10 +67,10 @@ function filterOf(claimable: OwnableFields): ClaimFilter {
   return (fields) => keepMatching(fields, pattern) ?? EMPTY_SET;
 }
 
-/** How the pattern spells every item of a list. */
+/** Matches every item of a list. */
 const ANY_ITEM = 'f:*';
 
-/** What lies at a path of the pattern or below one. */
+/** The fields at or below a path of the pattern. */
 function keepMatching(fields: FieldSet, pattern: FieldSet): FieldSet | undefined {
   const out: Record<string, FieldSet> = {};
   let isEmpty = true;

@@ -1,5 +1,5 @@
 /**
- * What the cluster lets plugins and authorizers see.
+ * The ClusterView: what admission plugins and authorizers can read and change.
  */
 import type { ClusterView } from '../admission/types.js';
 import type { ObjectAddress } from '../kinds/objects.js';
@@ -18,21 +18,21 @@ import { objectReader, objectsFor } from './strategy-context.js';
 import { ConversionPending, planConversion, toServed, toStored } from './versions.js';
 import { startWrite, type WriteOperation } from './write-operation.js';
 
-/** The context comes later: it has the view in it. */
+/** `context` is a function because the context contains the view. */
 export function clusterView(
   parts: Pick<ServerContext, 'store' | 'registry' | 'dialect' | 'features' | 'clock' | 'ids' | 'access' | 'authorize'>,
-  outside: ExternalCalls,
+  external: ExternalCalls,
   context: () => ServerContext,
 ): ClusterView {
   const { store, registry, dialect, features, clock, ids, access, authorize } = parts;
   const jobFor = (address: ObjectAddress): WriteOperation => {
-    const served = registry.storedForm(address);
+    const served = registry.storageKindOf(address);
     invariant(served !== undefined, `${address.resource} are served`);
     const request = { verb: 'update', resource: served.gvr, namespace: address.namespace, options: {} } as const;
     return startWrite(context(), request, { served, dryRun: false });
   };
   const { get, list } = objectReader(store, registry);
-  // Member by member: engines give what is spread a form of its own for each cluster.
+  // Without a spread: V8 gives each spread result its own hidden class.
   return {
     get,
     list,
@@ -42,9 +42,9 @@ export function clusterView(
     ids,
     access,
     authorize,
-    externalCalls: outside,
+    externalCalls: external,
     namespace: (name) => store.get({ resource: 'namespaces', namespace: '', name }),
-    changes: changesOf(store, dialect),
+    writeCount: writeCountOf(store, dialect),
     kindNamed: (gvk) => registry.byKind(gvk),
     resourceNamed: (gvr) => registry.byResource(gvr),
     versionsOf: (served) => registry.versionsOf(served),
@@ -54,8 +54,8 @@ export function clusterView(
   };
 }
 
-/** How often objects of a resource were written. Asked with every request: where they are is worked out once. */
-export function changesOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
+/** How often objects of a resource were written. The table name is cached, because every request asks. */
+export function writeCountOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
   const places = new WeakMap<GroupResource, string>();
   return (resource) => {
     let place = places.get(resource);
@@ -69,7 +69,7 @@ export function changesOf(store: Store, dialect: Dialect): (resource: GroupResou
 
 function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): MaybePromise<ApiObject> {
   if (from === to) return object;
-  // What is still to be changed is not what will be stored, and conversions are remembered.
+  // A draft is copied first: conversions are cached by identity, and a draft may still change.
   const fixed = Object.isFrozen(object) ? object : (deepFreeze(copyJson(object)) as ApiObject);
   return chain(planConversion(from, fixed), () => {
     const stored = toStored(from, fixed);

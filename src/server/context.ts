@@ -1,6 +1,6 @@
 /**
- * What every part of the server is given: the cluster's store, names, clock and plugins. Nothing here is global, so
- * two clusters in one process never meet.
+ * The context that every part of the server receives: the cluster's store, registry, clock and plugins. Nothing is
+ * global, so clusters in one process are independent.
  */
 import type { ClusterView } from '../admission/types.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
@@ -26,28 +26,27 @@ export interface ServerContext {
   readonly registry: Registry;
   readonly dialect: Dialect;
   readonly features: FeatureGates;
-  /** The release that the server plays. */
+  /** The Kubernetes release whose behaviour the server has. */
   readonly release: Release;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly admission: Plugins;
   readonly view: ClusterView;
-  /** False when no plugin can make a write of the kind wait or come back in: then no write is ever tried twice. */
+  /** False when no plugin can make a write of the kind asynchronous or write itself: then no race can be lost. */
   readonly pluginsMayWait: (served: ServedKind) => boolean;
-  /** Who may do what. */
   readonly access: AccessReader;
-  /** The same for the requests themselves: whoever keeps a record of what is asked for learns of it. */
+  /** Decides about a request, and notifies the access listeners. */
   readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;
-  /** Told about every question that a request asks, and the answer. */
+  /** Called with every decision about a request. */
   readonly accessListeners: Set<AccessListener>;
   readonly authentication: ClusterAuthentication;
   /** How long a list's later pages stay readable. spec: Chunked lists */
   readonly continueTokenMs: number;
-  /** Running watches, to be ended with the cluster. */
+  /** Running watches; they end with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
-  /** The moment of the last write; see {@link writeContext}. */
-  readonly lastMoment: LastMoment;
+  /** Cache of {@link writeContext}. */
+  readonly lastWriteContext: LastWriteContext;
   /** What it has stored, and takes as it is when it comes again. */
   readonly known: ReusableParts;
 }
@@ -59,22 +58,22 @@ export function metaGroup(dialect: Dialect): string {
   return dialect.group(serviceGroup('meta'));
 }
 
-/** A strategy's view of the moment; all writes of one second share one. */
+/** The WriteContext of the current second; all writes within a second share it. */
 export function writeContext(context: ServerContext): WriteContext {
   const second = Math.floor(context.clock.now() / 1000);
-  const last = context.lastMoment;
-  if (last.second === second && last.moment !== undefined) return last.moment;
+  const last = context.lastWriteContext;
+  if (last.second === second && last.context !== undefined) return last.context;
   last.second = second;
-  last.moment = Object.freeze({
+  last.context = Object.freeze({
     dialect: context.dialect,
     features: context.features,
     now: formatTime(second * 1000),
   });
-  return last.moment;
+  return last.context;
 }
 
-/** Kept, because printing a time costs more than most steps of a write. */
-export interface LastMoment {
+/** Cached, because formatting a time costs more than most steps of a write. */
+export interface LastWriteContext {
   second: number;
-  moment: WriteContext | undefined;
+  context: WriteContext | undefined;
 }

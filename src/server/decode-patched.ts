@@ -9,9 +9,9 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { zeroFields } from '../schema/decode.js';
 import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
+import { append } from '../util/arrays.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type ParsedBody } from '../util/json.js';
-import { append } from '../util/arrays.js';
 import {
   asDraft,
   claimedType,

@@ -1,5 +1,5 @@
 /**
- * The door of the server: finds the kind a request is about, checks that it takes the verb, and hands over.
+ * Dispatches a request: authorizes it, finds its kind, checks the verb and calls the handler of the verb.
  */
 import { deprecationOf } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -42,9 +42,9 @@ const HANDLERS: Readonly<Record<Verb, Handler>> = {
 
 const NAMED: ReadonlySet<Verb> = new Set(['get', 'update', 'patch', 'delete']);
 
-/** Answers one request. Throws, or rejects with, StatusError; anything else is a bug or a plugin's own failure. */
+/** Handles one request. Throws, or rejects with, a StatusError; any other error is a bug or a failure of a plugin. */
 export function dispatch(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
-  // Who may not ask does not learn what there is.
+  // Authorized first, so that a denied user does not learn which resources exist.
   authorizeRequest(context, request);
   const served = context.registry.byResource(request.resource);
   if (served === undefined) throw errors.router('NotFound');
@@ -56,22 +56,22 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   const deprecation = deprecationOf(served.kind, context.dialect, context.release);
   if (deprecation === undefined) return run();
   request.audit?.deprecated?.(deprecation);
-  // Whoever fails is told as well.
+  // Failed requests carry the warning too.
   const { warning } = deprecation;
   const answered = warned([warning], run);
   return chain(answered, (response) => ({ ...response, warnings: [warning, ...response.warnings] }));
 }
 
-/** What the sender does with its object while something is converted is no part of the request. */
+/** Copies the body, because the caller may change its object while a conversion webhook runs. */
 function detached(request: ApiRequest): ApiRequest {
   const body = request.body?.detach?.();
   return body === undefined ? request : { ...request, body };
 }
 
-/** More than any honest contention brings: objects that are written faster than they are converted. */
+/** More than real contention causes: objects that are written faster than they are converted. */
 const MAX_CONVERSIONS = 100;
 
-/** Objects that are still in another version are waited for, and the request begins again. */
+/** Waits for pending conversions of stored objects and starts the request again. */
 function whenConverted(
   context: ServerContext,
   request: ApiRequest,
@@ -82,7 +82,7 @@ function whenConverted(
     if (!(error instanceof ConversionPending)) throw error;
     if (attempt === MAX_CONVERSIONS) throw errors.serverTimeout(served.groupResource, request.verb, 2);
     return error.ready.then(() => {
-      // The definition may be another one by now.
+      // The CRD may have changed meanwhile.
       const again = context.registry.byResource(request.resource);
       if (again === undefined) throw errors.router('NotFound');
       checkAddress(request, again);
@@ -103,10 +103,10 @@ function handle(context: ServerContext, request: ApiRequest, served: ServedKind)
   return HANDLERS[request.verb](context, request, served);
 }
 
-/** Which verbs exist where. Over HTTP the router has refused most of these already; a local client has no router. */
+/** Checks verb, scope and name. Over HTTP the router has rejected most of these; a client in process has no router. */
 function checkAddress(request: ApiRequest, served: ServedKind): void {
   const { verb, subresource, name, namespace } = request;
-  // Who may do something in a namespace was asked about that, and what is outside of all is none of it.
+  // Authorization was for this namespace, so a cluster-scoped resource must not be reachable through it.
   if (namespace && !served.namespaced) throw errors.router('NotFound');
   if (subresource !== undefined) {
     const strategy = subresourceOf(served, subresource) ?? connectionOf(served, subresource);

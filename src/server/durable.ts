@@ -1,6 +1,6 @@
 /**
- * Answers of a cluster with a journal: nobody is told of a write that a crash could still undo, neither who asked for it nor
- * who reads it.
+ * Responses of a cluster with a journal: no client learns of a write that a crash could still undo, neither the writer nor
+ * a reader.
  */
 import { errors } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -10,7 +10,7 @@ import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 
 type Answer = (request: ApiRequest) => MaybePromise<ApiResponse>;
 
-/** The same answers, each when everything it can tell of is durable. Without a journal they are what they were. */
+/** Delays each response until everything that it can show is durable. Without a journal, returns `answer` itself. */
 export function durably(journal: Journal | undefined, answer: Answer): Answer {
   if (journal === undefined) return answer;
   return (request) => {
@@ -33,14 +33,14 @@ function whenDurable(journal: Journal, response: ApiResponse): MaybePromise<ApiR
   return waits.then(
     () => response,
     (error: unknown) => {
-      // Nobody will read it.
+      // The caller gets an error, so the watch would stay open.
       if (response.type === 'watch') response.watch.close();
       throw asStatus(error);
     },
   );
 }
 
-/** A refusal tells of what is there, too. */
+/** Errors are delayed too, because they can reveal state. */
 function failWhenDurable(journal: Journal, error: unknown): MaybePromise<never> {
   const waits = journal.durable();
   if (waits === undefined || error instanceof JournalError) throw asStatus(error);
@@ -54,17 +54,17 @@ function failWhenDurable(journal: Journal, error: unknown): MaybePromise<never> 
   );
 }
 
-/** What clients are told when a journal fails. */
+/** The Status for a failure of the journal. */
 export function asStatus(error: unknown): unknown {
   return error instanceof JournalError ? errors.internal(error.message.replace(/^orchplane: /, ''), error) : error;
 }
 
-/** Makes something; when that fails, the journal is free for the next who tries. */
+/** Runs `make`; if it fails, closes the journal so that another cluster can open it. */
 export function orRelease<Made>(journal: Journal | undefined, make: () => Made): Made {
   try {
     return make();
   } catch (error) {
-    // What it could still fail with is of no interest beside what has failed.
+    // The first error is reported; a failure to close adds nothing.
     journal?.close().catch(() => undefined);
     throw error;
   }

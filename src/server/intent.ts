@@ -4,10 +4,10 @@
 import type { ServedKind } from '../kinds/served-kind.js';
 import { compare } from '../merge/apply/compare.js';
 import { type Conflict, ConflictError } from '../merge/apply/conflict.js';
-import { difference, type FieldSet, isEmptySet, EMPTY_SET } from '../merge/apply/field-set.js';
+import { difference, EMPTY_SET, type FieldSet, isEmptySet } from '../merge/apply/field-set.js';
 import { fieldsOfIntent, IntentError } from '../merge/apply/intent-fields.js';
 import { type ManagerIdentity, type Managers, NO_MANAGERS } from '../merge/apply/managers.js';
-import { type Applied, managersAfterUpdate, applyIntent, IncompatibleVersionError } from '../merge/apply/ownership.js';
+import { type Applied, applyIntent, IncompatibleVersionError, managersAfterUpdate } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
 import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js';
@@ -15,6 +15,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import type { ObjectNode } from '../schema/structural.js';
+import { append } from '../util/arrays.js';
 import {
   cloneJson,
   copyJson,
@@ -25,7 +26,6 @@ import {
   NotJsonError,
   requireJson,
 } from '../util/json.js';
-import { append } from '../util/arrays.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { FieldValidation, WriteOptions } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/own.js';

@@ -1,6 +1,6 @@
 /**
- * Which parts of a body are taken as they are, because this server gave them out: a template that is copied into another
- * object, and the spec of an object whose status is written.
+ * Which parts of a body are reused without decoding because this server returned them: a pod template that is copied into
+ * another object, or the spec of an object whose status is written.
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -11,13 +11,13 @@ import { needsRedecoding } from './steps/redecode.js';
 
 export function knownParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsReusable | undefined {
   const { schema } = served;
-  // Plugins of users may change all that they get to see.
+  // Plugins of users may change any part of the draft.
   if (!hasReusableParts(schema) || context.pluginsMayWait(served) || needsRedecoding(context)) return undefined;
   const spec = schema.fields.get('spec')?.node;
   const { known } = context;
-  // Kinds fill in and change their own spec, but not what stands inside; a status leaves the spec as it was.
+  // A kind changes members of its own spec but nothing deeper. A status write leaves the spec unchanged.
   if (request.subresource === undefined) {
-    return (part, node) => known.has(part, node) && (node === spec ? 'to be changed' : true);
+    return (part, node) => known.has(part, node) && (node === spec ? 'copy' : true);
   }
   return request.subresource === 'status' ? (part, node) => known.has(part, node) : undefined;
 }

@@ -2,7 +2,7 @@
  * Starting from a state: objects are put into the store as they are, past all steps of a write, because they have been
  * through them where they come from.
  *
- * Definitions among them make kinds of others, so it goes in rounds: what is known now is put in, attendants look at it,
+ * Definitions among them make kinds of others, so it goes in rounds: what is known now is put in, reconcilers look at it,
  * and what they have made known comes next.
  */
 
@@ -26,14 +26,14 @@ import { toStored } from './versions.js';
 export interface LoadPlace {
   readonly store: Store;
   readonly registry: Registry;
-  readonly attendants: ServerReconcilers;
+  readonly reconcilers: ServerReconcilers;
 }
 
 /**
  * Puts a state into a new cluster, over what is there under the same names; what the state does not have stays. Throws
  * TypeError for a state that no cluster could have had, and for objects of kinds that are not served.
  */
-export function loadState(state: ClusterState, { store, registry, attendants }: LoadPlace): void {
+export function loadState(state: ClusterState, { store, registry, reconcilers }: LoadPlace): void {
   if (!isRecord(state))
     throw refused(`takes a state, such as a capture, got ${state === null ? 'null' : typeof state}`);
   const revision = revisionOf(state);
@@ -49,7 +49,7 @@ export function loadState(state: ClusterState, { store, registry, attendants }: 
     }
     if (round > 1 && placed.length === 0) throw notServed(unknown, registry);
     store.load(placed, Math.max(store.revision, revision));
-    attendants.startOver();
+    reconcilers.startOver();
     waiting = unknown;
   }
 }
@@ -105,7 +105,7 @@ function formOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind
   const served = registry.byKind({ ...gv, kind });
   if (served !== undefined) return served;
   return registry
-    .storedForms()
+    .storageKinds()
     .find((form) => form.kind.custom !== undefined && form.gvk.group === gv.group && form.gvk.kind === kind);
 }
 

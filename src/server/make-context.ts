@@ -1,5 +1,5 @@
 /**
- * Puts together what every part of the server is given.
+ * Builds the ServerContext, which every part of the server receives.
  */
 import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
 import { type AuthorizerFactory, createAccessReader } from '../auth/authorizer.js';
@@ -14,7 +14,7 @@ import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
 import { BookmarkTicker } from './bookmark-ticker.js';
-import { changesOf, clusterView } from './cluster-view.js';
+import { clusterView, writeCountOf } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
 import { type Plugins, pluginsOf } from './plugins.js';
 import { objectReader } from './strategy-context.js';
@@ -26,14 +26,14 @@ export interface ContextParts
   readonly authorizer: AuthorizerFactory;
   readonly authentication: AuthenticationOptions;
   readonly accountTokens: AccountTokensFactory | undefined;
-  /** How conversions and webhooks reach what is outside. */
-  readonly outside: ExternalCalls;
+  /** How conversions and webhooks are called. */
+  readonly external: ExternalCalls;
 }
 
 export function makeContext(parts: ContextParts): ServerContext {
   const { store, registry, features, dialect, clock, ids, release } = parts;
   const objects = objectReader(store, registry);
-  const setting = { dialect, objects, changes: changesOf(store, dialect) };
+  const setting = { dialect, objects, writeCount: writeCountOf(store, dialect) };
   const access = createAccessReader(parts.authorizer, setting);
   const listeners = new Set<AccessListener>();
   const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
@@ -43,7 +43,7 @@ export function makeContext(parts: ContextParts): ServerContext {
   };
   const admission = pluginsOf(parts.admission, store, dialect);
   const base = { store, registry, features, dialect, clock, ids, access, authorize };
-  // Member by member: engines give what is spread a form of its own for each cluster.
+  // Without a spread: V8 gives each spread result its own hidden class.
   const context: ServerContext = {
     store,
     registry,
@@ -55,14 +55,14 @@ export function makeContext(parts: ContextParts): ServerContext {
     authorize,
     admission,
     release,
-    view: clusterView(base, parts.outside, () => context),
+    view: clusterView(base, parts.external, () => context),
     pluginsMayWait: raceTest(admission, () => context.view),
     accessListeners: listeners,
     authentication: createAuthentication(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock, store),
-    lastMoment: { second: Number.NaN, moment: undefined },
+    lastWriteContext: { second: Number.NaN, context: undefined },
     known: parts.known,
   };
   return context;
@@ -75,7 +75,7 @@ interface Races {
 
 const NO_RACES: Races = Object.freeze({ always: false, sometimes: Object.freeze([]) });
 
-/** Worked out once for a chain of plugins, which forks share. */
+/** Computed once per chain of plugins, which forks share. */
 const racesOfChains = new WeakMap<readonly AdmissionPlugin[], Races>();
 
 function racesOf(admission: readonly AdmissionPlugin[]): Races {
@@ -88,15 +88,15 @@ function racesOf(admission: readonly AdmissionPlugin[]): Races {
   return races;
 }
 
-/** Plugins of users may make a write wait or write themselves; ours say when. */
+/** Plugins of users may be asynchronous or write themselves; built-in plugins declare when they are. */
 function raceTest(admission: Plugins, view: () => ClusterView): (served: ServedKind) => boolean {
   let known: readonly AdmissionPlugin[] | undefined;
   let races: Races = NO_RACES;
   return (served) => {
-    const awake = admission.awake();
-    if (awake !== known) {
-      known = awake;
-      races = racesOf(awake);
+    const active = admission.active();
+    if (active !== known) {
+      known = active;
+      races = racesOf(active);
     }
     if (races.always) return true;
     for (const mayWait of races.sometimes) if (mayWait(served, view())) return true;

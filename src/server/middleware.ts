@@ -1,6 +1,6 @@
 /**
- * The one seam for everything that cuts across requests: faults, delays, tracing, request logs. A middleware sees
- * each request, may change it, answer it, delay it or pass it on.
+ * Middleware: functions around every request, for faults, delays, tracing and request logs. A middleware may change a
+ * request, respond to it, delay it or pass it on.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -12,13 +12,13 @@ import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 
 export type Next = (request?: ApiRequest) => MaybePromise<ApiResponse>;
 
-/** Where a middleware works. */
+/** What a middleware can use. */
 export interface MiddlewareHost {
   readonly clock: Clock;
   readonly dialect: Dialect;
-  /** Where it says what it holds back, so that whoever waits for rest knows. */
+  /** Where it registers what it delays, so that `settle()` waits for it. */
   readonly activities: Activities;
-  /** Aborts when the middleware is taken away: what it holds back then it lets go. */
+  /** Aborts when the middleware is removed; it must release what it delays then. */
   readonly removed: AbortSignal;
 }
 
@@ -28,13 +28,13 @@ export interface MiddlewareHost {
  */
 export interface Middleware {
   (request: ApiRequest, next: Next, host: MiddlewareHost): MaybePromise<ApiResponse>;
-  /** It stays outside of those that do not say so, whenever they are added: a log shows what callers see. */
+  /** Keeps it outside of middlewares that are added later: a log then shows what callers see. */
   readonly isOutermost?: boolean;
-  /** Shown every watch that is open when it is added, and every one that is opened later, each once. */
+  /** Called once for every watch that is open when the middleware is added or is opened later. */
   readonly onWatch?: (request: ApiRequest, watch: DivertibleStream, host: MiddlewareHost) => void;
 }
 
-/** A watch that is open. */
+/** An open watch. */
 export interface OpenWatch extends DivertibleStream {
   readonly request?: ApiRequest | undefined;
 }
@@ -60,10 +60,10 @@ export class MiddlewareStack {
     return this.#entries.length === 0;
   }
 
-  /** Adds one; returns what removes it again. */
+  /** Adds a middleware; the result removes it again. */
   add(middleware: Middleware): () => void {
     const removal = new AbortController();
-    // Each addition is its own, so that one function may be added twice and removed once.
+    // One entry per call, so that a function can be added twice and removed once.
     const entry: Entry = { middleware, host: { ...this.#host, removed: removal.signal } };
     const isOutermost = (each: Entry): boolean => each.middleware.isOutermost === true;
     const entries = [...this.#entries, entry];
@@ -77,7 +77,7 @@ export class MiddlewareStack {
         if (watch.request !== undefined) middleware.onWatch?.(watch.request, watch, entry.host);
       }
     } catch (error) {
-      // Nobody could take it away again.
+      // The caller gets no function to remove it with.
       remove();
       throw error;
     }
@@ -88,7 +88,7 @@ export class MiddlewareStack {
     };
   }
 
-  /** Takes all away, with what they hold back. */
+  /** Removes all middlewares. */
   clear(): void {
     for (const remove of [...this.#removals]) remove();
     this.#removals.clear();
@@ -96,7 +96,7 @@ export class MiddlewareStack {
 
   run(request: ApiRequest, handle: (request: ApiRequest) => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
     this.#host.activities.move();
-    // The stack as it is now serves the whole request, whatever is added or removed meanwhile.
+    // The whole request uses the current stack, even if middlewares are added or removed meanwhile.
     const stack = this.#entries;
     const step = (index: number, current: ApiRequest): MaybePromise<ApiResponse> => {
       const entry = stack[index];
@@ -106,7 +106,7 @@ export class MiddlewareStack {
     return step(stack.length - 1, asSent(request));
   }
 
-  /** A watch is shown to those who are there now: one that was removed while it was being opened has no say. */
+  /** Calls `onWatch` of the middlewares that are present now: one that was removed meanwhile is not called. */
   #answered(request: ApiRequest, answer: MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
     if (request.verb !== 'watch') return answer;
     if (isPromise(answer)) return answer.then((response) => this.#answered(request, response) as ApiResponse);
@@ -118,8 +118,8 @@ export class MiddlewareStack {
 }
 
 /**
- * A request as middlewares see it: with the members that say something, so that a copy with defaults keeps them, and with
- * a body of its own: a middleware may wait, and what the caller does with its object meanwhile is no part of the request.
+ * The request for middlewares: without undefined members, so that spreading it over defaults keeps the defaults, and with
+ * its own copy of the body, because the caller may change its object while a middleware waits.
  */
 function asSent(request: ApiRequest): ApiRequest {
   const body = request.body?.detach?.();
@@ -129,5 +129,5 @@ function asSent(request: ApiRequest): ApiRequest {
   return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as unknown as ApiRequest;
 }
 
-/** A reason of one's own spares the making of an error that nobody sees. */
-const REMOVED = 'the middleware was taken away';
+/** An explicit reason avoids the creation of an Error. */
+const REMOVED = 'the middleware was removed';

@@ -37,7 +37,7 @@ function isLeftAlone({ served, server, request }: WriteOperation): boolean {
   const { decode, update, write } = served.kind.strategy;
   const changesDraft = decode.defaults ?? update.prepare ?? write.canonicalize ?? write.allocate;
   if (request.subresource !== undefined || changesDraft !== undefined) return false;
-  return !server.pluginsMayWait(served) && !mayMutateKind(server.admission.awake(), served);
+  return !server.pluginsMayWait(served) && !mayMutateKind(server.admission.active(), served);
 }
 
 /** The live object with other values; what is inside it stays the very same. */

@@ -1,5 +1,5 @@
 /**
- * The plugins of a cluster that have something to do at the moment: see `admission/asleep.ts`.
+ * The admission plugins of a cluster, without the idle ones: see `admission/idle.ts`.
  */
 import { requiredResources } from '../admission/idle.js';
 import type { AdmissionPlugin } from '../admission/types.js';
@@ -10,65 +10,62 @@ import type { Mark, Store } from '../storage/store.js';
 /** The plugins of a cluster. */
 export interface Plugins {
   readonly all: readonly AdmissionPlugin[];
-  /**
-   * Those that have something to do. Asked with every request: the same list for the same plugins, so that what is worked
-   * out for a list stays known.
-   */
-  readonly awake: () => readonly AdmissionPlugin[];
+  /** The plugins that are not idle. Returns the same list for the same plugins, so results can be cached by list. */
+  readonly active: () => readonly AdmissionPlugin[];
 }
 
-/** Of what was admitted already, or is the server's own doing. */
-export const NO_PLUGINS: Plugins = Object.freeze({ all: Object.freeze([]), awake: () => NO_PLUGINS.all });
+/** For writes that were admitted already, and for writes of the server itself. */
+export const NO_PLUGINS: Plugins = Object.freeze({ all: Object.freeze([]), active: () => NO_PLUGINS.all });
 
-interface Sleeper {
+interface IdlePlugin {
   readonly plugin: AdmissionPlugin;
-  /** The tables without whose objects it sleeps. */
+  /** The plugin is idle while all of these tables are empty. */
   readonly tables: readonly string[];
 }
 
 export function pluginsOf(chain: readonly AdmissionPlugin[], store: Store, dialect: Dialect): Plugins {
-  const sleepers = chain.flatMap((plugin): readonly Sleeper[] => {
+  const mayBeIdle = chain.flatMap((plugin): readonly IdlePlugin[] => {
     const tables = requiredResources(plugin)?.map(({ group, resource }) =>
       qualifiedResource({ group: dialect.group(group), resource }),
     );
     return tables === undefined ? [] : [{ plugin, tables }];
   });
-  // Plugins of users may write while they are asked, and wake others that come after them.
-  const areOurs = chain.every((plugin) => plugin.isBuiltIn === true || requiredResources(plugin) !== undefined);
-  if (sleepers.length === 0 || !areOurs) return { all: chain, awake: () => chain };
-  const mark: Mark = store.markOf(sleepers.flatMap(({ tables }) => tables));
+  // A plugin of a user may write objects during a request, so that a later plugin is no longer idle.
+  const areBuiltIn = chain.every((plugin) => plugin.isBuiltIn === true || requiredResources(plugin) !== undefined);
+  if (mayBeIdle.length === 0 || !areBuiltIn) return { all: chain, active: () => chain };
+  const mark: Mark = store.markOf(mayBeIdle.flatMap(({ tables }) => tables));
   let seen = -1;
-  let awake: readonly AdmissionPlugin[] = chain;
+  let active: readonly AdmissionPlugin[] = chain;
   return {
     all: chain,
-    awake: () => {
-      if (mark.value === seen) return awake;
+    active: () => {
+      if (mark.value === seen) return active;
       seen = mark.value;
-      const asleep = sleepers.filter(({ tables }) => tables.every((table) => store.count(table) === 0));
-      awake = without(
+      const idle = mayBeIdle.filter(({ tables }) => tables.every((table) => store.count(table) === 0));
+      active = without(
         chain,
-        asleep.map(({ plugin }) => plugin),
+        idle.map(({ plugin }) => plugin),
       );
-      return awake;
+      return active;
     },
   };
 }
 
-/** By chain, and by who is asleep. Clusters of one chain share them. */
+/** By chain and idle plugins. Clusters with the same chain share the lists. */
 const lists = new WeakMap<readonly AdmissionPlugin[], Map<string, readonly AdmissionPlugin[]>>();
 
-function without(chain: readonly AdmissionPlugin[], asleep: readonly AdmissionPlugin[]): readonly AdmissionPlugin[] {
-  if (asleep.length === 0) return chain;
-  let known = lists.get(chain);
-  if (known === undefined) {
-    known = new Map();
-    lists.set(chain, known);
+function without(chain: readonly AdmissionPlugin[], idle: readonly AdmissionPlugin[]): readonly AdmissionPlugin[] {
+  if (idle.length === 0) return chain;
+  let cached = lists.get(chain);
+  if (cached === undefined) {
+    cached = new Map();
+    lists.set(chain, cached);
   }
-  const places = asleep.map((plugin) => chain.indexOf(plugin)).join();
-  let list = known.get(places);
+  const key = idle.map((plugin) => chain.indexOf(plugin)).join();
+  let list = cached.get(key);
   if (list === undefined) {
-    list = chain.filter((plugin) => !asleep.includes(plugin));
-    known.set(places, list);
+    list = chain.filter((plugin) => !idle.includes(plugin));
+    cached.set(key, list);
   }
   return list;
 }

@@ -1,12 +1,12 @@
 /**
- * The 409 of a write that the store turns down, because the object is not the one that was meant.
+ * The 409 of a write whose precondition (uid, resourceVersion) the live object does not meet.
  */
 import { storageConflictMessage } from '../kinds/shared/storage-conflict.js';
 import { serviceGroup } from '../meta/dialect.js';
 import { errors, type StatusError } from '../meta/errors.js';
 import type { WriteOperation } from './write-operation.js';
 
-/** `why` is the precondition that failed. */
+/** `why` names the precondition that failed. */
 export function preconditionFailed(write: WriteOperation, name: string, why: string): StatusError {
   const { served, namespace, dryRun } = write;
   const resource = served.groupResource;
@@ -18,5 +18,5 @@ export function preconditionFailed(write: WriteOperation, name: string, why: str
   );
 }
 
-/** Whose kinds are served by servers of their own. */
+/** Groups that the reference server serves from separate servers, with the group in the storage key. */
 const EXTENSION_GROUPS = ['apiextensions', 'apiregistration'].map(serviceGroup);

@@ -1,6 +1,6 @@
 /**
- * The way of a request into a cluster: whom it speaks for, middleware, the audit log, the answer. Whatever it changed is
- * seen to, and durable, before anybody is answered.
+ * Receives requests: impersonation, middleware, audit, dispatch. Before a response is returned, the server reconcilers have
+ * run and the write is durable.
  */
 import type { AuditLog } from '../audit/log.js';
 import { completeImpersonatedUser } from '../auth/identity.js';
@@ -17,24 +17,24 @@ import type { ServerReconcilers } from './reconcilers.js';
 
 export interface ReceiverParts {
   readonly context: ServerContext;
-  readonly attendants: ServerReconcilers;
+  readonly reconcilers: ServerReconcilers;
   readonly middlewares: MiddlewareStack;
   readonly respond: typeof dispatch;
   readonly audit: AuditLog | undefined;
   readonly journal: Journal | undefined;
-  /** Its reason is what requests fail with after `close`. */
+  /** Requests after `close` fail with its reason. */
   readonly closing: AbortSignal;
 }
 
 export interface Receiver {
   send(request: ApiRequest): MaybePromise<ApiResponse>;
-  /** From now on everything is refused, also what waits in a middleware. */
+  /** Rejects all further requests, including those that wait in a middleware. */
   close(): void;
 }
 
 export function receiver(parts: ReceiverParts): Receiver {
-  const { context, attendants, middlewares, respond, audit, closing } = parts;
-  /** Asked with every request, which a signal takes long to answer. */
+  const { context, reconcilers, middlewares, respond, audit, closing } = parts;
+  /** A plain flag, because `signal.aborted` is slow. */
   let isClosed = false;
 
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
@@ -46,7 +46,7 @@ export function receiver(parts: ReceiverParts): Receiver {
     return middlewares.isEmpty ? handle(request) : middlewares.run(request, handleIfOpen);
   }
 
-  /** A middleware may have waited for so long that the cluster is closed. */
+  /** The cluster may have been closed while a middleware waited. */
   function handleIfOpen(request: ApiRequest): MaybePromise<ApiResponse> {
     if (isClosed) throw closing.reason;
     return handle(request);
@@ -63,11 +63,11 @@ export function receiver(parts: ReceiverParts): Receiver {
     try {
       answered = respond(context, request);
     } catch (error) {
-      attendants.settle();
+      reconcilers.reconcile();
       throw error;
     }
-    if (isPromise(answered)) return answered.finally(() => attendants.settle());
-    attendants.settle();
+    if (isPromise(answered)) return answered.finally(() => reconcilers.reconcile());
+    reconcilers.reconcile();
     return answered;
   });
 

@@ -1,6 +1,6 @@
 /**
- * Attendants at work: kinds whose objects change what the server does are asked, after each write of such objects, to
- * bring the server in line. See `kinds/attendant.ts`.
+ * Runs the server reconcilers: kinds whose objects change what the server does (CRDs, API services) bring the server in
+ * line after each write of such objects. The contract is in `kinds/reconciler.ts`.
  */
 
 import type { Kind } from '../kinds/kind.js';
@@ -24,129 +24,129 @@ import { NO_PLUGINS } from './plugins.js';
 import { objectReader } from './strategy-context.js';
 import { deleteCollection } from './verbs/delete-collection.js';
 
-/** Attendants of kinds that bring none of their own, where somebody wants them. */
+/** Optional reconcilers for kinds that declare none. */
 export type ExtraReconcilers = ReadonlyMap<Kind, (server: ReconcilerHost) => ServerReconciler>;
 
 export class ServerReconcilers {
   readonly #context: ServerContext;
-  readonly #outside: ExternalCalls;
-  readonly #more: ExtraReconcilers;
+  readonly #external: ExternalCalls;
+  readonly #extra: ExtraReconcilers;
   #kinds: readonly ServedKind[] = [];
-  #attendants = new Map<Kind, ServerReconciler>();
-  #isSettling = false;
-  /** All that attendants have ever looked at. */
-  readonly #seen = new Set<string>();
-  /** Of all that. */
+  #reconcilers = new Map<Kind, ServerReconciler>();
+  #isReconciling = false;
+  /** All tables that a reconciler has read. */
+  readonly #watchedTables = new Set<string>();
+  /** Changes when one of these tables changes. */
   readonly #mark: Mark;
-  /** Its value when nothing was left to do. */
-  #settledAt = -1;
+  /** The mark when nothing was left to do. */
+  #reconciledAt = -1;
   readonly #timers = new Set<Undo>();
 
-  /** The context is used without its plugins: what attendants do, the server does. */
-  constructor(context: ServerContext, outside: ExternalCalls, more: ExtraReconcilers = new Map()) {
-    this.#more = more;
+  /** Reconcilers act as the server itself, so the context is used without its plugins. */
+  constructor(context: ServerContext, external: ExternalCalls, extra: ExtraReconcilers = new Map()) {
+    this.#extra = extra;
     this.#context = { ...context, admission: NO_PLUGINS, pluginsMayWait: () => false };
-    this.#outside = outside;
+    this.#external = external;
     this.#mark = context.store.markOf([]);
   }
 
-  /** Called after every request, and whenever the store has another state. `isDue`: somebody has waited for this moment. */
-  settle(isDue = false): void {
-    if (this.#isSettling || (!isDue && this.#isSettled())) return;
-    this.#isSettling = true;
+  /** Called after every request, and after a restore. `isDue`: a timer of a reconciler has fired. */
+  reconcile(isDue = false): void {
+    if (this.#isReconciling || (!isDue && this.#isUpToDate())) return;
+    this.#isReconciling = true;
     try {
-      // What one of them has done may concern another; each ends where there is nothing left to do.
+      // A reconciler may create work for another; the loop ends when nothing changes any more.
       const { store, registry } = this.#context;
       for (let seen = -1; seen !== store.revision || this.#kinds !== registry.all(); ) {
         seen = store.revision;
-        this.#meetKinds();
-        for (const attendant of this.#attendants.values()) this.#letSettle(attendant);
+        this.#addReconcilers();
+        for (const reconciler of this.#reconcilers.values()) this.#run(reconciler);
       }
-      this.#settledAt = this.#mark.value;
+      this.#reconciledAt = this.#mark.value;
     } finally {
-      this.#isSettling = false;
+      this.#isReconciling = false;
     }
   }
 
-  /** Nothing has changed that anybody looks at: so after nearly every request. */
-  #isSettled(): boolean {
+  /** True after nearly every request: no table that a reconciler reads has changed. */
+  #isUpToDate(): boolean {
     const { store, registry } = this.#context;
-    if (this.#mark.value !== this.#settledAt) return false;
-    // What a journal did not take is tried again.
+    if (this.#mark.value !== this.#reconciledAt) return false;
+    // With a journal, writes that the journal rejected are retried.
     return this.#kinds === registry.all() && store.journal === undefined;
   }
 
-  /** What it does follows from a write that has happened, so whoever wrote is not told of its failure. */
-  #letSettle(attendant: ServerReconciler): void {
+  /** The client's write has succeeded already, so a journal failure here is not reported to it. */
+  #run(reconciler: ServerReconciler): void {
     try {
-      attendant.reconcile();
+      reconciler.reconcile();
     } catch (error) {
-      // It tries again after the next write, or when the journal is opened again.
+      // It runs again after the next write, or when the journal is opened again.
       if (!(error instanceof JournalError)) throw error;
     }
   }
 
-  /** Everything may be different: after a restore. */
+  /** Discards all state of the reconcilers; after a restore. */
   startOver(): void {
-    this.#context.registry.disown();
+    this.#context.registry.removeAllOwned();
     this.close();
     this.#kinds = [];
-    this.#attendants = new Map();
-    this.settle();
+    this.#reconcilers = new Map();
+    this.reconcile();
   }
 
-  /** Nobody is waked any more. */
+  /** Cancels all timers. */
   close(): void {
     for (const undo of [...this.#timers]) undo();
     this.#timers.clear();
   }
 
-  #meetKinds(): void {
+  #addReconcilers(): void {
     const kinds = this.#context.registry.all();
     if (kinds === this.#kinds) return;
     this.#kinds = kinds;
-    // Through the stored form where that is served, through another version where the release has no more than that.
-    const attended = [...kinds.filter(({ storageKind }) => storageKind === undefined), ...kinds];
-    for (const served of attended) {
+    // A reconciler uses the storage version where it is served, and another version where a release serves no other.
+    const storageVersionsFirst = [...kinds.filter(({ storageKind }) => storageKind === undefined), ...kinds];
+    for (const served of storageVersionsFirst) {
       const { kind } = served.storageKind ?? served;
-      if (this.#attendants.has(kind)) continue;
-      const attend = kind.reconciler ?? this.#more.get(kind);
-      if (attend !== undefined) this.#attendants.set(kind, attend(this.#serverFor(served)));
+      if (this.#reconcilers.has(kind)) continue;
+      const create = kind.reconciler ?? this.#extra.get(kind);
+      if (create !== undefined) this.#reconcilers.set(kind, create(this.#hostFor(served)));
     }
   }
 
-  #serverFor(attended: ServedKind): ReconcilerHost {
+  #hostFor(reconciled: ServedKind): ReconcilerHost {
     const context = this.#context;
     const { registry, store, dialect } = context;
-    // Asked after every write: the place of a resource is worked out once.
-    const places = new WeakMap<GroupResource, string>();
-    const place = (resource: GroupResource): string => {
-      let known = places.get(resource);
-      if (known === undefined) {
-        known = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
-        places.set(resource, known);
+    // Cached, because reconcilers ask after every write.
+    const tables = new WeakMap<GroupResource, string>();
+    const tableOf = (resource: GroupResource): string => {
+      let table = tables.get(resource);
+      if (table === undefined) {
+        table = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
+        tables.set(resource, table);
       }
-      return known;
+      return table;
     };
     const objects = objectReader(store, registry);
     return {
       dialect,
       objects: {
         get: (address) => {
-          this.#look(place(address));
+          this.#watch(tableOf(address));
           return objects.get(address);
         },
         list: (resource, namespace) => {
-          this.#look(place(resource));
+          this.#watch(tableOf(resource));
           return objects.list(resource, namespace);
         },
       },
-      external: this.#outside,
+      external: this.#external,
       clock: context.clock,
       now: () => writeContext(context).now,
-      serve: (owner, kinds, stored) => registry.serve(owner, kinds, stored),
+      serve: (owner, kinds, stored) => registry.setOwned(owner, kinds, stored),
       endWatches: (resource) => {
-        const name = place(resource);
+        const name = tableOf(resource);
         for (const watch of [...context.watches]) if (watch.storage === name) watch.finish(store.revision);
       },
       unownedKinds: (group) => {
@@ -154,15 +154,15 @@ export class ServerReconcilers {
         return served.map(({ kind }) => kind);
       },
       writeStatus: (object, change, appliedBy) => {
-        if (appliedBy === undefined) this.#writeStatus(attended, object, change);
-        else this.#applyStatus(attended, object, { change, manager: appliedBy });
+        if (appliedBy === undefined) this.#writeStatus(reconciled, object, change);
+        else this.#applyStatus(reconciled, object, { change, manager: appliedBy });
       },
       create: (draft, manager = SERVER_MANAGER) => {
-        this.#carryOut({
+        this.#dispatch({
           verb: 'create',
-          resource: attended.gvr,
+          resource: reconciled.gvr,
           options: { fieldManager: manager },
-          body: valueBody({ apiVersion: attended.apiVersion, kind: attended.gvk.kind, ...draft }),
+          body: valueBody({ apiVersion: reconciled.apiVersion, kind: reconciled.gvk.kind, ...draft }),
         });
       },
       update: (object, change, manager = SERVER_MANAGER) => {
@@ -170,26 +170,27 @@ export class ServerReconcilers {
         change(draft);
         const { name } = object.metadata;
         const options = { fieldManager: manager };
-        this.#carryOut({ verb: 'update', resource: attended.gvr, name, options, body: valueBody(draft) });
+        this.#dispatch({ verb: 'update', resource: reconciled.gvr, name, options, body: valueBody(draft) });
       },
       remove: ({ metadata }) => {
-        this.#carryOut({ verb: 'delete', resource: attended.gvr, name: metadata.name, options: {} });
+        this.#dispatch({ verb: 'delete', resource: reconciled.gvr, name: metadata.name, options: {} });
       },
       kinds: () => registry.all(),
-      wakeAfter: (afterMs) => this.#wake(afterMs),
+      wakeAfter: (afterMs) => this.#wakeAfter(afterMs),
       deleteAll: (resource) => this.#deleteAll(resource),
       writeCount: (resource) => {
-        this.#look(place(resource));
-        return store.lastChange(place(resource));
+        this.#watch(tableOf(resource));
+        return store.lastChange(tableOf(resource));
       },
     };
   }
 
-  #look(table: string): void {
-    if (this.#seen.has(table)) return;
-    this.#seen.add(table);
+  /** From now on a change of the table makes the reconcilers run. */
+  #watch(table: string): void {
+    if (this.#watchedTables.has(table)) return;
+    this.#watchedTables.add(table);
     this.#context.store.extend(this.#mark, table);
-    this.#settledAt = -1;
+    this.#reconciledAt = -1;
   }
 
   #writeStatus(served: ServedKind, object: ApiObject, change: (draft: DraftObject) => void): void {
@@ -203,36 +204,36 @@ export class ServerReconcilers {
       options: { fieldManager: SERVER_MANAGER },
       body: valueBody(draft),
     };
-    this.#carryOut(request);
+    this.#dispatch(request);
   }
 
-  #carryOut(request: ApiRequest): void {
-    const answered = dispatch(this.#context, request);
-    invariant(!isPromise(answered), 'without plugins nothing is waited for');
+  #dispatch(request: ApiRequest): void {
+    const response = dispatch(this.#context, request);
+    invariant(!isPromise(response), 'a request without plugins is synchronous');
   }
 
-  #wake(afterMs: number): Undo {
-    const end = (): void => {
+  #wakeAfter(afterMs: number): Undo {
+    const cancel = (): void => {
       stop();
-      this.#timers.delete(end);
+      this.#timers.delete(cancel);
     };
-    const due = (): void => {
-      this.#timers.delete(end);
-      this.settle(true);
+    const onTimer = (): void => {
+      this.#timers.delete(cancel);
+      this.reconcile(true);
     };
-    const stop = this.#context.clock.after(afterMs, due, { background: true });
-    this.#timers.add(end);
-    return end;
+    const stop = this.#context.clock.after(afterMs, onTimer, { background: true });
+    this.#timers.add(cancel);
+    return cancel;
   }
 
   #applyStatus(
     served: ServedKind,
     { metadata }: ApiObject,
-    about: { readonly change: (draft: DraftObject) => void; readonly manager: string },
+    { change, manager }: { readonly change: (draft: DraftObject) => void; readonly manager: string },
   ): void {
     const { name, namespace } = metadata;
     const draft = { apiVersion: served.apiVersion, kind: served.gvk.kind, metadata: { name } } as DraftObject;
-    about.change(draft);
+    change(draft);
     const request: ApiRequest = {
       verb: 'patch',
       patchType: 'apply',
@@ -240,14 +241,14 @@ export class ServerReconcilers {
       subresource: 'status',
       name,
       ...(namespace === undefined ? {} : { namespace }),
-      options: { fieldManager: about.manager, force: true },
+      options: { fieldManager: manager, force: true },
       body: valueBody(draft),
     };
-    this.#carryOut(request);
+    this.#dispatch(request);
   }
 
   #deleteAll(resource: GroupResource): void {
-    const served = this.#context.registry.storedForm(resource);
+    const served = this.#context.registry.storageKindOf(resource);
     if (served === undefined) return;
     const namespaces = new Set(
       this.#context.store.list({ resource: served.storage }).items.map(({ metadata }) => metadata.namespace ?? ''),
@@ -260,7 +261,7 @@ export class ServerReconcilers {
         options: {},
       };
       const deleted = deleteCollection(this.#context, request, served);
-      invariant(!isPromise(deleted), 'objects in their stored form need no conversion');
+      invariant(!isPromise(deleted), 'objects in their storage version need no conversion');
     }
   }
 }

@@ -37,13 +37,13 @@ export function registeredType(gvk: GroupVersionKind, { registry, served }: Read
   const unserved = unservedTypes(dialect).get(apiVersionOf(gvk));
   const at = unserved?.get(kind);
   if (at !== undefined) return { goType, groupKind: { group: at, kind } };
-  if (registry.isOff(gvk)) return { goType, groupKind: { group, kind } };
+  if (registry.isDisabled(gvk)) return { goType, groupKind: { group, kind } };
   if (unserved === undefined && !hasVersion(registry, gvk)) return undefined;
   if (IN_EVERY_VERSION.has(kind)) return { goType: `v1.${kind}` };
   if (group === '' && version === 'v1' && IN_CORE.has(kind)) return { goType };
   if (!kind.endsWith('List')) return undefined;
   const item = { ...gvk, kind: kind.slice(0, -'List'.length) };
-  const isList = registry.byKind(item)?.verbs.includes('list') || unserved?.has(item.kind) || registry.isOff(item);
+  const isList = registry.byKind(item)?.verbs.includes('list') || unserved?.has(item.kind) || registry.isDisabled(item);
   return isList ? { goType } : undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Who manages the number of replicas, seen from both sides: the object below and the view above it. The view has
- * managers of its own only for the moment in which it is written. spec: scale
+ * Maps field managers of `replicas` between an object and its Scale view. A view has managers only while it is being
+ * written. spec: scale
+ * upstream: apimachinery/pkg/util/managedfields/scalehandler.go
  */
 import {
   difference,
@@ -15,14 +16,14 @@ import { type Manager, type Managers, managerKey } from '../merge/apply/managers
 const REPLICAS = setOfFields(['spec.replicas']);
 
 export interface ScaleOwnership {
-  /** Of the object below. */
+  /** The managers of the object. */
   readonly managers: Managers;
   readonly replicasPath: readonly string[];
-  /** Whether the object is served in a version, in which `replicasPath` then leads to the replicas. */
+  /** Whether the object is served in a version; `replicasPath` is valid in all served versions. */
   readonly isServed: (apiVersion: string) => boolean;
 }
 
-/** Those who own the replicas below own them in the view. */
+/** The managers of the view: those that own the replicas of the object. */
 export function managersAbove(below: ScaleOwnership, viewVersion: string): Managers {
   const path = setOfPath(below.replicasPath);
   const above = new Map<string, Manager>();
@@ -34,7 +35,7 @@ export function managersAbove(below: ScaleOwnership, viewVersion: string): Manag
   return above;
 }
 
-/** Whoever lost the replicas in the view has lost them below, and whoever won them there has them now. */
+/** The managers of the object after its view was written: who lost or gained the replicas in the view does so in the object. */
 export function managersBelow(before: ScaleOwnership, above: Managers, apiVersion: string): Managers {
   const path = setOfPath(before.replicasPath);
   const below = new Map<string, Manager>();
@@ -47,8 +48,8 @@ export function managersBelow(before: ScaleOwnership, above: Managers, apiVersio
   for (const [key, manager] of above) {
     if (!has(manager.fields, REPLICAS) || before.managers.has(key)) continue;
     const { time: _time, ...identity } = manager;
-    // The reference server forgets when that was. One that updates is another manager in every version: it comes back
-    // under its old name beside its other fields, until the next write takes the two for one and forgets the first.
+    // The reference server drops the time. An Update manager has one entry per version, so it can appear twice here
+    // until the next write merges the entries.
     below.set(key, { ...identity, apiVersion, fields: path });
   }
   return below;

@@ -1,6 +1,6 @@
 /**
- * What strategies and actions may do beyond their own object: look at others, and change some. Every change is one
- * compare-and-swap in the same instant, without admission: whoever asks has been admitted already.
+ * What strategies and actions can do beyond their own object: read others and change some. Each change is a synchronous
+ * compare-and-swap without admission, because the request itself was admitted.
  */
 import type { DeletionRequest, StrategyContext } from '../kinds/kind.js';
 import type { ObjectAddress, ObjectReader, Objects } from '../kinds/objects.js';
@@ -10,17 +10,17 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
 import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
+import { pinHiddenClass } from '../util/hidden-class.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
-import { pinHiddenClass } from '../util/hidden-class.js';
 import { NO_PLUGINS } from './plugins.js';
 import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
 import { ownUpdated } from './steps/own.js';
 import { seal } from './steps/seal.js';
 import { startWrite, type WriteOperation } from './write-operation.js';
 
-/** A client's delete, handed in by who has it: it may itself need what stands here. */
+/** `deleteObject` of `deletion.ts`, passed in to avoid an import cycle. */
 export type DeleteObject = (name: string, deletion: DeletionRequest, write: WriteOperation) => MaybePromise<unknown>;
 
 export function strategyContext(write: WriteOperation, deleteObject: DeleteObject): StrategyContext {
@@ -43,7 +43,7 @@ export function strategyContext(write: WriteOperation, deleteObject: DeleteObjec
   };
 }
 
-/** Reads for whoever may only look. */
+/** Read-only access to all stored objects. */
 export function objectReader(store: Store, registry: Registry): ObjectReader {
   return {
     get: (address) => readAt(address, store, registry),
@@ -52,7 +52,7 @@ export function objectReader(store: Store, registry: Registry): ObjectReader {
 }
 
 function readAt(address: ObjectAddress, store: Store, registry: Registry): ApiObject | undefined {
-  const form = registry.storedForm(address);
+  const form = registry.storageKindOf(address);
   if (form === undefined) return undefined;
   return store.get({ resource: form.storage, namespace: address.namespace, name: address.name });
 }
@@ -62,13 +62,13 @@ function readAll(
   namespace: string | undefined,
   { store, registry }: { readonly store: Store; readonly registry: Registry },
 ): readonly ApiObject[] {
-  const form = registry.storedForm(resource);
+  const form = registry.storageKindOf(resource);
   if (form === undefined) return [];
   const range = form.namespaced && namespace !== undefined ? { namespace } : {};
   return store.list({ resource: form.storage, ...range }).items;
 }
 
-/** Of kinds that are not served. */
+/** The index of a kind that is not served. */
 const NO_KEYS = { has: () => false };
 
 export function objectsFor(write: WriteOperation, deleteObject: DeleteObject): Objects {
@@ -97,12 +97,12 @@ class ObjectsOfJob implements Objects {
 
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key> {
     const { store, registry } = this.#write.server;
-    const stored = registry.storedForm(resource);
+    const stored = registry.storageKindOf(resource);
     return stored === undefined ? NO_KEYS : store.index(stored.storage, keysOf);
   }
 
   serves(resource: GroupResource): boolean {
-    return this.#write.server.registry.storedForm(resource) !== undefined;
+    return this.#write.server.registry.storageKindOf(resource) !== undefined;
   }
 
   resourceOf(gvk: GroupVersionKind): string | undefined {
@@ -164,7 +164,7 @@ class ObjectsOfJob implements Objects {
 
   #jobFor(address: ObjectAddress): WriteOperation {
     const { server, request, dryRun } = this.#write;
-    const served = server.registry.storedForm(address);
+    const served = server.registry.storageKindOf(address);
     invariant(served !== undefined, `${address.resource} are served`);
     return startWrite(server, { ...request, namespace: address.namespace }, { served, dryRun });
   }
@@ -180,7 +180,7 @@ function commitChange(
   return commitDraft(changed(before), before, write);
 }
 
-/** The object and its parts (metadata, spec, status) are copies; what stands deeper is the stored object's own. */
+/** Copies the object and its top-level parts (metadata, spec, status); deeper values are shared with the stored object. */
 function copyOfParts(object: ApiObject): DraftObject {
   const copy: MutableRecord = { ...object };
   for (const name in copy) if (isRecord(copy[name])) copy[name] = { ...copy[name] };

@@ -9,7 +9,7 @@ export function unknownResource(registry: Registry, wanted: GroupVersionResource
   const { group, version, resource } = wanted;
   const what = qualifiedResource({ group, resource });
   return notFound(
-    registry.whyUnavailable(wanted) ?? `${what} in version ${version} is not installed (cluster.install)`,
+    registry.unavailableReason(wanted) ?? `${what} in version ${version} is not installed (cluster.install)`,
   );
 }
 

@@ -1,6 +1,5 @@
 /**
- * One write on its way through the steps: what was asked, of whom, with which options, and what to tell the client
- * beside the answer.
+ * One write on its way through the pipeline: its request, kind, user and options, and the warnings for the client.
  */
 
 import { ADMINISTRATOR } from '../auth/identity.js';
@@ -18,19 +17,19 @@ export interface WriteOperation {
   readonly user: User;
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
-  /** Time and names, for the kind's strategy. */
+  /** Time, dialect and feature gates for the kind's strategy. */
   readonly context: WriteContext;
-  /** In order; repeats are dropped when the answer is made. */
+  /** In order; the response drops duplicates. */
   readonly warnings: string[];
-  /** What plugins want to be done in the instant of the commit. */
+  /** Functions of plugins that run with the commit: quota charges. */
   readonly effects: (() => void)[];
-  /** The options of a delete, as plugins see them. */
+  /** The DeleteOptions, as plugins see them. */
   readonly deletion: Readonly<Record<string, unknown>> | undefined;
-  /** One object of many that are deleted together: plugins are asked about the collection. */
+  /** Part of a deletecollection: mutating plugins see the request for the collection only. */
   readonly isCollectionDelete: boolean;
 }
 
-/** Whether another write may come in between: a plugin, or a conversion, may make this one wait. */
+/** Whether another write may happen before this one commits, because a plugin or a conversion is asynchronous. */
 export function mayRace({ server, served }: WriteOperation): boolean {
   return server.pluginsMayWait(served) || served.kind.custom?.mayWait === true;
 }

@@ -8,8 +8,8 @@ import type { GroupVersionKind } from '../../meta/gvk.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { pinHiddenClass } from '../../util/hidden-class.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { metaGroup } from '../context.js';
 import type { WriteOperation } from '../write-operation.js';
 import { redecodeInPlace } from './redecode.js';
@@ -59,7 +59,7 @@ export function admit(
 
 /** While an object is converted, a plugin that has nothing to do may get something to do. */
 function pluginsFor({ served, server: { admission } }: WriteOperation): readonly AdmissionPlugin[] {
-  return served.kind.custom?.mayWait === true ? admission.all : admission.awake();
+  return served.kind.custom?.mayWait === true ? admission.all : admission.active();
 }
 
 /** Does what plugins asked for with {@link AdmissionRequest.whenStored}. Nothing may be waited for between this and the commit. */

@@ -21,11 +21,11 @@ import {
   writeManagers,
 } from '../../merge/apply/managers.js';
 import {
+  entriesAfterOwnChange,
+  IncompatibleVersionError,
   managersAfterAnyUpdate,
   managersAfterUpdate,
-  entriesAfterOwnChange,
   reconcileFieldSets,
-  IncompatibleVersionError,
   type Versioned,
   type Versions,
 } from '../../merge/apply/ownership.js';

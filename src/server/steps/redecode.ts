@@ -19,13 +19,13 @@ export function redecodeMutated(draft: DraftObject, write: WriteOperation): Draf
 
 /** Whether a plugin of a user may have changed the draft. The built-in plugins keep it well formed. */
 export function needsRedecoding({ admission, view }: Pick<ServerContext, 'admission' | 'view'>): boolean {
-  const awake = admission.awake();
-  let plugins = unknownMutators.get(awake);
+  const active = admission.active();
+  let plugins = unknownMutators.get(active);
   if (plugins === undefined) {
-    plugins = awake.filter(
+    plugins = active.filter(
       ({ mutate, changesNothing, isBuiltIn }) => mutate !== undefined && changesNothing !== true && isBuiltIn !== true,
     );
-    unknownMutators.set(awake, plugins);
+    unknownMutators.set(active, plugins);
   }
   for (const { changesNothing } of plugins) {
     if (typeof changesNothing !== 'function' || !changesNothing(view)) return true;

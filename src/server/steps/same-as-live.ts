@@ -1,7 +1,7 @@
 /**
  * Whether a write changes anything. One that does not is answered with what is there, and nothing is stored.
  */
-import { type FieldSet, EMPTY_SET, sameSet } from '../../merge/apply/field-set.js';
+import { EMPTY_SET, type FieldSet, sameSet } from '../../merge/apply/field-set.js';
 import type { Entries } from '../../merge/apply/managers.js';
 import type { ApiObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';

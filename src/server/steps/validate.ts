@@ -13,8 +13,8 @@ import { bodyProblems } from '../../schema/rules.js';
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
-import { encodeSorted, isRecord } from '../../util/json.js';
 import { append } from '../../util/arrays.js';
+import { encodeSorted, isRecord } from '../../util/json.js';
 import type { WriteTarget } from '../write.js';
 import type { WriteOperation } from '../write-operation.js';
 import {

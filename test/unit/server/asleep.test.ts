@@ -95,7 +95,7 @@ test('clusters of one chain share the lists of who is awake', async () => {
   const chain = [mutatingAdmissionWebhook, { name: 'Other', isBuiltIn: true }];
   const clock = one.clock;
   const lists = [one, other].map(({ dialect }) =>
-    pluginsOf(chain, new Store({ clock, maxAgeMs: 1, maxEvents: 1 }), dialect).awake(),
+    pluginsOf(chain, new Store({ clock, maxAgeMs: 1, maxEvents: 1 }), dialect).active(),
   );
   expect(lists[0]).toEqual([{ name: 'Other', isBuiltIn: true }]);
   expect(lists[1]).toBe(lists[0]);

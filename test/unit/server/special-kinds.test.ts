@@ -5,7 +5,7 @@ import { testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../../src/kinds/define-kind.js';
-import type { PowerContext } from '../../../src/kinds/kind.js';
+import type { StrategyContext } from '../../../src/kinds/kind.js';
 import { invalid } from '../../../src/meta/field-error.js';
 import { always, int32, optional } from '../../../src/schema/hints.js';
 import { type as typeNamed } from '../../../src/schema/type.js';
@@ -32,9 +32,7 @@ const scale = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
   kind: 'Size',
   scope: 'Namespaced',
   body: () => ({ value: int32() }),
-  strategy: {
-    validate: (object) => ((object['value'] as number) < 0 ? [invalid('value', object['value'], 'too small')] : []),
-  },
+  strategy: {create: { validate: (object) => ((object['value'] as number) < 0 ? [invalid('value', object['value'], 'too small')] : []) }},
 });
 const order = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
   apiVersion: 'example.com/v1',
@@ -43,7 +41,7 @@ const order = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
   body: () => ({ what: optional(z.string()) }),
 });
 
-let ran: PowerContext | undefined;
+let ran: StrategyContext | undefined;
 let released: string[] = [];
 
 const Gadget: Kind<Gadget, GadgetInput, 'Namespaced', 'size' | 'order'> = defineBuiltIn({
@@ -51,13 +49,11 @@ const Gadget: Kind<Gadget, GadgetInput, 'Namespaced', 'size' | 'order'> = define
   kind: 'Gadget',
   scope: 'Namespaced',
   body: () => ({ spec: always(spec()) }),
-  strategy: {
-    generation: (next, live) => (next['spec'] as Spec).size !== (live['spec'] as Spec).size,
-    gracePeriod: (_live, asked) => asked ?? 30,
-    selectableFields: { 'spec.size': (object) => String((object['spec'] as Spec).size ?? 0) },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
-    release: (gone) => released.push(gone.metadata.name),
-  },
+  strategy: {write: { generation: (next, live) => (next['spec'] as Spec).size !== (live['spec'] as Spec).size,
+release: (gone) => released.push(gone.metadata.name) },
+delete: { gracePeriod: (_live, asked) => asked ?? 30 },
+read: { selectableFields: { 'spec.size': (object) => String((object['spec'] as Spec).size ?? 0) },
+unknownFieldLabel: (field) => `field label not supported: ${field}` }},
   subresources: {
     size: {
       type: 'view',
@@ -93,10 +89,8 @@ const OldGadget: Kind<OldGadget, OldGadgetInput, 'Namespaced', never> = anotherV
   apiVersion: 'example.com/v1',
   body: () => ({ width: optional(int32()) }),
   subresources: {},
-  strategy: {
-    generation: (next, live) => next['width'] !== live['width'],
-    selectableFields: { width: (object) => String(object['width'] ?? 0) },
-  },
+  strategy: {write: { generation: (next, live) => next['width'] !== live['width'] },
+read: { selectableFields: { width: (object) => String(object['width'] ?? 0) } }},
   toStored(draft) {
     draft['spec'] = draft['width'] === undefined ? {} : { size: draft['width'] };
     delete draft['width'];
