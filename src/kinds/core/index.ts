@@ -1,5 +1,5 @@
 /**
- * The core group.
+ * The kinds of the core group.
  */
 import type { Kind } from '../kind.js';
 import { ComponentStatus } from './v1/component-status.js';

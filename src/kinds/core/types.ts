@@ -1,5 +1,5 @@
 /**
- * The types that objects of the group are made of, by the names of the API.
+ * The types of the fields of core kinds, under their API names.
  */
 export type { EndpointAddressInput, EndpointPortInput, EndpointSubsetInput } from './v1/endpoints.js';
 export type { EventSourceInput } from './v1/event.js';

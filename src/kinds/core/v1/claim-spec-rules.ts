@@ -1,8 +1,8 @@
 /**
- * What a claim's spec gets when it leaves things out, and the rules it must meet: for claims themselves, for the claims
- * of ephemeral volumes, and for the claim templates of a StatefulSet.
+ * Defaulting and validation of the spec of a PersistentVolumeClaim, for claims, ephemeral volumes and the claim templates
+ * of StatefulSets.
  *
- * A data source may be named in two ways, `dataSource` and `dataSourceRef`; claims (not templates) show both, see
+ * A data source can be specified as `dataSource` or `dataSourceRef`. In claims (not in templates) both are set, see
  * {@link normalizeDataSources}.
  */
 
@@ -22,30 +22,30 @@ import type { PersistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>;
 type DataSourceRef = NonNullable<PersistentVolumeClaimSpec['dataSourceRef']>;
 
-/** What the rules of a claim's spec need to know besides it. */
+/** What validation of a claim spec needs besides the spec. */
 export interface ClaimSpecContext {
   readonly dialect: Dialect;
   readonly features: FeatureGates;
-  /** An update may keep selector values that no label can have, if the claim had such before. */
+  /** Set for updates of claims that already have invalid selector values. */
   readonly allowInvalidSelectorValues?: boolean | undefined;
-  /** An update of a claim with a data source in some group does not look at the group again. */
+  /** Set for updates of claims that already have a data source with an API group. */
   readonly allowInvalidApiGroup?: boolean | undefined;
-  /** A class of volume attributes is looked at although the gate is off, because the claim had one before. */
+  /** Validate the VolumeAttributesClass although its gate is disabled, because the live claim has one. */
   readonly checkAttributesClass?: boolean | undefined;
 }
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const VOLUME_MODES = ['Block', 'Filesystem'];
 
-/** Completes a spec in place. Everything that does not depend on other fields stands in the schema. */
+/** Sets the defaults of a spec in place. Defaults that do not depend on other fields are part of the schema. */
 export function claimSpecDefaults(spec: PersistentVolumeClaimSpec): void {
   for (const amounts of [spec.resources?.limits, spec.resources?.requests]) roundResourceList(amounts);
-  // No group is written as null, and in its place: first.
+  // An absent apiGroup is null on the wire, as the first field.
   if (spec.dataSource !== undefined) spec.dataSource = { apiGroup: null, ...spec.dataSource };
   if (spec.dataSourceRef !== undefined) spec.dataSourceRef = { apiGroup: null, ...spec.dataSourceRef };
 }
 
-/** The rules of a claim's spec at `path`, in the order of the reference server. */
+/** Validates a claim spec at `path`, in the reference server's order. */
 export function claimSpecProblems(
   path: string,
   spec: PersistentVolumeClaimSpec,
@@ -77,7 +77,7 @@ export function claimSpecProblems(
   return found;
 }
 
-/** The rule of every list of access modes; every fault is reported at the list. */
+/** Validates access modes. All errors are reported at the list. */
 export function accessModeProblems(path: string, modes: readonly string[]): FieldError[] {
   const found = modes
     .filter((mode) => !ACCESS_MODES.includes(mode))
@@ -93,7 +93,7 @@ export function volumeModeProblems(path: string, mode: string): FieldError[] {
   return VOLUME_MODES.includes(mode) ? [] : [notSupported(path, mode, VOLUME_MODES)];
 }
 
-/** Names of classes of storage and of volume attributes. */
+/** Validates the name of a StorageClass or VolumeAttributesClass. */
 export function classNameProblems(path: string, name: string): FieldError[] {
   return dnsSubdomainProblems(name).map((problem) => invalid(path, name, problem));
 }
@@ -136,18 +136,18 @@ function bothSourcesProblems(
 ): FieldError[] {
   if (source === undefined || ref === undefined) return [];
   if (ref.namespace) {
-    return [invalid(path, sourcePathDump(), 'may not be specified when dataSourceRef.namespace is specified')];
+    return [invalid(path, goSyntaxDataSourcePath(), 'may not be specified when dataSourceRef.namespace is specified')];
   }
   const same = (source.apiGroup ?? null) === (ref.apiGroup ?? null) && source.kind === ref.kind;
-  return same && source.name === ref.name ? [] : [invalid(path, sourcePathDump(), 'must match dataSourceRef')];
+  return same && source.name === ref.name ? [] : [invalid(path, goSyntaxDataSourcePath(), 'must match dataSourceRef')];
 }
 
-/** The server shows the path as a value here, with an address in its memory. */
-function sourcePathDump() {
+/** The reference server passes the field path as the value here. It prints as Go's `%#v`, with a pointer address. */
+function goSyntaxDataSourcePath() {
   return verbatim('field.Path{name:"dataSource", index:"", parent:(*field.Path)(0xc000000000)}');
 }
 
-/** Takes away what gates forbid, unless the spec before had it. `live` is absent for new claims. */
+/** Removes fields whose feature gate is disabled, unless the live spec has them. `live` is absent for new claims. */
 export function dropDisabledClaimFields(
   spec: PersistentVolumeClaimSpec,
   live: PersistentVolumeClaimSpec | undefined,
@@ -163,8 +163,8 @@ export function dropDisabledClaimFields(
 }
 
 /**
- * Makes the two ways to name a data source agree. A `dataSource` that is neither a claim nor a snapshot was always
- * ignored, and still is, when it stands alone and the claim had no source before.
+ * Makes `dataSource` and `dataSourceRef` agree. For backward compatibility, a `dataSource` that is neither a claim nor a
+ * snapshot is dropped if it is set alone and the live claim has no source.
  */
 export function normalizeDataSources(
   spec: PersistentVolumeClaimSpec,
@@ -177,15 +177,15 @@ export function normalizeDataSources(
   }
   const { dataSource, dataSourceRef } = spec;
   if (dataSource !== undefined && dataSourceRef === undefined) {
-    placeSources(spec, dataSource, { ...dataSource });
+    setDataSources(spec, dataSource, { ...dataSource });
   } else if (dataSource === undefined && dataSourceRef !== undefined && !dataSourceRef.namespace) {
     const { apiGroup = null, kind, name } = dataSourceRef;
-    placeSources(spec, { apiGroup, kind, name }, dataSourceRef);
+    setDataSources(spec, { apiGroup, kind, name }, dataSourceRef);
   }
 }
 
-/** Both, in their places on the wire: only the class of volume attributes comes after them. */
-function placeSources(spec: PersistentVolumeClaimSpec, source: DataSource, ref: DataSourceRef): void {
+/** Sets both fields in wire order, before `volumeAttributesClassName`. */
+function setDataSources(spec: PersistentVolumeClaimSpec, source: DataSource, ref: DataSourceRef): void {
   const { volumeAttributesClassName } = spec;
   delete spec.dataSource;
   delete spec.dataSourceRef;

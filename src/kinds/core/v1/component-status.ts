@@ -1,6 +1,6 @@
 /**
- * ComponentStatus: how the parts of a control plane are. Nothing is stored; here all parts are one, so they are well
- * whenever they can be asked. spec: ComponentStatus
+ * The ComponentStatus kind: the health of control plane components. Nothing is stored; all components run in this
+ * process and are reported as healthy. spec: ComponentStatus
  */
 import * as z from 'zod';
 import { errors } from '../../../meta/errors.js';
@@ -46,15 +46,15 @@ export const ComponentStatus: Kind<ComponentStatus, ComponentStatusInput, 'Clust
   ],
   virtual: {
     get: (name) => {
-      // The one kind whose message is in the singular.
+      // The reference server's message has the singular resource name for this kind only.
       if (!COMPONENTS.includes(name)) throw errors.notFound({ group: '', resource: 'componentstatus' }, name);
-      return componentNamed(name);
+      return componentStatus(name);
     },
-    list: () => COMPONENTS.map(componentNamed),
+    list: () => COMPONENTS.map(componentStatus),
   },
 });
 
-function componentNamed(name: string): DraftObject {
+function componentStatus(name: string): DraftObject {
   const conditions = [{ type: 'Healthy', status: 'True', message: 'ok' }];
   return { apiVersion: '', kind: '', metadata: { name }, conditions };
 }

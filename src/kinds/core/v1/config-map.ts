@@ -1,5 +1,5 @@
 /**
- * ConfigMap: keys and values for programs. spec: ConfigMap
+ * The ConfigMap kind: configuration data as key-value pairs. spec: ConfigMap
  */
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -44,7 +44,7 @@ function keyCount(object: ApiObject): number {
   return Object.keys(data).length + Object.keys(binaryData).length;
 }
 
-/** All values together. */
+/** The maximum size of all values together. */
 const MAX_BYTES = 1024 * 1024;
 
 function validate(object: ApiObject): readonly FieldError[] {
@@ -57,7 +57,7 @@ function validate(object: ApiObject): readonly FieldError[] {
     }
   }
   for (const key of Object.keys(binaryData)) problems.push(...keyProblems('binaryData', key));
-  // The reference server reports this one on the object itself, whose path prints as empty brackets.
+  // The reference server reports this error at an empty path, which prints as `[]`.
   if (isTooLarge(Object.values(data), Object.values(binaryData))) problems.push(tooLong('[]', MAX_BYTES));
   return problems;
 }
@@ -67,11 +67,11 @@ function keyProblems(map: string, key: string): FieldError[] {
 }
 
 function isTooLarge(texts: readonly string[], binaries: readonly string[]): boolean {
-  // No character takes more than three bytes per unit of length, so most objects need no counting.
-  let most = 0;
-  for (const text of texts) most += text.length * 3;
-  for (const binary of binaries) most += binary.length;
-  if (most <= MAX_BYTES) return false;
+  // A UTF-16 code unit takes at upperBound three bytes in UTF-8, so this upper bound avoids counting for most objects.
+  let upperBound = 0;
+  for (const text of texts) upperBound += text.length * 3;
+  for (const binary of binaries) upperBound += binary.length;
+  if (upperBound <= MAX_BYTES) return false;
   let total = 0;
   for (const text of texts) total += byteLength(text);
   for (const binary of binaries) total += base64ByteLength(binary);

@@ -1,6 +1,7 @@
 /**
- * Lines to containers, nodes and services. The reference server hands them on to what runs there; here nothing runs, and
- * every line ends with the reason that it would give, or with ours.
+ * The connect subresources of pods, nodes and services (exec, attach, log, portforward, proxy). The reference server
+ * forwards these requests to kubelets and pods. Here nothing runs: the options are parsed and validated, and each request
+ * ends with the error that the reference server returns, or with one of our own.
  */
 import { errors, failure } from '../../../meta/errors.js';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
@@ -45,82 +46,82 @@ interface EndpointsParts {
   }[];
 }
 
-export const podConnections: Readonly<Record<string, ConnectSubresource>> = {
+export const podConnectSubresources: Readonly<Record<string, ConnectSubresource>> = {
   attach: {
     verbs: ['create', 'get'],
     optionsKind: 'PodAttachOptions',
     options: streamOptions,
-    open: (line) => toContainer(line, streamOptions(line.query).container),
+    open: (request) => connectToContainer(request, streamOptions(request.query).container),
   },
   exec: {
     verbs: ['create', 'get'],
     optionsKind: 'PodExecOptions',
     options: execOptions,
-    open: (line) => toContainer(line, execOptions(line.query).container),
+    open: (request) => connectToContainer(request, execOptions(request.query).container),
   },
   log: { verbs: ['get'], optionsKind: 'Pod', options: logOptions, open: readLog },
   portforward: {
     verbs: ['create', 'get'],
     optionsKind: 'PodPortForwardOptions',
     options: forwardOptions,
-    open: (line) => toNodeOf(podOf(line), line),
+    open: (request) => connectToNodeOf(podOf(request), request),
   },
   proxy: {
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
     optionsKind: 'PodProxyOptions',
     allowsSubpaths: true,
     options: proxyOptions,
-    open: toPod,
+    open: connectToPod,
   },
 };
 
-export const nodeConnections: Readonly<Record<string, ConnectSubresource>> = {
+export const nodeConnectSubresources: Readonly<Record<string, ConnectSubresource>> = {
   proxy: {
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
     optionsKind: 'NodeProxyOptions',
     allowsSubpaths: true,
     options: proxyOptions,
-    open: (line) => toNode(splitName(line, 'node').name, line),
+    open: (request) => connectToNode(splitName(request, 'node').name, request),
   },
 };
 
-export const serviceConnections: Readonly<Record<string, ConnectSubresource>> = {
+export const serviceConnectSubresources: Readonly<Record<string, ConnectSubresource>> = {
   proxy: {
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
     optionsKind: 'ServiceProxyOptions',
     allowsSubpaths: true,
     options: proxyOptions,
-    open: toService,
+    open: connectToService,
   },
 };
 
-function nobodyThere(what: string): never {
+function failUnconnectable(what: string): never {
   throw failure({
     code: 500,
     message: `orchplane runs no ${what}, so there is nothing to connect to (see docs/fidelity.md)`,
   });
 }
 
-function toContainer(line: ConnectRequest, container: string | undefined): void {
-  const pod = podOf(line);
+function connectToContainer(request: ConnectRequest, container: string | undefined): void {
+  const pod = podOf(request);
   checkContainer(pod, container);
-  toNodeOf(pod, line);
+  connectToNodeOf(pod, request);
 }
 
-function readLog(line: ConnectRequest): void {
-  const options = logOptions(line.query);
-  checkLogOptions(line.name, options, line.features.enabled('PodLogsQuerySplitStreams'));
-  const pod = podOf(line);
+function readLog(request: ConnectRequest): void {
+  const options = logOptions(request.query);
+  checkLogOptions(request.name, options, request.features.enabled('PodLogsQuerySplitStreams'));
+  const pod = podOf(request);
   checkContainer(pod, options.container);
-  // A pod that was never placed has said nothing yet.
-  if (nodeOf(pod) !== '') toNodeOf(pod, line);
+  // The log of a pod that is not scheduled is empty.
+  if (nodeOf(pod) !== '') connectToNodeOf(pod, request);
 }
 
-/** With one container it need not be named. */
+/** The container name is optional if the pod has one container. */
 function checkContainer(pod: ApiObject, container = ''): void {
   const { name } = pod.metadata;
   const { containers, initContainers = [], ephemeralContainers = [] } = (pod as unknown as PodParts).spec;
-  const names = [...initContainers, ...containers, ...ephemeralContainers].map((each) => each.name);
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map((container) => container.name);
   if (container !== '') {
     if (!names.includes(container)) throw errors.badRequest(`container ${container} is not valid for pod ${name}`);
   } else if (containers.length !== 1) {
@@ -129,81 +130,85 @@ function checkContainer(pod: ApiObject, container = ''): void {
   }
 }
 
-/** A line to a container needs a node first. */
-function toNodeOf(pod: ApiObject, line: ConnectRequest): void {
+/** A connection to a container goes through the kubelet of its node. */
+function connectToNodeOf(pod: ApiObject, request: ConnectRequest): void {
   const node = nodeOf(pod);
   if (node === '') throw errors.badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
-  requireNode(node, line, 'pods');
-  nobodyThere('containers');
+  requireNode(node, request, 'pods');
+  failUnconnectable('containers');
 }
 
 function nodeOf(pod: ApiObject): string {
   return (pod as unknown as PodParts).spec.nodeName ?? '';
 }
 
-function toNode(name: string, line: ConnectRequest): void {
-  requireNode(name, line);
-  nobodyThere('nodes');
+function connectToNode(name: string, request: ConnectRequest): void {
+  requireNode(name, request);
+  failUnconnectable('nodes');
 }
 
-/** What is asked of a kubelet goes to an address of its node. */
-function requireNode(name: string, line: ConnectRequest, asked = 'nodes'): void {
-  const node = find(line, { group: '', resource: 'nodes', namespace: '', name }, asked) as unknown as NodeParts;
+/** Checks that the node exists and has an address. `resource` is the resource in the error. */
+function requireNode(name: string, request: ConnectRequest, resource = 'nodes'): void {
+  const node = find(request, { group: '', resource: 'nodes', namespace: '', name }, resource) as unknown as NodeParts;
   if ((node.status?.addresses ?? []).length > 0) return;
   throw failure({ code: 500, message: 'no preferred addresses found; known addresses: []' });
 }
 
-function toPod(line: ConnectRequest): void {
-  const { name } = splitName(line, 'pod');
-  const { status } = podOf({ ...line, name }) as unknown as PodParts;
+function connectToPod(request: ConnectRequest): void {
+  const { name } = splitName(request, 'pod');
+  const { status } = podOf({ ...request, name }) as unknown as PodParts;
   const ip = parseIpSloppy(status?.podIPs?.[0]?.ip ?? status?.podIP ?? '');
   if (ip === undefined || classifyIp(ip) !== 'globalUnicast') throw errors.badRequest('address not allowed');
-  nobodyThere('containers');
+  failUnconnectable('containers');
 }
 
-/** A port by number is one of the service, which is not looked at otherwise; a name is one of the endpoints. */
-function toService(line: ConnectRequest): void {
-  const { namespace } = line;
-  const { name, port } = splitName(line, 'service');
-  const portName = /^[+-]?[0-9]+$/.test(port) ? portNamed(Number(port), { ...line, name }) : port;
-  const endpoints = find(line, { group: '', resource: 'endpoints', namespace, name }, 'services');
+/** A port number is looked up in the service, a port name in the endpoints. */
+function connectToService(request: ConnectRequest): void {
+  const { namespace } = request;
+  const { name, port } = splitName(request, 'service');
+  const portName = /^[+-]?[0-9]+$/.test(port) ? portNameOf(Number(port), { ...request, name }) : port;
+  const endpoints = find(request, { group: '', resource: 'endpoints', namespace, name }, 'services');
   const { subsets = [] } = endpoints as unknown as EndpointsParts;
-  const nobody = (whose: string) => errors.serviceUnavailable(`no endpoints available for service ${quote(whose)}`);
-  if (subsets.length === 0) throw nobody(name);
-  const isThere = subsets.some(
+  const noEndpoints = (service: string) =>
+    errors.serviceUnavailable(`no endpoints available for service ${quote(service)}`);
+  if (subsets.length === 0) throw noEndpoints(name);
+  const isAvailable = subsets.some(
     ({ addresses = [], ports = [] }) => addresses.length > 0 && ports.some((each) => (each.name ?? '') === portName),
   );
-  if (!isThere) throw nobody(line.name);
-  nobodyThere('containers');
+  if (!isAvailable) throw noEndpoints(request.name);
+  failUnconnectable('containers');
 }
 
-function portNamed(port: number, line: ConnectRequest): string {
-  const { namespace, name } = line;
-  const service = find(line, { group: '', resource: 'services', namespace, name }) as unknown as ServiceParts;
+function portNameOf(port: number, request: ConnectRequest): string {
+  const { namespace, name } = request;
+  const service = find(request, { group: '', resource: 'services', namespace, name }) as unknown as ServiceParts;
   const found = (service.spec.ports ?? []).find((each) => each.port === port);
   if (found !== undefined) return found.name ?? '';
   throw errors.serviceUnavailable(`no service port ${port} found for service ${quote(name)}`);
 }
 
-/** `name`, `name:port` or `scheme:name:port`. */
-function splitName({ name: asked }: ConnectRequest, kind: string): { readonly name: string; readonly port: string } {
-  const parts = asked.split(':');
+/** Splits `name`, `name:port` or `scheme:name:port`. */
+function splitName(
+  { name: requested }: ConnectRequest,
+  kind: string,
+): { readonly name: string; readonly port: string } {
+  const parts = requested.split(':');
   const [scheme = '', name = '', port = ''] = parts.length < 3 ? ['', ...parts] : parts;
   if (parts.length > 3 || name === '' || !['', 'http', 'https'].includes(scheme)) {
-    throw errors.badRequest(`invalid ${kind} request ${quote(asked)}`);
+    throw errors.badRequest(`invalid ${kind} request ${quote(requested)}`);
   }
   return { name, port };
 }
 
-function podOf(line: ConnectRequest): ApiObject {
-  return find(line, { group: '', resource: 'pods', namespace: line.namespace, name: line.name });
+function podOf(request: ConnectRequest): ApiObject {
+  return find(request, { group: '', resource: 'pods', namespace: request.namespace, name: request.name });
 }
 
-/** Whatever is missing on the way, it is the resource of the request that is said to be. */
-function find({ objects }: ConnectRequest, address: ObjectAddress, asked = address.resource): ApiObject {
+/** Returns the object or throws NotFound. `reported` is the resource in the error. */
+function find({ objects }: ConnectRequest, address: ObjectAddress, reported = address.resource): ApiObject {
   const found = objects.get(address);
   if (found !== undefined) return found;
-  throw errors.notFound({ group: '', resource: asked }, address.name);
+  throw errors.notFound({ group: '', resource: reported }, address.name);
 }
 
 interface StreamOptions {
@@ -214,7 +219,7 @@ interface StreamOptions {
   readonly container?: string;
 }
 
-/** Both ways out are open, whatever was asked: so the reference server fills them in. */
+/** As in the reference server, stdout and stderr are always true. */
 function streamOptions(query: ConnectQuery): StreamOptions {
   const container = query['container']?.[0];
   return {
@@ -236,10 +241,10 @@ function forwardOptions(query: ConnectQuery): { readonly ports?: readonly number
 }
 
 function readPort(text: string): number {
-  const fault = (why: string) =>
+  const parseError = (why: string) =>
     errors.badRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${quote(text)}: ${why}`);
-  if (!/^[0-9]+$/.test(text)) throw fault('invalid syntax');
-  if (BigInt(text) > MAX_PORT) throw fault('value out of range');
+  if (!/^[0-9]+$/.test(text)) throw parseError('invalid syntax');
+  if (BigInt(text) > MAX_PORT) throw parseError('value out of range');
   return Number(text);
 }
 
@@ -275,9 +280,9 @@ function logOptions(query: ConnectQuery): LogOptions {
   return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as LogOptions;
 }
 
-/** Throws where the options contradict themselves. */
-function checkLogOptions(name: string, options: LogOptions, choosesStreams: boolean): void {
-  const problems = [...amountProblems(options), ...streamProblems(options, choosesStreams)];
+/** Throws a 422 StatusError for invalid log options. */
+function checkLogOptions(name: string, options: LogOptions, isStreamSupported: boolean): void {
+  const problems = [...amountProblems(options), ...streamProblems(options, isStreamSupported)];
   if (problems.length > 0) throw errors.invalid({ group: '', kind: 'PodLogOptions' }, name, problems);
 }
 
@@ -298,11 +303,11 @@ function amountProblems({ tailLines, limitBytes, sinceSeconds, sinceTime }: LogO
   return problems;
 }
 
-function streamProblems({ stream, tailLines }: LogOptions, mayChoose: boolean): FieldError[] {
-  if (!mayChoose) return stream === undefined ? [] : [forbidden('stream', 'may not be specified')];
-  const chosen = stream ?? 'All';
-  const problems = STREAMS.includes(chosen) ? [] : [notSupported('stream', chosen, STREAMS)];
-  if (tailLines !== undefined && chosen !== 'All') {
+function streamProblems({ stream, tailLines }: LogOptions, isStreamSupported: boolean): FieldError[] {
+  if (!isStreamSupported) return stream === undefined ? [] : [forbidden('stream', 'may not be specified')];
+  const selected = stream ?? 'All';
+  const problems = STREAMS.includes(selected) ? [] : [notSupported('stream', selected, STREAMS)];
+  if (tailLines !== undefined && selected !== 'All') {
     problems.push(forbidden(EMPTY_PATH, '`tailLines` and specific `stream` are mutually exclusive for now'));
   }
   return problems;

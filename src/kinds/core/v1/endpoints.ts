@@ -1,5 +1,5 @@
 /**
- * Endpoints: the addresses behind a service, in the old form that EndpointSlice has replaced. spec: Endpoints
+ * The Endpoints kind: the addresses of a service. Deprecated in favour of EndpointSlice. spec: Endpoints
  */
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -86,7 +86,7 @@ function validateSubset(path: string, subset: EndpointSubset): FieldError[] {
     ...(isEmpty ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : []),
     ...addresses.flatMap((address, index) => validateAddress(at('addresses', index), address)),
     ...notReadyAddresses.flatMap((address, index) => validateAddress(at('notReadyAddresses', index), address)),
-    ...ports.flatMap((port, index) => validatePort(at('ports', index), port, { isNamed: ports.length > 1 })),
+    ...ports.flatMap((port, index) => validatePort(at('ports', index), port, { isNameRequired: ports.length > 1 })),
   ];
 }
 
@@ -104,12 +104,16 @@ function validateAddress(path: string, address: EndpointAddress): FieldError[] {
   return [...problems, ...specialIpProblems(ip).map((detail) => invalid(childPath(path, 'ip'), ip, detail))];
 }
 
-function validatePort(path: string, port: EndpointPort, about: { readonly isNamed: boolean }): FieldError[] {
+function validatePort(
+  path: string,
+  port: EndpointPort,
+  { isNameRequired }: { readonly isNameRequired: boolean },
+): FieldError[] {
   const { name = '', port: number, protocol, appProtocol } = port;
   const problems: FieldError[] = [];
   const namePath = childPath(path, 'name');
   if (name !== '') problems.push(...dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail)));
-  else if (about.isNamed) problems.push(required(namePath));
+  else if (isNameRequired) problems.push(required(namePath));
   if (number < 1 || number > 65535) {
     problems.push(invalid(childPath(path, 'port'), number, 'must be between 1 and 65535, inclusive'));
   }
@@ -126,7 +130,7 @@ function validatePort(path: string, port: EndpointPort, about: { readonly isName
 const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
 function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  // The service's own controller writes canonical addresses.
+  // The endpoints controller writes canonical addresses.
   if (object.metadata.labels?.[dialect.subkey('endpoints', 'managed-by')] === 'endpoint-controller') return [];
   const { subsets = [] } = object as unknown as Endpoints;
   const found: string[] = [];
@@ -140,7 +144,7 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   return found;
 }
 
-/** `10.0.0.1:80,10.0.0.2:80 + 4 more...`; what is not ready is not shown. */
+/** `10.0.0.1:80,10.0.0.2:80 + 4 more...`, without addresses that are not ready. */
 function firstAddresses(object: ApiObject): string {
   const { subsets = [] } = object as unknown as Endpoints;
   if (subsets.length === 0) return NONE;

@@ -1,6 +1,6 @@
 /**
- * Event of the core group: something that happened to an object. Events are stored in this form; the events group shows
- * the same objects with other names of fields (`events/v1/event.ts`). spec: Event
+ * The Event kind of the core group, which is the storage version. The `events` group serves the same objects with other
+ * field names (`events/v1/event.ts`). spec: Event
  */
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -60,12 +60,12 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
   strategy: {
     create: { metadata: 'plain', validate: (object) => coreProblems(object) },
     name: {
-      // Names made of other objects' names may be anything that fits a URL.
+      // Names derived from other objects' names may be any path segment.
       validate: () => [],
     },
     update: {
       createsAbsent: true,
-      // What may change of its metadata is left to the rules for any object.
+      // Metadata is validated by the general rules only.
       steps: ['change'],
       validate: (next) => coreProblems(next),
     },
@@ -83,12 +83,12 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
   },
 });
 
-/** A time with microseconds that is null on the wire when it was not given. */
+/** A time with microseconds, null on the wire if absent. */
 function microTimeOrNull(): z.ZodExactOptional<z.ZodNullable<z.ZodString>> {
   return hint(z.exactOptional(microTime().nullable()), { presence: 'always' });
 }
 
-/** Selection by the parts of the object that an event is about. */
+/** Field selectors for the fields of an object reference. */
 export function referenceSelectors(
   name: string,
   reference: (object: ApiObject) => ObjectReference,
@@ -109,17 +109,17 @@ function coreProblems(object: ApiObject): FieldError[] {
     reportingInstance,
     action,
     reason,
-    involvedObject: involvedObject,
+    involvedObject,
     hasEventTime: Boolean(eventTime),
     controller: { field: 'reportingComponent', name: reportingComponent },
     text: message,
   });
 }
 
-/** What the rules of both versions look at. */
+/** The fields that validation of both API groups uses. */
 export interface EventFields {
   readonly involvedObject: ObjectReference;
-  /** Whether it has an event time, which only events of the newer kind have. */
+  /** Only events of the `events` API have an event time. They have stricter rules. */
   readonly hasEventTime: boolean;
   readonly controller: { readonly field: string; readonly name: string };
   readonly reportingInstance?: string | undefined;
@@ -128,58 +128,58 @@ export interface EventFields {
   readonly text?: string | undefined;
 }
 
-/** The rules of events in any version; the paths are those of the core group whichever is asked. */
-export function eventProblems({ metadata }: ApiObject, facts: EventFields): FieldError[] {
+/** Validates an event of either API group. The error paths are always those of the core group. */
+export function eventProblems({ metadata }: ApiObject, fields: EventFields): FieldError[] {
   const namespace = metadata.namespace ?? '';
-  const problems = facts.hasEventTime
-    ? [...(isAtHome(facts, namespace) ? [] : [strayNamespace(facts)]), ...reportProblems(facts)]
-    : fitsNamespace(facts, namespace)
+  const problems = fields.hasEventTime
+    ? [...(isNewEventNamespaceValid(fields, namespace) ? [] : [namespaceMismatch(fields)]), ...newEventProblems(fields)]
+    : isLegacyNamespaceValid(fields, namespace)
       ? []
-      : [strayNamespace(facts)];
+      : [namespaceMismatch(fields)];
   const ofNamespace = dnsSubdomainProblems(namespace).map((detail) => invalid('namespace', namespace, detail));
   return [...problems, ...ofNamespace];
 }
 
-function strayNamespace({ involvedObject: about }: EventFields): FieldError {
+function namespaceMismatch({ involvedObject: about }: EventFields): FieldError {
   return invalid('involvedObject.namespace', about.namespace ?? '', 'does not match event.namespace');
 }
 
-/** Events about objects without a namespace go to the default one. */
-function fitsNamespace({ involvedObject: about }: EventFields, namespace: string): boolean {
+/** Events about cluster-scoped objects are in the default namespace. */
+function isLegacyNamespaceValid({ involvedObject: about }: EventFields, namespace: string): boolean {
   const { namespace: other = '' } = about;
   return other === '' ? namespace === '' || namespace === 'default' : namespace === other;
 }
 
-function isAtHome({ involvedObject: about }: EventFields, namespace: string): boolean {
+function isNewEventNamespaceValid({ involvedObject: about }: EventFields, namespace: string): boolean {
   return Boolean(about.namespace) || namespace === 'default' || namespace === SYSTEM_NAMESPACE;
 }
 
-/** One spelling in both dialects. */
+/** Identical in both dialects. */
 const SYSTEM_NAMESPACE = 'kube-system';
 
-function reportProblems(facts: EventFields): FieldError[] {
-  const { controller, reportingInstance = '', action = '', reason = '', text = '' } = facts;
+function newEventProblems(fields: EventFields): FieldError[] {
+  const { controller, reportingInstance = '', action = '', reason = '', text = '' } = fields;
   const { field, name } = controller;
   return [
     ...(name === '' ? [required(field)] : []),
     ...qualifiedNameProblems(name).map((detail) => invalid(field, name, detail)),
-    ...neededText('reportingInstance', reportingInstance, 128),
-    ...neededText('action', action, 128),
-    ...neededText('reason', reason, 128),
+    ...requiredTextProblems('reportingInstance', reportingInstance, 128),
+    ...requiredTextProblems('action', action, 128),
+    ...requiredTextProblems('reason', reason, 128),
     ...textProblems('message', text, 1024),
   ];
 }
 
-function neededText(field: string, text: string, max: number): FieldError[] {
+function requiredTextProblems(field: string, text: string, max: number): FieldError[] {
   return text === '' ? [required(field)] : textProblems(field, text, max);
 }
 
-/** The message shows no value: it would be too long. */
+/** The reported value is empty, because it would be too long. */
 function textProblems(field: string, text: string, max: number): FieldError[] {
   return byteLength(text) > max ? [invalid(field, '', `can have at most ${max} characters`)] : [];
 }
 
-/** `read` shows an object in the form of the core group. */
+/** The table columns of both API groups. `read` converts an object to the core group. */
 export function eventColumns(read: (object: ApiObject) => CoreEvent): Column[] {
   const text = (name: string, description: string, cell: (event: CoreEvent, context: CellContext) => unknown) =>
     textColumn(name, description, (object, context) => cell(read(object), context));
@@ -214,7 +214,7 @@ function lastSeen(event: CoreEvent, context: CellContext): string {
   return lastTimestamp ? since(lastTimestamp, context) : firstSeen(event, context);
 }
 
-/** An event of the newer kind that happened once has no count. */
+/** Events of the `events` API that occurred once have no count. */
 function count({ series, count: times }: CoreEvent): number {
   return series === undefined ? times || 1 : (series.count ?? 0);
 }

@@ -1,6 +1,6 @@
 /**
- * LimitRange: bounds and defaults for what one pod, container or claim of a namespace may use. Its own defaults and
- * rules stand here; holding pods to it is admission's work. spec: LimitRange
+ * The LimitRange kind: limits and defaults for the resources of one pod, container or claim in a namespace. This file has
+ * its defaulting and validation; the LimitRanger admission plugin enforces it. spec: LimitRange
  */
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -61,7 +61,7 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
   },
 });
 
-/** Null when there are none. */
+/** Absent limits are null on the wire. */
 function limitsOf(object: ApiObject | DraftObject): readonly LimitRangeItem[] {
   return (object as unknown as LimitRange).spec.limits ?? [];
 }
@@ -75,7 +75,7 @@ function defaults(draft: DraftObject): void {
   }
 }
 
-/** A limit defaults to the greatest one allowed, a request to the limit, and where there is none to the least one. */
+/** The default limit defaults to the maximum; the default request to the default limit, or else to the minimum. */
 function containerDefaults(item: LimitRangeItem): void {
   const limits = withMissing(item.default, item.max);
   const requests = withMissing(withMissing(item.defaultRequest, limits), item.min);
@@ -88,7 +88,7 @@ function withMissing(list: ResourceList | undefined, more: ResourceList | undefi
   return sortedRecord(new Map([...Object.entries(more), ...Object.entries(list ?? {})]));
 }
 
-/** A limit range needs no name; the one it gets is as random as its uid. */
+/** A LimitRange without a name is named after its uid. */
 function prepareForCreate({ metadata }: DraftObject): void {
   if (!metadata.name && metadata.uid !== undefined) metadata.name = metadata.uid;
 }
@@ -100,7 +100,7 @@ function validate(object: ApiObject, context: WriteContext): readonly FieldError
     const problems = validateType(childPath(path, 'type'), item.type);
     if (seen.has(item.type)) problems.push(duplicate(childPath(path, 'type'), item.type));
     seen.add(item.type);
-    return [...problems, ...validateNames(path, item, context), ...validateAmounts(path, item, context)];
+    return [...problems, ...validateNames(path, item, context), ...validateQuantities(path, item, context)];
   });
 }
 
@@ -113,7 +113,7 @@ function validateType(path: string, name: string): FieldError[] {
   return [invalid(path, name, 'must be a standard limit type or fully qualified')];
 }
 
-/** What may be limited, and by which of the lists. */
+/** Validates the resource names of all lists, and which lists the type allows. */
 function validateNames(path: string, item: LimitRangeItem, context: WriteContext): FieldError[] {
   const isForPods = item.type === 'Pod';
   const names = (list: ListName) => {
@@ -144,20 +144,20 @@ function hasStorage(list: ResourceList | undefined): boolean {
 function validateLimitedName(
   path: string,
   name: string,
-  about: WriteContext & { readonly type: string },
+  context: WriteContext & { readonly type: string },
 ): FieldError[] {
-  const isOfContainers = about.type === 'Pod' || about.type === 'Container';
-  return isOfContainers ? validateContainerResourceName(path, name, about) : validateResourceName(path, name);
+  const isForContainers = context.type === 'Pod' || context.type === 'Container';
+  return isForContainers ? validateContainerResourceName(path, name, context) : validateResourceName(path, name);
 }
 
-/** Whether the lists agree about each resource. Defaults for pods are refused as such, and not looked at. */
-function validateAmounts(path: string, item: LimitRangeItem, context: WriteContext): FieldError[] {
+/** Validates that the lists agree for each resource. Defaults of pod items are already rejected and not compared. */
+function validateQuantities(path: string, item: LimitRangeItem, context: WriteContext): FieldError[] {
   const hasDefaults = item.type !== 'Pod';
   const lists = [item.max, item.min, item.maxLimitRequestRatio];
   if (hasDefaults) lists.push(item.default, item.defaultRequest);
   const names = new Set(lists.flatMap((list) => Object.keys(list ?? {})));
   return [...names].sort().flatMap((name) =>
-    validateAmountsOf(path, name, {
+    validateQuantitiesOf(path, name, {
       max: own(item.max ?? {}, name),
       min: own(item.min ?? {}, name),
       limit: hasDefaults ? own(item.default ?? {}, name) : undefined,
@@ -168,8 +168,8 @@ function validateAmounts(path: string, item: LimitRangeItem, context: WriteConte
   );
 }
 
-/** All that is said about one resource. */
-interface Amounts {
+/** The quantities of one resource in all lists. */
+interface Quantities {
   readonly max: string | undefined;
   readonly min: string | undefined;
   readonly limit: string | undefined;
@@ -178,21 +178,21 @@ interface Amounts {
   readonly mayOvercommit: boolean;
 }
 
-function validateAmountsOf(path: string, name: string, amounts: Amounts): FieldError[] {
-  const { max, min, limit, request, ratio } = amounts;
+function validateQuantitiesOf(path: string, name: string, quantities: Quantities): FieldError[] {
+  const { max, min, limit, request, ratio } = quantities;
   const at = (list: ListName) => keyPath(childPath(path, list), name);
   const problems: FieldError[] = [];
-  /** `shown` is the amount that the message prints, which is not always the one at the path. */
+  /** `reported` is the value in the error, which is not always the one at the path. */
   const compare = (
     left: readonly [string, string | undefined],
     right: readonly [string, string | undefined],
     report: readonly [ListName, string | undefined],
   ) => {
-    const [[leftName, leftAmount], [rightName, rightAmount], [list, shown]] = [left, right, report];
-    if (leftAmount === undefined || rightAmount === undefined || shown === undefined) return;
+    const [[leftName, leftAmount], [rightName, rightAmount], [list, reported]] = [left, right, report];
+    if (leftAmount === undefined || rightAmount === undefined || reported === undefined) return;
     if (Quantity.parse(leftAmount).cmp(Quantity.parse(rightAmount)) <= 0) return;
     const detail = `${leftName} value ${leftAmount} is greater than ${rightName} value ${rightAmount}`;
-    problems.push(invalid(at(list), goSyntaxQuantity(shown), detail));
+    problems.push(invalid(at(list), goSyntaxQuantity(reported), detail));
   };
   compare(['min', min], ['max', max], ['min', min]);
   compare(['min', min], ['default request', request], ['defaultRequest', request]);
@@ -201,19 +201,19 @@ function validateAmountsOf(path: string, name: string, amounts: Amounts): FieldE
   compare(['min', min], ['default', limit], ['default', min]);
   compare(['default', limit], ['max', max], ['default', max]);
   problems.push(...validateRatio(at('maxLimitRequestRatio'), ratio, { min, max }));
-  if (!amounts.mayOvercommit && limit !== undefined && request !== undefined && !isSame(limit, request)) {
+  if (!quantities.mayOvercommit && limit !== undefined && request !== undefined && !isEqualQuantity(limit, request)) {
     const detail = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
     problems.push(invalid(at('defaultRequest'), goSyntaxQuantity(request), detail));
   }
   return problems;
 }
 
-function isSame(left: string, right: string): boolean {
+function isEqualQuantity(left: string, right: string): boolean {
   return Quantity.parse(left).equals(Quantity.parse(right));
 }
 
 const ONE = Quantity.of(1n);
-/** The greatest whole number whose thousandfold fits 64 bits. */
+/** The largest integer whose milli value fits in 64 bits. */
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
 
 function validateRatio(
@@ -227,10 +227,10 @@ function validateRatio(
   if (wanted.cmp(ONE) < 0) problems.push(invalid(path, goSyntaxQuantity(ratio), `ratio ${ratio} is less than 1`));
   if (min === undefined || max === undefined) return problems;
   const [least, greatest] = [Quantity.parse(min), Quantity.parse(max)];
-  const isFine = [wanted, least, greatest].every((quantity) => quantity.value() < MAX_MILLI_VALUE);
-  const read = (quantity: Quantity) => Number(isFine ? quantity.milliValue() : quantity.value());
+  const fitsMilli = [wanted, least, greatest].every((quantity) => quantity.value() < MAX_MILLI_VALUE);
+  const read = (quantity: Quantity) => Number(fitsMilli ? quantity.milliValue() : quantity.value());
   const limit = read(greatest) / read(least);
-  if (read(wanted) / (isFine ? 1000 : 1) > limit) {
+  if (read(wanted) / (fitsMilli ? 1000 : 1) > limit) {
     const detail = `ratio ${ratio} is greater than max/min = ${limit.toFixed(6)}`;
     problems.push(invalid(path, goSyntaxQuantity(ratio), detail));
   }

@@ -1,5 +1,6 @@
 /**
- * Namespace: a scope for names, with a life of its own: it terminates before it is gone. spec: Namespace
+ * The Namespace kind: a scope for names. Deletion has two phases: the namespace is Terminating until its contents are
+ * deleted and its finalizers removed. spec: Namespace
  */
 
 import * as z from 'zod';
@@ -44,7 +45,7 @@ export interface NamespaceStatusInput extends Input<typeof namespaceStatusShape>
 const namespaceStatus: Type<NamespaceStatus, NamespaceStatusInput> = type('NamespaceStatus', namespaceStatusShape);
 
 const shape = () => ({ spec: always(namespaceSpec()), status: always(namespaceStatus()) });
-/** Both parts are always there on what the server returns. */
+/** The server always returns spec and status. */
 export interface Namespace extends ObjectBase, Output<typeof shape> {}
 export interface NamespaceInput extends InputBase, Input<typeof shape> {}
 
@@ -57,7 +58,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   isOwnNamespace: true,
   names: { shortNames: ['ns'] },
   columns: [nameColumn, textColumn('Status', 'Where it is in its life.', (object) => phaseOf(object) ?? ''), ageColumn],
-  // All of them at a stroke would be the end of the cluster.
+  // Without deletecollection, as in the reference server.
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   body: shape,
   strategy: {
@@ -106,7 +107,7 @@ function phaseOf(object: ApiObject): NamespaceStatus['phase'] {
   return (object as unknown as Namespace).status.phase;
 }
 
-/** Every namespace can be selected by its own name. Not before it has one: a generated name comes later. */
+/** Adds the label with the name of the namespace. A generated name is not known on the first call. */
 function labelWithName(draft: DraftObject, { dialect }: WriteContext): void {
   const { name, labels } = draft.metadata;
   const key = dialect.key('metadata.name');
@@ -117,8 +118,8 @@ function labelWithName(draft: DraftObject, { dialect }: WriteContext): void {
 
 function prepareForCreate(draft: DraftObject): void {
   const { finalizers = [] } = draft['spec'] as NamespaceSpec;
-  const own = finalizers.includes(NAMESPACE_FINALIZER) ? finalizers : [...finalizers, NAMESPACE_FINALIZER];
-  draft['spec'] = { finalizers: own };
+  const completed = finalizers.includes(NAMESPACE_FINALIZER) ? finalizers : [...finalizers, NAMESPACE_FINALIZER];
+  draft['spec'] = { finalizers: completed };
   draft['status'] = { phase: 'Active' };
 }
 
@@ -129,17 +130,17 @@ function restore(draft: DraftObject, live: ApiObject, fields: readonly string[])
 function validate(object: ApiObject, context: WriteContext, live?: ApiObject): readonly FieldError[] {
   const problems = finalizersOf(object).flatMap((name) => standardFinalizerProblems('spec.finalizers', name));
   if (live !== undefined) return problems;
-  // The policy labels are looked at by admission, after everything else has passed.
+  // In the reference server an admission plugin validates these labels, after all other rules have passed.
   return problems.length > 0 ? problems : policyLabelProblems(object, context);
 }
 
 const POLICY_MODES = ['enforce', 'audit', 'warn'] as const;
 const POLICY_LEVELS = ['privileged', 'baseline', 'restricted'];
 
-/** Labels that set a pod security policy must hold a level and a version. */
+/** Validates the Pod Security labels: level and version. */
 function policyLabelProblems(object: ApiObject, { dialect }: WriteContext): FieldError[] {
   const labels = object.metadata.labels ?? {};
-  // Admission looks at them after the rules of all labels have passed.
+  // Only if the labels are valid as labels; see validate().
   if (labelErrors(labels, 'metadata.labels').length > 0) return [];
   const problems: FieldError[] = [];
   for (const mode of POLICY_MODES) {
@@ -158,13 +159,13 @@ function policyLabelProblems(object: ApiObject, { dialect }: WriteContext): Fiel
   return problems;
 }
 
-/** Labels that were wrong before and stayed as they were are let through. */
+/** Errors that the live object already has are accepted. */
 function policyLabelUpdateProblems(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const problems = policyLabelProblems(next, context);
   return problems.length > 0 && deepEqual(problems, policyLabelProblems(live, context)) ? [] : problems;
 }
 
-/** The reference server spells this path with a capital. */
+/** The capital letter in the path is the reference server's. */
 const PHASE_PATH = 'status.Phase';
 
 function phaseProblems(next: ApiObject): readonly FieldError[] {
@@ -177,10 +178,10 @@ function phaseProblems(next: ApiObject): readonly FieldError[] {
   return [invalid(PHASE_PATH, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
 }
 
-/** The first delete only begins: contents go first, and `/finalize` ends it. */
+/** The first delete sets the phase to Terminating. The namespace is removed when its finalizers are empty. */
 function beforeDelete(live: ApiObject, request: DeletionRequest, { now }: WriteContext): DeletionVerdict {
-  const why = failedDeletePrecondition(live, request);
-  if (why !== undefined) return { type: 'conflict', why };
+  const failed = failedDeletePrecondition(live, request);
+  if (failed !== undefined) return { type: 'conflict', why: failed };
   if (live.metadata.deletionTimestamp !== undefined) {
     return finalizersOf(live).length > 0 ? { type: 'unchanged' } : { type: 'proceed' };
   }
@@ -193,7 +194,7 @@ function beforeDelete(live: ApiObject, request: DeletionRequest, { now }: WriteC
   return { type: 'update', object: draft };
 }
 
-/** A namespace reads `orphanDependents: false` as a wish to see its dependents go first. */
+/** For namespaces, `orphanDependents: false` means foreground deletion. */
 function foregroundIfNotOrphaned(request: DeletionRequest): DeletionRequest {
   if (request.orphanDependents !== false) return request;
   const { orphanDependents: _, ...rest } = request;

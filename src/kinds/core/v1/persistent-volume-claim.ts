@@ -1,10 +1,8 @@
 /**
- * PersistentVolumeClaim: a wish for storage, and the volume it was given. spec: PersistentVolumeClaim
+ * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume. spec: PersistentVolumeClaim
  */
 import * as z from 'zod';
-import { childPath, keyPath } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { Quantity } from '../../../meta/quantity.js';
 import {
   always,
   defaulted,
@@ -17,7 +15,6 @@ import {
   timeOrNull,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
-import { quote } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -29,23 +26,23 @@ import { claimSpecDefaults, dropDisabledClaimFields, normalizeDataSources } from
 import { accessModesCell, classCell, phaseCell, UNSET } from './persistent-volume/columns.js';
 import { classAnnotationWarnings } from './persistent-volume/warnings.js';
 import { claimProblems, claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
-import type { PersistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 import { type PersistentVolumeAccessMode, persistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
+import { claimSpecWarnings } from './pod-spec/volume-warnings.js';
 
 const claim = (object: ApiObject) => object as unknown as PersistentVolumeClaim;
 
-/** What a claim has is shown once it has a volume. */
-const isGiven = (object: ApiObject) => Boolean(claim(object).spec.volumeName);
+/** The capacity and access modes are printed only for bound claims. */
+const isBound = (object: ApiObject) => Boolean(claim(object).spec.volumeName);
 
 const persistentVolumeClaimColumns: readonly Column[] = [
   nameColumn,
   textColumn('Status', 'Whether it has a volume yet.', (object) => phaseCell(object, claim(object).status.phase)),
   textColumn('Volume', 'The volume that it has.', (object) => claim(object).spec.volumeName ?? ''),
   textColumn('Capacity', 'How much its volume can hold.', (object) =>
-    isGiven(object) ? (own(claim(object).status.capacity ?? {}, 'storage') ?? '0') : '',
+    isBound(object) ? (own(claim(object).status.capacity ?? {}, 'storage') ?? '0') : '',
   ),
   textColumn('Access Modes', 'How pods may use its volume, in short forms.', (object) =>
-    isGiven(object) ? accessModesCell(claim(object).status.accessModes) : '',
+    isBound(object) ? accessModesCell(claim(object).status.accessModes) : '',
   ),
   textColumn('StorageClass', 'The class of storage that it asks for.', (object) =>
     classCell(object, claim(object).spec.storageClassName),
@@ -110,7 +107,7 @@ const persistentVolumeClaimStatusShape = () => ({
 });
 export interface PersistentVolumeClaimStatus extends Output<typeof persistentVolumeClaimStatusShape> {}
 export interface PersistentVolumeClaimStatusInput extends Input<typeof persistentVolumeClaimStatusShape> {}
-/** The templates of a StatefulSet hold whole claims, status included. */
+/** Also part of the claim templates of StatefulSets. */
 export const persistentVolumeClaimStatus: Type<PersistentVolumeClaimStatus, PersistentVolumeClaimStatusInput> = type(
   'PersistentVolumeClaimStatus',
   persistentVolumeClaimStatusShape,
@@ -139,12 +136,12 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
       },
       decode: { defaults },
       create: {
-        prepare: (draft, context) => settle(draft, undefined, context),
+        prepare: (draft, context) => prepareSpec(draft, undefined, context),
         validate: (object, context, live) => claimProblems(claimOf(object), live && claimOf(live), context),
       },
       update: {
-        prepare: settle,
-        // The rules of a new claim run twice.
+        prepare: prepareSpec,
+        // The create validation runs twice, as in the reference server.
         steps: ['whole', 'metadata', 'whole', 'change'],
         validate: (next, live, context) => claimUpdateProblems(claimOf(next), claimOf(live), context),
       },
@@ -168,7 +165,7 @@ function defaults(draft: DraftObject): void {
   roundResourceList(status.allocatedResources);
 }
 
-function settle(draft: DraftObject, live: ApiObject | undefined, { dialect, features }: WriteContext): void {
+function prepareSpec(draft: DraftObject, live: ApiObject | undefined, { dialect, features }: WriteContext): void {
   const { spec } = claimOf(draft);
   const before = live === undefined ? undefined : claimOf(live).spec;
   dropDisabledClaimFields(spec, before, features);
@@ -181,13 +178,4 @@ function dropDisabledStatus(draft: DraftObject, live: ApiObject, { features }: W
   const before = claimOf(live).status;
   if (before.currentVolumeAttributesClassName === undefined) delete status.currentVolumeAttributesClassName;
   if (before.modifyVolumeStatus === undefined) delete status.modifyVolumeStatus;
-}
-
-function claimSpecWarnings(path: string, spec: PersistentVolumeClaimSpec): string[] {
-  return (['requests', 'limits'] as const).flatMap((list) => {
-    const amount = own(spec.resources?.[list] ?? {}, 'storage');
-    if (amount === undefined || Quantity.parse(amount).milliValue() % 1000n === 0n) return [];
-    const at = keyPath(childPath(path, `resources.${list}`), 'storage');
-    return [`${at}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
-  });
 }

@@ -1,5 +1,5 @@
 /**
- * PersistentVolume: storage that outlives the pods that use it. spec: PersistentVolume
+ * The PersistentVolume kind: storage whose lifetime is independent of pods. spec: PersistentVolume
  */
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -54,7 +54,7 @@ export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cl
     create: { prepare: prepareForCreate, validate },
     update: {
       prepare: dropDisabled,
-      // The reference server runs the rules of a new volume twice, and reports what it finds as often.
+      // The reference server runs the create validation twice on updates and reports errors twice.
       steps: ['whole', 'whole', 'change'],
       validate: validateUpdate,
     },
@@ -68,7 +68,7 @@ function volumeOf(object: ApiObject | DraftObject): PersistentVolume {
   return object as unknown as PersistentVolume;
 }
 
-function named(object: ApiObject): { name: string; spec: PersistentVolume['spec'] } {
+function nameAndSpec(object: ApiObject): { name: string; spec: PersistentVolume['spec'] } {
   return { name: object.metadata.name ?? '', spec: volumeOf(object).spec };
 }
 
@@ -84,20 +84,20 @@ function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { feature
 }
 
 function validate(object: ApiObject, context: WriteContext, live: ApiObject | undefined): FieldError[] {
-  if (live !== undefined) return volumeProblems({ ...named(object), live: volumeOf(live).spec }, context);
-  return [...volumeProblems(named(object), context), ...optionProblems(object, context)];
+  if (live !== undefined) return volumeProblems({ ...nameAndSpec(object), live: volumeOf(live).spec }, context);
+  return [...volumeProblems(nameAndSpec(object), context), ...optionProblems(object, context)];
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
   return [...optionProblems(next, context), ...volumeUpdateProblems(volumeOf(next).spec, volumeOf(live).spec, context)];
 }
 
-/** Once for each write. */
+/** Runs once per write, unlike {@link volumeProblems}. */
 function optionProblems(object: ApiObject, { dialect }: WriteContext): FieldError[] {
   return mountOptionsProblems(object.metadata.annotations, volumeOf(object).spec, dialect);
 }
 
-/** The time of a change of phase is the server's to set, unless the client did. */
+/** Sets `lastPhaseTransitionTime` when the phase changes, unless the client sets it. */
 function prepareStatus(draft: DraftObject, live: ApiObject, { now }: WriteContext): void {
   const { status } = volumeOf(draft);
   const before = volumeOf(live).status;

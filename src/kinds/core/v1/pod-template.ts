@@ -1,5 +1,5 @@
 /**
- * PodTemplate: a template of pods as an object of its own. spec: PodTemplate
+ * The PodTemplate kind: a pod template as an object. spec: PodTemplate
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { labelSelectorFrom, printLabelSelector } from '../../../meta/labels.js';

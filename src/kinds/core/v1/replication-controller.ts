@@ -1,5 +1,5 @@
 /**
- * ReplicationController: a number of pods of one kind, the forerunner of ReplicaSet. spec: ReplicationController
+ * The ReplicationController kind, the predecessor of ReplicaSet. spec: ReplicationController
  */
 
 import * as z from 'zod';
@@ -120,7 +120,7 @@ export const ReplicationController: Kind<
     },
   },
   subresources: {
-    // What stands for missing labels does so whenever it is read back.
+    // Label defaults apply to status updates too.
     status: statusSubresource({ prepare: (draft) => labelDefaults(draft), validate: statusProblems }),
     scale: scaleSubresource({ selector: selectorText }),
   },
@@ -134,7 +134,7 @@ function selectorText(object: ApiObject): string {
   return printLabelSelector(labelSelectorFrom(controllerOf(object).spec.selector ?? {}));
 }
 
-/** Labels of the template stand for a missing selector and for missing labels. */
+/** The selector and the labels default to the labels of the template. */
 function defaults(draft: DraftObject): void {
   const { spec } = controllerOf(draft);
   const { template } = spec;
@@ -157,7 +157,7 @@ function dropDisabledFields(draft: DraftObject, live: ApiObject | undefined, { f
   dropDisabledTemplateFields(template, live && controllerOf(live).spec.template, features);
 }
 
-/** After a change the reference server looks at the template that was there before. */
+/** On updates the reference server computes the warnings from the live template. */
 function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
   const { template } = controllerOf(live ?? object).spec;
@@ -170,8 +170,8 @@ function warnings(object: ApiObject, live: ApiObject | undefined, context: Write
 const NOT_NEGATIVE = 'must be greater than or equal to 0';
 
 /**
- * Two fields are judged by rules that stand with their types, where those have taken over: then after everything else,
- * and once, where an update is judged twice.
+ * Validates the spec. With DeclarativeValidationTakeover, `replicas` and `minReadySeconds` are validated by declarative
+ * rules: after all others, and only once on updates, on which this function runs twice (`isLast`).
  */
 function problemsOf(
   next: ApiObject,
@@ -181,17 +181,17 @@ function problemsOf(
   const { replicas, minReadySeconds = 0, selector = {} } = controllerOf(next).spec;
   const seconds = minReadySeconds < 0 ? [invalid('spec.minReadySeconds', minReadySeconds, NOT_NEGATIVE)] : [];
   const count = replicas < 0 ? [invalid('spec.replicas', replicas, NOT_NEGATIVE)] : [];
-  const unselected = Object.keys(selector).length === 0 ? [required('spec.selector')] : [];
+  const noSelector = Object.keys(selector).length === 0 ? [required('spec.selector')] : [];
   const template = templateProblems(next, live, context);
-  const lost = isLast && live !== undefined ? lostFieldProblems(next, live, context) : [];
+  const nonConvertible = isLast && live !== undefined ? nonConvertibleFieldProblems(next, live, context) : [];
   if (!context.features.enabled('DeclarativeValidationTakeover')) {
-    return [...seconds, ...unselected, ...count, ...template, ...lost];
+    return [...seconds, ...noSelector, ...count, ...template, ...nonConvertible];
   }
-  return [...unselected, ...template, ...lost, ...(isLast ? [...count, ...seconds] : [])];
+  return [...noSelector, ...template, ...nonConvertible, ...(isLast ? [...count, ...seconds] : [])];
 }
 
-/** Annotations name fields that a conversion of old could not keep; while one does, those fields cannot be changed. */
-function lostFieldProblems(next: ApiObject, live: ApiObject, { dialect }: WriteContext): FieldError[] {
+/** Annotations name fields that an old conversion could not represent. Those fields cannot change. */
+function nonConvertibleFieldProblems(next: ApiObject, live: ApiObject, { dialect }: WriteContext): FieldError[] {
   const prefix = dialect.subkey('non-convertible', '').slice(0, -1);
   const annotations = live.metadata.annotations ?? {};
   const { selector } = controllerOf(next).spec;
@@ -215,8 +215,8 @@ function templateProblems(next: ApiObject, live: ApiObject | undefined, context:
   const labels = template.metadata?.labels;
   const problems: FieldError[] = [];
   if (!matchesLabels(labelSelectorFrom(selector), labels)) {
-    const shown = labels ?? verbatim('map[string]string(nil)');
-    problems.push(invalid('spec.template.metadata.labels', shown, '`selector` does not match template `labels`'));
+    const reported = labels ?? verbatim('map[string]string(nil)');
+    problems.push(invalid('spec.template.metadata.labels', reported, '`selector` does not match template `labels`'));
   }
   const before = live === undefined ? undefined : controllerOf(live).spec.template?.spec;
   problems.push(...podTemplateProblems('spec.template', template, { ...context, live: before }));

@@ -1,5 +1,5 @@
 /**
- * ResourceQuota: how much all objects of a namespace may use together. Counting and refusing is admission's work.
+ * The ResourceQuota kind: limits for the total usage of a namespace. The quota admission plugin enforces it.
  * spec: ResourceQuota
  */
 
@@ -124,8 +124,8 @@ function amountProblems(path: string, list: ResourceList = {}, context: WriteCon
     .flatMap((name) => {
       const at = keyPath(path, name);
       const amount = own(list, name) ?? '0';
-      const about = { ...context, name, sent: originalQuantityText(list, name) };
-      return [...validateQuotaResourceName(at, name), ...validateResourceQuantity(at, amount, about)];
+      const quantityContext = { ...context, name, sent: originalQuantityText(list, name) };
+      return [...validateQuotaResourceName(at, name), ...validateResourceQuantity(at, amount, quantityContext)];
     });
 }
 
@@ -143,22 +143,25 @@ const CONFLICTS: readonly (readonly [string, string])[] = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
 ];
-/** They are about the name of something, so names may be given. */
+/** Scopes by class name, whose selector has values. */
 const CLASS_SCOPES: readonly string[] = ['PriorityClass', 'VolumeAttributesClass'];
 const SCOPES_PATH = 'spec.scopes';
 
 function scopeProblems({ hard, scopes = [] }: ResourceQuotaSpec): FieldError[] {
-  const report = listReporter(SCOPES_PATH, () => scopeList(scopes));
-  const unfit = unfitResources(hard);
+  const report = listReporter(SCOPES_PATH, () => goSyntaxScopes(scopes));
+  const unsupportedBy = unsupportedResources(hard);
   const problems = scopes.flatMap((scope) => [
     ...(SCOPES.includes(scope) ? [] : report('unsupported scope')),
-    ...unfit(scope).flatMap(() => report('unsupported scope applied to resource')),
+    ...unsupportedBy(scope).flatMap(() => report('unsupported scope applied to resource')),
   ]);
-  return [...problems, ...conflictsIn(scopes).map(() => invalid(SCOPES_PATH, scopeList(scopes), 'conflicting scopes'))];
+  return [
+    ...problems,
+    ...conflictsIn(scopes).map(() => invalid(SCOPES_PATH, goSyntaxScopes(scopes), 'conflicting scopes')),
+  ];
 }
 
-/** Pods without requests and limits have none of the resources that are measured: they can only be counted. */
-function unfitResources(hard: ResourceList = {}): (scope: string) => readonly string[] {
+/** The resources in `hard` that a scope does not support. BestEffort pods have no requests, so they can only be counted. */
+function unsupportedResources(hard: ResourceList = {}): (scope: string) => readonly string[] {
   const standard = Object.keys(hard).filter(isStandardQuotaResource);
   const forBestEffort = standard.filter((name) => name !== 'pods');
   const forClaims = standard.filter((name) => !CLAIM_RESOURCES.includes(name));
@@ -178,21 +181,23 @@ function conflictsIn(scopes: readonly string[]): readonly (readonly [string, str
 
 const EXPRESSIONS_PATH = 'spec.scopeSelector.matchExpressions';
 
-/** The server names no place in the list: all of this is reported at the list itself. */
+/** As in the reference server, errors are reported at the list without an index. */
 function scopeSelectorProblems({ hard, scopes, scopeSelector: selector }: ResourceQuotaSpec): FieldError[] {
   if (selector === undefined) return [];
   const { matchExpressions = [] } = selector;
-  const report = listReporter(EXPRESSIONS_PATH, () => selectorDump(matchExpressions));
-  const unfit = unfitResources(hard);
+  const report = listReporter(EXPRESSIONS_PATH, () => goSyntaxScopeSelector(matchExpressions));
+  const unsupportedBy = unsupportedResources(hard);
   const problems = matchExpressions.flatMap((requirement) => [
     ...(SCOPES.includes(requirement.scopeName)
       ? []
       : [invalid(childPath(EXPRESSIONS_PATH, 'scopeName'), requirement.scopeName, 'unsupported scope')]),
-    ...unfit(requirement.scopeName).flatMap(() => report('unsupported scope applied to resource')),
+    ...unsupportedBy(requirement.scopeName).flatMap(() => report('unsupported scope applied to resource')),
     ...operatorProblems(requirement),
   ]);
   const names = matchExpressions.map(({ scopeName }) => scopeName);
-  const conflicts = conflictsIn(names).map(() => invalid(EXPRESSIONS_PATH, scopeList(scopes), 'conflicting scopes'));
+  const conflicts = conflictsIn(names).map(() =>
+    invalid(EXPRESSIONS_PATH, goSyntaxScopes(scopes), 'conflicting scopes'),
+  );
   return [...problems, ...conflicts];
 }
 
@@ -226,7 +231,7 @@ function operatorProblems({ scopeName, operator, values = [] }: ScopedResourceSe
 function scopesChanged(next: ApiObject, live: ApiObject): FieldError[] {
   const [now, before] = [new Set(quotaOf(next).spec.scopes), new Set(quotaOf(live).spec.scopes)];
   if (now.size === before.size && [...now].every((scope) => before.has(scope))) return [];
-  return [invalid(SCOPES_PATH, scopeList(quotaOf(next).spec.scopes), 'field is immutable')];
+  return [invalid(SCOPES_PATH, goSyntaxScopes(quotaOf(next).spec.scopes), 'field is immutable')];
 }
 
 function statusUpdateProblems(next: ApiObject, _live: ApiObject, context: WriteContext): readonly FieldError[] {
@@ -237,14 +242,14 @@ function statusUpdateProblems(next: ApiObject, _live: ApiObject, context: WriteC
   ];
 }
 
-/** The server dumps its own lists where it forgot to print them. */
-function scopeList(scopes: readonly string[] | undefined): Verbatim {
+/** Prints scopes as Go's `%#v`. */
+function goSyntaxScopes(scopes: readonly string[] | undefined): Verbatim {
   const type = '[]core.ResourceQuotaScope';
   if (scopes === undefined || scopes.length === 0) return verbatim(`${type}(nil)`);
   return verbatim(`${type}{${scopes.map(quote).join(', ')}}`);
 }
 
-function selectorDump(expressions: readonly ScopedResourceSelectorRequirement[]): Verbatim {
+function goSyntaxScopeSelector(expressions: readonly ScopedResourceSelectorRequirement[]): Verbatim {
   const type = 'core.ScopedResourceSelectorRequirement';
   const items = expressions.map(
     ({ scopeName, operator, values }) =>
@@ -253,11 +258,11 @@ function selectorDump(expressions: readonly ScopedResourceSelectorRequirement[])
   return verbatim(`core.ScopeSelector{MatchExpressions:[]${type}{${items.join(', ')}}}`);
 }
 
-/** `pods: 1/5, requests.cpu: 500m/2`: used of hard, for the resources that the column is about. */
-function usage(object: ApiObject, isShown: (name: string) => boolean): string {
+/** `pods: 1/5, requests.cpu: 500m/2`: used and hard quantities of the selected resources. */
+function usage(object: ApiObject, isSelected: (name: string) => boolean): string {
   const { hard = {}, used = {} } = quotaOf(object).status;
   return Object.keys(hard)
-    .filter(isShown)
+    .filter(isSelected)
     .sort()
     .map((name) => `${name}: ${own(used, name) ?? '0'}/${own(hard, name)}`)
     .join(', ');

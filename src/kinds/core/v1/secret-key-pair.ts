@@ -1,6 +1,6 @@
 /**
- * Whether a certificate and a private key belong together, as far as writers of TLS secrets are told. It compares what
- * stands in both; a key that does not carry its public half is believed.
+ * Checks whether a certificate and a private key match, for warnings about TLS secrets. It compares the public keys in
+ * both. A private key without its public key is accepted, because no cryptography is done here.
  */
 
 import { readCertificate } from '../../../text/x509/certificate.js';
@@ -8,22 +8,22 @@ import { DerReader, orUndefined, TAG } from '../../../text/x509/der.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';
 import { toHex } from '../../../util/bytes.js';
 
-/** The first thing that is wrong with a pair of PEM texts; undefined when nothing is. */
+/** The first problem of a certificate and key in PEM format; undefined if there is none. */
 export function keyPairProblem(certificate: string, key: string): string | undefined {
   const blocks = pemBlocks(certificate);
   const leaf = blocks.find(({ type }) => type === CERTIFICATE);
-  if (leaf === undefined) return noCertificate(blocks.map(({ type }) => type));
+  if (leaf === undefined) return noCertificateMessage(blocks.map(({ type }) => type));
   const keyBlocks = pemBlocks(key);
   const secret = keyBlocks.find(({ type }) => type === PRIVATE || type.endsWith(` ${PRIVATE}`));
-  if (secret === undefined) return noKey(keyBlocks.map(({ type }) => type));
+  if (secret === undefined) return noKeyMessage(keyBlocks.map(({ type }) => type));
   if (readCertificate(leaf.bytes) === undefined) return 'x509: malformed certificate';
-  return mismatch(leaf, secret);
+  return mismatchMessage(leaf, secret);
 }
 
 const CERTIFICATE = 'CERTIFICATE';
 const PRIVATE = 'PRIVATE KEY';
 
-function noCertificate(skipped: readonly string[]): string {
+function noCertificateMessage(skipped: readonly string[]): string {
   const [only = ''] = skipped;
   if (skipped.length === 0) return 'tls: failed to find any PEM data in certificate input';
   if (skipped.length === 1 && only.endsWith(PRIVATE)) {
@@ -33,7 +33,7 @@ function noCertificate(skipped: readonly string[]): string {
   return `tls: failed to find "${CERTIFICATE}" ${what}: [${skipped.join(' ')}]`;
 }
 
-function noKey(skipped: readonly string[]): string {
+function noKeyMessage(skipped: readonly string[]): string {
   const [only] = skipped;
   if (skipped.length === 0) return 'tls: failed to find any PEM data in key input';
   if (skipped.length === 1 && only === CERTIFICATE) {
@@ -43,7 +43,7 @@ function noKey(skipped: readonly string[]): string {
   return `tls: failed to find PEM block with type ending in "${PRIVATE}" ${what}: [${skipped.join(' ')}]`;
 }
 
-/** Object identifiers by their bytes in hexadecimal. */
+/** Algorithms by the hexadecimal bytes of their object identifiers. */
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
   ['2a864886f70d010101', 'rsa'],
   ['2a8648ce3d0201', 'ecdsa'],
@@ -52,54 +52,54 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
 
 type Algorithm = 'rsa' | 'ecdsa' | 'ed25519';
 
-/** A key as far as it can be compared. */
+/** The comparable part of a key. */
 interface Key {
   readonly algorithm: Algorithm | undefined;
-  /** Modulus or point in hexadecimal; absent when it would have to be computed. */
-  readonly half?: string | undefined;
+  /** RSA modulus or curve point in hexadecimal; absent if it would have to be computed. */
+  readonly publicPart?: string | undefined;
 }
 
-function mismatch(certificate: PemBlock, secret: PemBlock): string | undefined {
+function mismatchMessage(certificate: PemBlock, secret: PemBlock): string | undefined {
   const key = readPrivateKey(secret.bytes);
   if (key === undefined) return 'tls: failed to parse private key';
   if (key.algorithm === undefined) return 'tls: found unknown private key type in PKCS#8 wrapping';
-  const { algorithm, half } = publicKey(certificate.bytes);
+  const { algorithm, publicPart } = publicKey(certificate.bytes);
   if (algorithm === undefined) return 'tls: unknown public key algorithm';
   if (algorithm !== key.algorithm) return 'tls: private key type does not match public key type';
-  const isOther = half !== undefined && key.half !== undefined && half !== key.half;
-  return isOther ? 'tls: private key does not match public key' : undefined;
+  const differs = publicPart !== undefined && key.publicPart !== undefined && publicPart !== key.publicPart;
+  return differs ? 'tls: private key does not match public key' : undefined;
 }
 
-/** Of a certificate that has been read before, so nothing here can fail. */
+/** Reads the public key of a certificate that has already been parsed, so this cannot fail. */
 function publicKey(der: Uint8Array): Key {
   const body = new DerReader(der).sequence().sequence();
   if (body.has(TAG.context0)) body.any();
-  // Serial number, algorithm of the signature, issuer, validity, subject.
+  // Skips serial number, signature algorithm, issuer, validity and subject.
   for (let passed = 0; passed < 5; passed++) body.any();
   const info = body.sequence();
   const algorithm = ALGORITHMS.get(info.sequence().oid());
   const bits = info.bitString();
-  return { algorithm, half: algorithm === 'rsa' ? toHex(new DerReader(bits).sequence().integer()) : toHex(bits) };
+  return { algorithm, publicPart: algorithm === 'rsa' ? toHex(new DerReader(bits).sequence().integer()) : toHex(bits) };
 }
 
-/** In one of the three forms that keys are written in, tried in turn. */
+/** Tries PKCS#1, PKCS#8 and SEC 1, in this order. */
 function readPrivateKey(der: Uint8Array): Key | undefined {
   return (
-    orUndefined(() => readRsaKey(der)) ?? orUndefined(() => readWrappedKey(der)) ?? orUndefined(() => readCurveKey(der))
+    orUndefined(() => readRsaKey(der)) ?? orUndefined(() => readPkcs8Key(der)) ?? orUndefined(() => readEcKey(der))
   );
 }
 
-/** Version, modulus, two exponents, two primes and three numbers made of them. */
+/** PKCS#1: version, modulus, two exponents, two primes and three derived numbers. */
 function readRsaKey(der: Uint8Array): Key {
   const numbers = new DerReader(der).only(TAG.sequence);
   numbers.smallInteger();
-  const half = toHex(numbers.integer());
+  const publicPart = toHex(numbers.integer());
   for (let passed = 0; passed < 7; passed++) numbers.integer();
-  return { algorithm: 'rsa', half };
+  return { algorithm: 'rsa', publicPart };
 }
 
-/** A key of any algorithm, which is named in front of it. */
-function readWrappedKey(der: Uint8Array): Key {
+/** PKCS#8: an algorithm identifier and a key of that algorithm. */
+function readPkcs8Key(der: Uint8Array): Key {
   const outer = new DerReader(der).only(TAG.sequence);
   outer.smallInteger();
   const algorithm = ALGORITHMS.get(outer.sequence().oid());
@@ -108,7 +108,7 @@ function readWrappedKey(der: Uint8Array): Key {
     case 'rsa':
       return readRsaKey(inner.bytes);
     case 'ecdsa':
-      return readCurveKey(inner.bytes);
+      return readEcKey(inner.bytes);
     default:
       return { algorithm };
   }
@@ -117,13 +117,13 @@ function readWrappedKey(der: Uint8Array): Key {
 const PARAMETERS = 0xa0;
 const POINT = 0xa1;
 
-/** Version and number, and what the number belongs to, which may be left out. */
-function readCurveKey(der: Uint8Array): Key {
+/** SEC 1: version and private key, with optional curve parameters and public key. */
+function readEcKey(der: Uint8Array): Key {
   const parts = new DerReader(der).only(TAG.sequence);
   parts.smallInteger();
   parts.element(TAG.octetString);
   if (parts.has(PARAMETERS)) parts.any();
   return parts.has(POINT)
-    ? { algorithm: 'ecdsa', half: toHex(parts.element(POINT).bitString()) }
+    ? { algorithm: 'ecdsa', publicPart: toHex(parts.element(POINT).bitString()) }
     : { algorithm: 'ecdsa' };
 }

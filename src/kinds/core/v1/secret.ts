@@ -1,5 +1,5 @@
 /**
- * Secret: confidential keys and values, with rules for the well-known types. spec: Secret
+ * The Secret kind: confidential key-value pairs, with validation rules for the well-known types. spec: Secret
  */
 import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
@@ -55,7 +55,7 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
   },
 });
 
-/** `stringData` is a convenience of writers: it wins over `data` and is never stored. */
+/** Encodes `stringData` into `data`. It is a write-only field that takes precedence over `data`. */
 function mergeStringData(draft: DraftObject): void {
   const secret = draft as unknown as Secret;
   const { stringData } = secret;
@@ -66,7 +66,7 @@ function mergeStringData(draft: DraftObject): void {
   secret.data = sortedRecord(merged);
 }
 
-/** All values together. */
+/** The maximum size of all values together. */
 const MAX_BYTES = 1024 * 1024;
 
 function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
@@ -80,8 +80,8 @@ function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldE
 
 type Data = Readonly<Record<string, string>>;
 
-function typeProblems(type: string, data: Data, about: { dialect: Dialect; annotations: Data }): FieldError[] {
-  const { dialect, annotations } = about;
+function typeProblems(type: string, data: Data, context: { dialect: Dialect; annotations: Data }): FieldError[] {
+  const { dialect, annotations } = context;
   switch (type) {
     case dialect.key('service-account-token'): {
       const annotation = dialect.key('service-account.name');
@@ -110,12 +110,12 @@ function jsonObjectProblems(data: Data, key: string): FieldError[] {
   const field = keyPath('data', key);
   const text = own(data, key);
   if (text === undefined) return [required(field)];
-  const why = notJsonObject(decodeBase64Text(text));
-  // The content is a secret: it is never shown.
-  return why === undefined ? [] : [invalid(field, '<secret contents redacted>', why)];
+  const problem = jsonObjectProblem(decodeBase64Text(text));
+  // Messages never contain the content of a secret.
+  return problem === undefined ? [] : [invalid(field, '<secret contents redacted>', problem)];
 }
 
-function notJsonObject(text: string): string | undefined {
+function jsonObjectProblem(text: string): string | undefined {
   let value: unknown;
   try {
     ({ value } = parseJson(text));
@@ -127,11 +127,11 @@ function notJsonObject(text: string): string | undefined {
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const retyped = next['type'] === live['type'] ? [] : [invalid('type', next['type'], 'field is immutable')];
-  return [...retyped, ...immutableDataProblems(next, live, ['data'])];
+  const typeChanged = next['type'] === live['type'] ? [] : [invalid('type', next['type'], 'field is immutable')];
+  return [...typeChanged, ...immutableDataProblems(next, live, ['data'])];
 }
 
-/** A pair that does not fit is stored all the same. */
+/** A certificate and key that do not match are stored, with a warning. */
 function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
   const { data = {}, type } = object as unknown as Secret;
   if (type !== dialect.key('tls')) return [];
@@ -140,7 +140,7 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   return problem === undefined ? [] : [problem];
 }
 
-/** A map schema whose every key must be a valid config key. */
+/** A map schema whose keys must be valid ConfigMap keys. */
 function configKeys<Values extends z.ZodType<Record<string, string>>>(map: Values): Values {
   return rule(map, (entries) =>
     Object.keys(entries).flatMap((key) =>

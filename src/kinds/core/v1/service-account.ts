@@ -1,5 +1,5 @@
 /**
- * ServiceAccount: the identity that pods run under. Its `token` address issues tokens. spec: ServiceAccount
+ * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens. spec: ServiceAccount
  */
 import * as z from 'zod';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
@@ -19,8 +19,8 @@ const shape = () => ({
 export interface ServiceAccount extends ObjectBase, Output<typeof shape> {}
 export interface ServiceAccountInput extends InputBase, Input<typeof shape> {}
 
-/** Makes the list of secrets binding. */
-const ANNOTATION = 'enforce-mountable-secrets';
+/** The annotation that restricts pods to the listed secrets. */
+const ENFORCE_MOUNTABLE_SECRETS = 'enforce-mountable-secrets';
 
 export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespaced', 'token'> = defineBuiltIn({
   apiVersion: 'v1',
@@ -28,7 +28,7 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
   scope: 'Namespaced',
   names: { shortNames: ['sa'] },
   body: shape,
-  // The number of secrets is a text to the table's reader and a number in its cell.
+  // As in the reference server, the column type is string and the cell is a number.
   columns: [
     nameColumn,
     textColumn('Secrets', 'How many secrets it names.', (object) => accountOf(object).secrets?.length ?? 0),
@@ -47,16 +47,16 @@ function accountOf(object: ApiObject | DraftObject): ServiceAccount {
   return object as unknown as ServiceAccount;
 }
 
-/** Of references to secrets only the names count; they are in the account's own namespace. */
+/** Keeps only the names of secret references, because the secrets are in the account's namespace. */
 function keepSecretNames(draft: DraftObject): void {
   const account = accountOf(draft);
   if (account.secrets === undefined) return;
   account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
 }
 
-/** Who had the annotation before has been told. */
+/** Warns about the deprecated annotation when it is added. */
 function warnings(next: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  const annotation = dialect.key(ANNOTATION);
+  const annotation = dialect.key(ENFORCE_MOUNTABLE_SECRETS);
   const has = (object: ApiObject | undefined) => Object.hasOwn(object?.metadata.annotations ?? {}, annotation);
   if (!has(next) || has(live)) return [];
   return [

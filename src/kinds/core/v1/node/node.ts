@@ -19,7 +19,7 @@ import { type ResourceList, validateResourceQuantity } from '../../../shared/res
 import { roundResourceList } from '../../../shared/round-resource-list.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
 import { validateNodeTaints } from '../../../shared/taints.js';
-import { nodeConnections } from '../connect-subresources.js';
+import { nodeConnectSubresources } from '../connect-subresources.js';
 import type { NodeSystemInfo } from './schema.js';
 import { type NodeStatus, nodeShape } from './schema.js';
 
@@ -55,7 +55,7 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
   names: { shortNames: ['no'] },
   body: nodeShape,
   columns: nodeColumns,
-  connectSubresources: nodeConnections,
+  connectSubresources: nodeConnectSubresources,
   strategy: {
     write: { ownableFields: { except: ['status'] }, warnings },
     decode: { defaults },

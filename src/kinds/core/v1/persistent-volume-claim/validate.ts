@@ -1,5 +1,5 @@
 /**
- * What may change in a claim, and what its status may say. What a claim may ask for stands in `claim-spec-rules.ts`.
+ * Validation of PersistentVolumeClaims: updates and status. The spec is validated in `claim-spec-rules.ts`.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
@@ -16,10 +16,10 @@ import { classAnnotation } from '../persistent-volume/warnings.js';
 import type { PersistentVolumeClaim } from '../persistent-volume-claim.js';
 import type { PersistentVolumeClaimSpec } from '../pod-spec/claim-spec.js';
 
-const SPEC_FIXED =
+const SPEC_IMMUTABLE =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
-/** What a claim may ask for; what was stored under older rules may stay. */
+/** Validates the spec. On updates some invalid values of the live claim are accepted. */
 export function claimProblems(
   next: PersistentVolumeClaim,
   live: PersistentVolumeClaim | undefined,
@@ -45,8 +45,8 @@ export function claimUpdateProblems(
   const before = live.spec;
   const { now, problems } = withAllowedClass(next, live, context);
   const found = [...problems];
-  if (!sameSpec(withAllowedChanges(now, before, next.status.phase), withAllowedName(before, now))) {
-    found.push(forbidden('spec', SPEC_FIXED));
+  if (!isSameSpec(withAllowedChanges(now, before, next.status.phase), withAllowedName(before, now))) {
+    found.push(forbidden('spec', SPEC_IMMUTABLE));
   }
   found.push(...sizeProblems(next.spec, live, context));
   if (next.spec.volumeMode !== before.volumeMode) {
@@ -55,7 +55,7 @@ export function claimUpdateProblems(
   return [...found, ...attributesClassProblems(next.spec, before, context)];
 }
 
-/** A class may be named that was not named before, and what the old annotation said may move to the field. */
+/** Removes an allowed change of the storage class: setting it once, or moving it from the annotation to the field. */
 function withAllowedClass(
   next: PersistentVolumeClaim,
   live: PersistentVolumeClaim,
@@ -72,14 +72,14 @@ function withAllowedClass(
   return { now, problems: [invalid(`metadata.annotations.${annotation}`, given ?? '', 'field is immutable')] };
 }
 
-/** A volume is found for a claim once. */
+/** `volumeName` may be set once. */
 function withAllowedName(before: PersistentVolumeClaimSpec, now: PersistentVolumeClaimSpec): PersistentVolumeClaimSpec {
   if (before.volumeName) return before;
   const { volumeName: _, ...rest } = before;
   return now.volumeName === undefined ? rest : { ...rest, volumeName: now.volumeName };
 }
 
-/** A bound claim may ask for another size and another class of attributes. */
+/** Resets the fields that may change in a bound claim: storage request and volume attributes class. */
 function withAllowedChanges(
   now: PersistentVolumeClaimSpec,
   before: PersistentVolumeClaimSpec,
@@ -95,20 +95,20 @@ function withAllowedChanges(
   return { ...allowed, resources: { ...now.resources, requests: { ...now.resources.requests, storage } } };
 }
 
-/** Amounts are the same when their values are, however they are written. */
-function sameSpec(now: PersistentVolumeClaimSpec, before: PersistentVolumeClaimSpec): boolean {
+/** Compares quantities by value, not by text. */
+function isSameSpec(now: PersistentVolumeClaimSpec, before: PersistentVolumeClaimSpec): boolean {
   const { resources: nowResources, ...nowRest } = now;
   const { resources: beforeResources, ...beforeRest } = before;
   return (
     deepEqual(nowRest, beforeRest) &&
-    sameAmounts(nowResources.limits, beforeResources.limits) &&
-    sameAmounts(nowResources.requests, beforeResources.requests)
+    hasSameQuantities(nowResources.limits, beforeResources.limits) &&
+    hasSameQuantities(nowResources.requests, beforeResources.requests)
   );
 }
 
-type Amounts = Readonly<Record<string, string>>;
+type ResourceList = Readonly<Record<string, string>>;
 
-function sameAmounts(left: Amounts = {}, right: Amounts = {}): boolean {
+function hasSameQuantities(left: ResourceList = {}, right: ResourceList = {}): boolean {
   const names = Object.keys(left);
   if (names.length !== Object.keys(right).length) return false;
   return names.every((name) => {
@@ -117,13 +117,13 @@ function sameAmounts(left: Amounts = {}, right: Amounts = {}): boolean {
   });
 }
 
-/** Volumes do not shrink; what was asked for and never given may be taken back. */
+/** The storage request cannot decrease, except to undo an expansion that has not been carried out. */
 function sizeProblems(
   now: PersistentVolumeClaimSpec,
   live: PersistentVolumeClaim,
   { features }: WriteContext,
 ): FieldError[] {
-  const amount = (amounts: Amounts | undefined) => Quantity.parse(own(amounts ?? {}, 'storage') ?? '0');
+  const amount = (amounts: ResourceList | undefined) => Quantity.parse(own(amounts ?? {}, 'storage') ?? '0');
   const size = amount(now.resources.requests);
   if (size.cmp(amount(live.spec.resources.requests)) >= 0) return [];
   const path = 'spec.resources.requests.storage';
@@ -165,11 +165,11 @@ const RESIZE_STATUSES = [
   'NodeResizePending',
 ];
 
-/** The rules of the status address. */
+/** Validates an update of the status subresource. */
 export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, context: WriteContext): FieldError[] {
   const { capacity, allocatedResourceStatuses, allocatedResources } = status;
   const found: FieldError[] = [];
-  // The server spells the path with a capital.
+  // The capital letter in the path is the reference server's.
   if ((spec.accessModes ?? []).length === 0) found.push(required('Spec.accessModes'));
   for (const [name, amount] of sortedEntries(capacity ?? {})) {
     found.push(...validateBasicQuantity(keyPath('status.capacity', name), amount));
@@ -177,7 +177,7 @@ export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, con
   const statusPath = 'status.allocatedResourceStatus';
   for (const [name, resize] of sortedEntries(allocatedResourceStatuses ?? {})) {
     found.push(...resourceKeyProblems(statusPath, name, context));
-    // What is shown is the name, not the value that is wrong.
+    // As in the reference server, the reported value is the resource name.
     if (!RESIZE_STATUSES.includes(resize)) found.push(notSupported(statusPath, verbatim(name), RESIZE_STATUSES));
   }
   for (const [name, amount] of sortedEntries(allocatedResources ?? {})) {
@@ -198,7 +198,7 @@ function allocatedProblems(
   return found.length > 0 ? found : validateResourceQuantity(at, amount, { dialect: context.dialect, name: 'storage' });
 }
 
-/** Of the service's own resources a claim has storage only. */
+/** Of the native resources only `storage` is supported. */
 function resourceKeyProblems(path: string, name: string, { dialect }: WriteContext): FieldError[] {
   const problems = qualifiedNameProblems(name);
   if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));

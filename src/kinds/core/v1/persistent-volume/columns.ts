@@ -1,5 +1,5 @@
 /**
- * What tables of persistent volumes and of claims show.
+ * Table columns of persistent volumes, and cells that claims share.
  */
 import { kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
 import type { ApiObject } from '../../../../meta/object.js';
@@ -9,12 +9,12 @@ import { ageColumn, nameColumn, textColumn } from '../../../shared/common-column
 import type { PersistentVolume } from '../persistent-volume.js';
 import { classAnnotation } from './warnings.js';
 
-/** What a cell shows for a class or a mode that was not given. */
+/** The cell of an absent class or mode. */
 export const UNSET = '<unset>';
 
 const volume = (object: ApiObject) => object as unknown as PersistentVolume;
 
-/** In the order in which a cell shows them. */
+/** In the order in which a cell lists them. */
 const SHORT_MODES = [
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
@@ -32,7 +32,7 @@ export function phaseCell({ metadata }: ApiObject, phase: string | undefined): s
   return metadata.deletionTimestamp === undefined ? (phase ?? '') : 'Terminating';
 }
 
-/** The old annotation wins over the field. A cell does not know its dialect, so both spellings are tried. */
+/** The deprecated annotation takes precedence over the field. Both dialects are tried, because cells have no dialect. */
 export function classCell({ metadata }: ApiObject, name: string | undefined): string {
   const annotations = metadata.annotations ?? {};
   const [canonical, other] = [orchDialect, kubernetesDialect].map((dialect) =>

@@ -1,5 +1,5 @@
 /**
- * The rules of where a persistent volume's content lies. Those that hold for the volumes of pods as well are theirs.
+ * Defaulting and validation of PersistentVolume sources. Rules that pod volumes share are in `pod-spec`.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
@@ -37,36 +37,36 @@ import type {
 } from './sources.js';
 import type { InlineVolumeSpec, PersistentVolumeSource } from './spec.js';
 
-/** What the rules of sources need to know beside them. */
+/** What validation of a source needs besides the source. */
 export interface VolumeSourceContext {
   readonly dialect: Dialect;
-  /** The name of the volume; empty for one that is held inline. */
+  /** The name of the volume; empty for inline specs. */
   readonly volumeName: string;
-  /** A local volume is somewhere, so it must say where. */
+  /** Local volumes require node affinity. */
   readonly hasNodeAffinity: boolean;
 }
 
-/** The rules of all sources in a spec at `path`: there must be one, and only one. */
+/** Validates that a spec at `path` has exactly one source, and the source. */
 export function volumeSourceProblems(
   path: string,
   spec: PersistentVolumeSource,
-  about: VolumeSourceContext,
+  context: VolumeSourceContext,
 ): FieldError[] {
   const given = SOURCES.filter(({ kind }) => spec[kind] !== undefined);
   if (given.length === 0) return [required(path, 'must specify a volume type')];
   return given.flatMap((source, index) =>
-    // One source is never counted as one too many.
+    // The reference server does not reject flexVolume as a second source.
     index === 0 || source.kind === 'flexVolume'
-      ? source.problems(path, spec, about)
+      ? source.problems(path, spec, context)
       : [forbidden(childPath(path, source.spelling), 'may not specify more than 1 volume type')],
   );
 }
 
 interface Source {
   readonly kind: keyof PersistentVolumeSource;
-  /** How the source is called where it is one too many. */
+  /** The spelling in the error for a second source. */
   readonly spelling: string;
-  readonly problems: (at: string, spec: PersistentVolumeSource, about: VolumeSourceContext) => FieldError[];
+  readonly problems: (at: string, spec: PersistentVolumeSource, context: VolumeSourceContext) => FieldError[];
 }
 
 function source<Name extends keyof PersistentVolumeSource>(
@@ -74,23 +74,23 @@ function source<Name extends keyof PersistentVolumeSource>(
   problems: (
     path: string,
     source: NonNullable<PersistentVolumeSource[Name]>,
-    about: VolumeSourceContext,
+    context: VolumeSourceContext,
   ) => FieldError[],
   { spelling = kind as string, path = kind as string }: { spelling?: string; path?: string } = {},
 ): Source {
   return {
     kind,
     spelling,
-    problems: (at, spec, about) => {
+    problems: (at, spec, context) => {
       const given = spec[kind];
-      // A condition only to the compiler: whoever calls this has seen the source.
+      // Never undefined: the caller selects sources that are set.
       if (given === undefined) return [];
-      return problems(childPath(at, path), given as NonNullable<PersistentVolumeSource[Name]>, about);
+      return problems(childPath(at, path), given as NonNullable<PersistentVolumeSource[Name]>, context);
     },
   };
 }
 
-/** In the order in which they are looked for. */
+/** In the reference server's order. */
 const SOURCES: readonly Source[] = [
   source('hostPath', hostPathProblems),
   source('gcePersistentDisk', gcePersistentDiskProblems, { path: 'persistentDisk' }),
@@ -135,7 +135,7 @@ function glusterfsVolumeProblems(path: string, given: GlusterfsPersistentVolumeS
   return [...found, ...problems.map((problem) => invalid(at, namespace, problem))];
 }
 
-/** Names of targets and initiators, in one of three forms. */
+/** Target and initiator names, in one of three formats. */
 const ISCSI_NAME = /^(?:iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$| \t\n\f\r]+|eui.[0-9a-zA-Z]{16}|naa.[0-9a-zA-Z]{32})$/;
 const MAX_PORTAL_NAME = 64;
 
@@ -158,7 +158,7 @@ function iscsiVolumeProblems(
     found.push(required(childPath(path, 'secretRef')));
   }
   if (secretRef !== undefined) found.push(...requiredProblems(childPath(path, 'secretRef'), { name: secretRef.name }));
-  // The path is spelt like this.
+  // The lower-case path is the reference server's.
   if (initiatorName !== undefined) found.push(...iscsiNameProblems(childPath(path, 'initiatorname'), initiatorName));
   return found;
 }
@@ -168,11 +168,11 @@ function iscsiNameProblems(path: string, name: string): FieldError[] {
 }
 
 function cinderVolumeProblems(path: string, { volumeID, secretRef }: CinderPersistentVolumeSource): FieldError[] {
-  return [...requiredProblems(path, { volumeID }), ...secretGivenProblems(childPath(path, 'secretRef'), secretRef)];
+  return [...requiredProblems(path, { volumeID }), ...requiredSecretProblems(childPath(path, 'secretRef'), secretRef)];
 }
 
-/** Both names must be there; whether they are names is not looked at. */
-function secretGivenProblems(path: string, ref: SecretReference | undefined): FieldError[] {
+/** Both fields are required; their syntax is not validated. */
+function requiredSecretProblems(path: string, ref: SecretReference | undefined): FieldError[] {
   return ref === undefined ? [] : requiredProblems(path, { name: ref.name, namespace: ref.namespace });
 }
 
@@ -199,11 +199,11 @@ function storageOSVolumeProblems(path: string, given: StorageOSPersistentVolumeS
     ...requiredProblems(path, { volumeName }),
     ...labelProblems('volumeName', volumeName),
     ...labelProblems('volumeNamespace', volumeNamespace),
-    ...secretGivenProblems(childPath(path, 'secretRef'), secretRef),
+    ...requiredSecretProblems(childPath(path, 'secretRef'), secretRef),
   ];
 }
 
-/** In the order of their checks; one reference is not checked at all. */
+/** In the reference server's order. It does not validate `nodeStageSecretRef`. */
 const CSI_SECRETS = [
   'controllerPublishSecretRef',
   'controllerExpandSecretRef',
@@ -232,12 +232,12 @@ function secretProblems(path: string, ref: SecretReference | undefined): FieldEr
   });
 }
 
-/** For volumes, and for those that an attachment holds inline. Further defaults of sources stand in their schemas. */
+/** Sets the defaults of a spec or an inline spec in place. Independent defaults are part of the schemas. */
 export function volumeSourceDefaults(spec: InlineVolumeSpec | undefined): void {
   if (spec === undefined) return;
   roundResourceList(spec.capacity);
   const { azureFile, scaleIO } = spec;
-  // These two are on the wire always, as null if need be, and in their places.
+  // Always on the wire, null if absent; rebuilt to keep the wire order.
   if (azureFile !== undefined) azureFile.secretNamespace ??= null;
   if (scaleIO !== undefined) {
     const { gateway, system, secretRef = null, ...rest } = scaleIO;

@@ -1,6 +1,6 @@
 /**
- * Where a persistent volume's content lies. Types that name secrets here name their namespace too, which those of pods
- * do not; the rest is shared with pods.
+ * Schemas of PersistentVolume sources that differ from the volume sources of pods: their secret references have a
+ * namespace.
  */
 import * as z from 'zod';
 import { hint, optional, pointer } from '../../../../schema/hints.js';
@@ -76,7 +76,7 @@ export const flexPersistentVolumeSource: Type<FlexPersistentVolumeSource, FlexPe
 
 const azureFilePersistentVolumeSourceShape = () => ({
   ...azureFileVolumeSourceShape(),
-  // Null on the wire when there is none; see defaults.ts.
+  // Null on the wire if absent; see source-rules.ts.
   secretNamespace: pointer(z.string().nullable()),
 });
 export interface AzureFilePersistentVolumeSource extends Output<typeof azureFilePersistentVolumeSourceShape> {}
@@ -88,7 +88,7 @@ export const azureFilePersistentVolumeSource: Type<
 
 const scaleIOPersistentVolumeSourceShape = () => ({
   ...scaleIOVolumeSourceShape(),
-  // Null on the wire when there is none; see defaults.ts.
+  // Null on the wire if absent; see source-rules.ts.
   secretRef: hint(secretReference().nullable(), { presence: 'pointer' }),
 });
 export interface ScaleIOPersistentVolumeSource extends Output<typeof scaleIOPersistentVolumeSourceShape> {}

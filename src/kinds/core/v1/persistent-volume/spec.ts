@@ -1,5 +1,5 @@
 /**
- * The spec of a persistent volume, which an attachment may also hold inline.
+ * Schemas of the PersistentVolume spec, also used inline by VolumeAttachment.
  */
 import * as z from 'zod';
 import { defaulted, defaultedPointer, enumString, optional, pointer, resourceList } from '../../../../schema/hints.js';
@@ -42,7 +42,7 @@ const volumeNodeAffinity: Type<VolumeNodeAffinity, VolumeNodeAffinityInput> = ty
   volumeNodeAffinityShape,
 );
 
-/** In wire order. One of them says where the content lies. */
+/** In wire order. A volume has exactly one of these sources. */
 const sourceShape = () => ({
   gcePersistentDisk: pointer(gcePersistentDiskVolumeSource()),
   awsElasticBlockStore: pointer(awsElasticBlockStoreVolumeSource()),
@@ -93,7 +93,7 @@ export const persistentVolumeSpec: Type<PersistentVolumeSpec, PersistentVolumeSp
   persistentVolumeSpecShape,
 );
 
-/** Inline, only the source gets defaults. */
+/** In an inline spec only the source has defaults. */
 const inlineVolumeSpecShape = () => ({
   ...persistentVolumeSpecShape(),
   persistentVolumeReclaimPolicy: optional(reclaimPolicy()),

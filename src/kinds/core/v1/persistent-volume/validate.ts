@@ -1,5 +1,5 @@
 /**
- * The rules of persistent volumes, and of those that an attachment holds inline, which say less about themselves.
+ * Validation of PersistentVolumes, of their updates, and of inline specs in VolumeAttachments.
  */
 
 import type { Dialect } from '../../../../meta/dialect.js';
@@ -20,11 +20,11 @@ import { volumeSourceProblems } from './source-rules.js';
 import type { InlineVolumeSpec, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from './spec.js';
 import { mountOptionsAnnotation } from './warnings.js';
 
-/** A volume, as far as its rules look at it. */
+/** The parts of a volume that are validated. */
 interface Volume {
   readonly name: string;
   readonly spec: PersistentVolumeSpec;
-  /** What was before, on an update. */
+  /** The live spec on updates. */
   readonly live?: PersistentVolumeSpec;
 }
 
@@ -45,8 +45,8 @@ export function volumeProblems(volume: Volume, context: WriteContext): FieldErro
     const allowInvalidNodeValues = hasInvalidValue(live?.nodeAffinity);
     found.push(...nodeAffinityProblems(childPath(path, 'nodeAffinity'), nodeAffinity, { allowInvalidNodeValues }));
   }
-  const about = { dialect: context.dialect, volumeName: name, hasNodeAffinity: nodeAffinity !== undefined };
-  found.push(...volumeSourceProblems(path, spec, about));
+  const sourceContext = { dialect: context.dialect, volumeName: name, hasNodeAffinity: nodeAffinity !== undefined };
+  found.push(...volumeSourceProblems(path, spec, sourceContext));
   if (policy === 'Recycle' && isRoot(spec.hostPath?.path)) {
     found.push(forbidden(policyPath, "may not be 'recycle' for a hostPath mount of '/'"));
   }
@@ -62,12 +62,12 @@ function checksAttributesClass(live: PersistentVolumeSpec | undefined, { feature
   return features.enabled('VolumeAttributesClass') || live?.volumeAttributesClassName !== undefined;
 }
 
-/** Storage is all that a volume has, and it must have some. */
+/** The capacity must contain `storage` and nothing else. */
 function capacityProblems(path: string, capacity: Readonly<Record<string, string>> | undefined): FieldError[] {
   const entries = sortedEntries(capacity ?? {});
   const found = entries.length === 0 ? [required(path)] : [];
   if (entries.length !== 1 || entries[0]?.[0] !== 'storage') {
-    found.push(notSupported(path, capacityDump(capacity ?? {}), ['storage']));
+    found.push(notSupported(path, goSyntaxCapacity(capacity ?? {}), ['storage']));
   }
   for (const [name, amount] of entries) {
     found.push(...validateBasicQuantity(keyPath(path, name), amount));
@@ -76,13 +76,13 @@ function capacityProblems(path: string, capacity: Readonly<Record<string, string
   return found;
 }
 
-function capacityDump(capacity: Readonly<Record<string, string>>): Verbatim {
+function goSyntaxCapacity(capacity: Readonly<Record<string, string>>): Verbatim {
   const entries = sortedEntries(capacity);
   if (entries.length === 0) return verbatim('core.ResourceList(nil)');
-  const shown = entries.map(
+  const printed = entries.map(
     ([name, amount]) => `${quote(name)}:${goSyntaxQuantity(originalQuantityText(capacity, name) ?? amount).verbatim}`,
   );
-  return verbatim(`core.ResourceList{${shown.join(', ')}}`);
+  return verbatim(`core.ResourceList{${printed.join(', ')}}`);
 }
 
 function nodeAffinityProblems(
@@ -108,7 +108,7 @@ function attributesClassProblems(path: string, name: string, { hasCsi }: { reado
   return [...found, required(childPath(path, 'csi'), 'has to be specified when using volumeAttributesClassName')];
 }
 
-/** True for `/` however it is written. */
+/** True for paths that normalize to `/`. */
 function isRoot(path: string | undefined): boolean {
   if (path === undefined || !path.startsWith('/')) return false;
   let depth = 0;
@@ -119,14 +119,14 @@ function isRoot(path: string | undefined): boolean {
   return depth === 0;
 }
 
-const INLINE = 'may not be specified in the context of inline volumes';
+const NOT_IN_INLINE = 'may not be specified in the context of inline volumes';
 
-/** The rules of a spec that stands for a volume nobody made an object of: a driver's, for one node. */
+/** Validates an inline spec, which describes a CSI volume without a PersistentVolume object. */
 export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, context: WriteContext): FieldError[] {
   const { accessModes = [], persistentVolumeReclaimPolicy: policy, volumeMode } = spec;
-  const unwanted = (field: keyof InlineVolumeSpec) =>
-    spec[field] === undefined ? [] : [forbidden(childPath(path, field), INLINE)];
-  const found = [...unwanted('claimRef'), ...unwanted('capacity')];
+  const forbiddenInline = (field: keyof InlineVolumeSpec) =>
+    spec[field] === undefined ? [] : [forbidden(childPath(path, field), NOT_IN_INLINE)];
+  const found = [...forbiddenInline('claimRef'), ...forbiddenInline('capacity')];
   if (spec.csi === undefined) {
     found.push(required(childPath(path, 'csi'), 'has to be specified in the context of inline volumes'));
   }
@@ -136,14 +136,14 @@ export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, conte
     const detail = 'may only be Retain in the context of inline volumes';
     found.push(forbidden(childPath(path, 'persistentVolumeReclaimPolicy'), detail));
   }
-  found.push(...unwanted('nodeAffinity'));
-  const about = { dialect: context.dialect, volumeName: '', hasNodeAffinity: false };
-  found.push(...volumeSourceProblems(path, spec, about));
+  found.push(...forbiddenInline('nodeAffinity'));
+  const sourceContext = { dialect: context.dialect, volumeName: '', hasNodeAffinity: false };
+  found.push(...volumeSourceProblems(path, spec, sourceContext));
   if (policy === 'Recycle' && isRoot(spec.hostPath?.path)) {
     const at = childPath(path, 'persistentVolumeReclaimPolicy');
     found.push(forbidden(at, "may not be 'recycle' for a hostPath mount of '/'"));
   }
-  found.push(...unwanted('storageClassName'));
+  found.push(...forbiddenInline('storageClassName'));
   if (volumeMode !== undefined && volumeMode !== 'Filesystem') {
     const detail = 'may not specify volumeMode other than Filesystem in the context of inline volumes';
     found.push(forbidden(childPath(path, 'volumeMode'), detail));
@@ -151,7 +151,7 @@ export function inlineVolumeProblems(path: string, spec: InlineVolumeSpec, conte
   return found;
 }
 
-/** What may not change. Differences of sources are shown by the reference server in a form that no client can read. */
+/** Validates an update: the source, volumeMode and node affinity cannot change. The reference server's diff is omitted. */
 export function volumeUpdateProblems(
   spec: PersistentVolumeSpec,
   live: PersistentVolumeSpec,
@@ -167,7 +167,7 @@ export function volumeUpdateProblems(
     const { nodeAffinity: now } = spec;
     const before = withRenamedLabels(live.nodeAffinity, now, context.dialect);
     const detail = 'field is immutable, except for updating from beta label to GA';
-    if (!deepEqual(now, before)) found.push(invalid('nodeAffinity', affinityDump(now), detail));
+    if (!deepEqual(now, before)) found.push(invalid('nodeAffinity', goSyntaxAffinity(now), detail));
   }
   return [...found, ...attributesClassUpdateProblems(spec, live, context)];
 }
@@ -184,7 +184,7 @@ const NOT_SOURCE: ReadonlySet<string> = new Set([
   'volumeAttributesClassName',
 ]);
 
-/** The source alone; a secret for expansion that was not there before does not count. */
+/** The source without a newly added `controllerExpandSecretRef`, which may be set once. */
 function sourceOf(spec: PersistentVolumeSpec, live: PersistentVolumeSpec): PersistentVolumeSource {
   const source = Object.fromEntries(Object.entries(spec).filter(([field]) => !NOT_SOURCE.has(field)));
   const { csi } = spec;
@@ -193,7 +193,7 @@ function sourceOf(spec: PersistentVolumeSpec, live: PersistentVolumeSpec): Persi
   return { ...source, csi: rest };
 }
 
-/** The affinity before, with the labels that `now` has moved from an old name to its successor. */
+/** The live affinity, with the deprecated labels that `now` replaces by their successors. */
 function withRenamedLabels(
   before: VolumeNodeAffinity,
   now: VolumeNodeAffinity | undefined,
@@ -214,7 +214,7 @@ function withRenamedLabels(
   return { required: { nodeSelectorTerms: renamed } };
 }
 
-function affinityDump(affinity: VolumeNodeAffinity | undefined): Verbatim | undefined {
+function goSyntaxAffinity(affinity: VolumeNodeAffinity | undefined): Verbatim | undefined {
   if (affinity === undefined) return undefined;
   const pointed = affinity.required === undefined ? 'nil' : '0xc000000000';
   return verbatim(`core.VolumeNodeAffinity{Required:(*core.NodeSelector)(${pointed})}`);
@@ -241,8 +241,8 @@ function attributesClassUpdateProblems(
   return found;
 }
 
-/** Whose drivers take mount options. */
-const MOUNTED_WITH_OPTIONS = [
+/** Sources that support mount options. */
+const SOURCES_WITH_MOUNT_OPTIONS = [
   'gcePersistentDisk',
   'awsElasticBlockStore',
   'glusterfs',
@@ -258,7 +258,7 @@ const MOUNTED_WITH_OPTIONS = [
   'photonPersistentDisk',
 ] as const;
 
-/** The annotation of old is for volumes that can be mounted with options; the field is for all. */
+/** The deprecated mount options annotation is valid only for sources that support mount options. */
 export function mountOptionsProblems(
   annotations: Readonly<Record<string, string>> | undefined,
   spec: PersistentVolumeSpec,
@@ -266,7 +266,7 @@ export function mountOptionsProblems(
 ): FieldError[] {
   const annotation = mountOptionsAnnotation(dialect);
   if (annotations === undefined || !Object.hasOwn(annotations, annotation)) return [];
-  if (MOUNTED_WITH_OPTIONS.some((source) => spec[source] !== undefined)) return [];
+  if (SOURCES_WITH_MOUNT_OPTIONS.some((source) => spec[source] !== undefined)) return [];
   const path = childPath('metadata.annotations', annotation);
   return [forbidden(path, 'may not specify mount options for this volume type')];
 }

@@ -1,5 +1,5 @@
 /**
- * What writers of persistent volumes are told about things that still work, or no longer do.
+ * Warnings about deprecated annotations, labels, policies and sources of persistent volumes.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
@@ -7,7 +7,7 @@ import type { ApiObject } from '../../../../meta/object.js';
 import { expressionWarnings } from '../../../shared/deprecated-node-labels.js';
 import type { PersistentVolumeSource, PersistentVolumeSpec } from './spec.js';
 
-/** The annotation that named a volume's or a claim's class before there was a field for it. */
+/** The deprecated annotation for the storage class of a volume or claim. */
 export function classAnnotation(dialect: Dialect): string {
   return dialect.subkey('volume.beta', 'storage-class');
 }
@@ -19,7 +19,7 @@ export function classAnnotationWarnings({ metadata }: ApiObject, dialect: Dialec
   return [`${path}: deprecated since v1.8; use "storageClassName" attribute instead`];
 }
 
-/** The annotation that held mount options before there was a field for them. */
+/** The deprecated annotation for mount options. */
 export function mountOptionsAnnotation(dialect: Dialect): string {
   return dialect.subkey('volume.beta', 'mount-options');
 }
@@ -31,8 +31,12 @@ function mountOptionsWarnings({ metadata }: ApiObject, dialect: Dialect): string
   return [`${path}: deprecated since v1.31; use "mountOptions" attribute instead`];
 }
 
-/** Drivers that are gone, with the words for their paths. */
-const GONE: readonly (readonly [source: keyof PersistentVolumeSource, path: string, when: string])[] = [
+/** Deprecated sources with their paths in warnings. */
+const DEPRECATED_SOURCES: readonly (readonly [
+  source: keyof PersistentVolumeSource,
+  path: string,
+  deprecation: string,
+])[] = [
   ['cephfs', 'spec.cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   ['photonPersistentDisk', 'spec.photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['scaleIO', 'spec.scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -54,7 +58,9 @@ export function volumeWarnings(object: ApiObject, dialect: Dialect): string[] {
     ...mountOptionsWarnings(object, dialect),
     ...recycled,
     ...labelWarnings(spec, dialect),
-    ...GONE.filter(([source]) => spec[source] !== undefined).map(([, path, when]) => `${path}: ${when}`),
+    ...DEPRECATED_SOURCES.filter(([source]) => spec[source] !== undefined).map(
+      ([, path, deprecation]) => `${path}: ${deprecation}`,
+    ),
   ];
 }
 

@@ -103,7 +103,7 @@ export function ephemeralContainersProblems(path: string, spec: PodSpec, context
 }
 
 /** For pods only: images in templates may be placeholders with whitespace. */
-export function paddedImagesProblems(path: string, containers: readonly Container[] | undefined): FieldError[] {
+export function imagesWhitespaceProblems(path: string, containers: readonly Container[] | undefined): FieldError[] {
   return (containers ?? []).flatMap((container, index) => imageWhitespaceProblems(keyPath(path, index), container));
 }
 

@@ -6,7 +6,7 @@ import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
-import { podConnections } from '../connect-subresources.js';
+import { podConnectSubresources } from '../connect-subresources.js';
 import { podSpec } from '../pod-spec/pod-spec.js';
 import { Binding, bindPod } from './binding.js';
 import { podColumns, podRowConditions } from './columns.js';
@@ -34,7 +34,7 @@ export const Pod: Kind<
   strategy: podStrategy,
   columns: podColumns,
   rowConditions: podRowConditions,
-  connectSubresources: podConnections,
+  connectSubresources: podConnectSubresources,
   subresources: {
     binding: { type: 'action', verbs: ['create'], kind: Binding, run: bindPod },
     ephemeralcontainers: ephemeralContainersSubresource,

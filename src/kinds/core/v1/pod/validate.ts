@@ -15,7 +15,7 @@ import type { Container } from '../pod-spec/container.js';
 import type { PodSchedulingGate, PodSpec } from '../pod-spec/pod-spec.js';
 import { tokenVolumesProblems } from '../pod-spec/projection-rules.js';
 import { podSpecProblems } from '../pod-spec/validate.js';
-import { paddedImagesProblems } from '../pod-spec/validate-containers.js';
+import { imagesWhitespaceProblems } from '../pod-spec/validate-containers.js';
 import type { NodeSelectorTerm } from '../scheduling-types.js';
 import { diffText, goSyntaxText } from './diff/diff.js';
 import type { Pod } from './pod.js';
@@ -236,7 +236,7 @@ export function podProblems(pod: Pod, { dialect, features }: WriteContext, live?
     ...podAnnotationsProblems('metadata.annotations', metadata.annotations ?? {}, { spec, dialect }),
     ...podSpecProblems('spec', spec, { dialect, features, podName, isStatic, live: live?.spec }),
     ...(spec.serviceAccountName === undefined ? tokenVolumesProblems('spec.volumes', spec.volumes) : []),
-    ...paddedImagesProblems('spec.containers', spec.containers),
-    ...paddedImagesProblems('spec.initContainers', spec.initContainers),
+    ...imagesWhitespaceProblems('spec.containers', spec.containers),
+    ...imagesWhitespaceProblems('spec.initContainers', spec.initContainers),
   ];
 }

@@ -14,7 +14,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-
 import type { Kind, NameRule, WriteContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { statusSubresource } from '../../../shared/strategies.js';
-import { serviceConnections } from '../connect-subresources.js';
+import { serviceConnectSubresources } from '../connect-subresources.js';
 import { allocateService, releaseService } from './allocate.js';
 import { defaultService, dropInternalTrafficPolicy, dropTypeDependentFields } from './defaults.js';
 import { isHeadless } from './needs.js';
@@ -80,7 +80,7 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   },
   subresources: { status: statusSubresource({ validate: serviceStatusProblems, warnings: statusWarnings }) },
   columns: serviceColumns,
-  connectSubresources: serviceConnections,
+  connectSubresources: serviceConnectSubresources,
 });
 
 function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {

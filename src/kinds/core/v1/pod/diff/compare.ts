@@ -1,5 +1,5 @@
 /**
- * Two values of one type, compared leaf by leaf: a tree of what is the same and what is not.
+ * Compares two values of one Go type and builds a tree of equal and different leaves.
  */
 import { editScript } from './edit-script.js';
 import type { GoType } from './go-types.js';
@@ -7,29 +7,30 @@ import { type GoValue, sameQuantity } from './go-value.js';
 
 export interface DiffNode {
   readonly type: GoType;
-  /** Absent when there is nothing on that side: an item that came or went. */
+  /** Absent for an item that exists only on the other side. */
   readonly left: GoValue | undefined;
   readonly right: GoValue | undefined;
-  /** Numbers of leaves. */
+  /** The number of equal leaves. */
   readonly same: number;
+  /** The number of different leaves. */
   readonly different: number;
-  /** All nodes below. */
+  /** The number of nodes below this one. */
   readonly descendants: number;
-  /** 0 for leaves. */
+  /** The height of the tree below this node; 0 for leaves. */
   readonly depth: number;
-  /** Fields, items or entries. */
+  /** Fields of a struct, items of a slice or entries of a map. */
   readonly records?: readonly DiffRecord[];
-  /** Of a pointer. */
+  /** The target of a pointer. */
   readonly target?: DiffNode;
 }
 
 export interface DiffRecord {
-  /** Name of a field or key of an entry; empty for items. */
+  /** The name of a field or the key of an entry; empty for items. */
   readonly key: string;
   readonly node: DiffNode;
 }
 
-/** The tree of two values, one of which may be absent. */
+/** Compares two values, one of which may be absent. */
 export function compareValues(type: GoType, left: GoValue | undefined, right: GoValue | undefined): DiffNode {
   if (left === undefined || right === undefined) return leaf(type, left, right, false);
   switch (type.kind) {

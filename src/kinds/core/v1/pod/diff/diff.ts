@@ -1,5 +1,9 @@
 /**
- * What differs between two specs, and what a value holds, in the forms in which the reference server says it.
+ * Diffs of pod specs in the format of github.com/google/go-cmp, and values in the format of Go's `%#v`, as they occur in
+ * the reference server's messages about pod updates.
+ *
+ * The steps: `go-value.ts` converts JSON to values of the Go types in `go-types.ts`, `compare.ts` builds a tree of
+ * differences, `format-diff.ts` and `format-value.ts` turn it into text nodes, and `text.ts` lays them out in lines.
  */
 import { quote } from '../../../../../text/go/go-text.js';
 import { compareValues } from './compare.js';
@@ -7,36 +11,36 @@ import { printDiff } from './format-diff.js';
 import { goType } from './go-types.js';
 import { type GoValue, goValue } from './go-value.js';
 
-/** `type` is the name of a struct of the reference server: `PodSpec`, `EphemeralContainer`. */
+/** The diff of two values as `cmp.Diff` prints it. `type` is the name of a Go struct, such as `PodSpec`. */
 export function diffText(type: string, before: unknown, after: unknown): string {
   const struct = goType(type);
   return printDiff(compareValues(struct, goValue(struct, before), goValue(struct, after)));
 }
 
-/** All of a value on one line, for `Invalid value: …`. */
+/** Prints a value as Go's `%#v`, for `Invalid value: …`. */
 export function goSyntaxText(type: string, value: unknown): string {
-  return dump(goValue(goType(type), value));
+  return goSyntax(goValue(goType(type), value));
 }
 
-function dump({ type, items, entries, target, scalar }: GoValue): string {
+function goSyntax({ type, items, entries, target, scalar }: GoValue): string {
   switch (type.kind) {
     case 'struct': {
       const parts = type.fields.map(({ name }, index) => {
         const item = items?.[index];
-        return `${name}:${item === undefined ? '' : dump(item)}`;
+        return `${name}:${item === undefined ? '' : goSyntax(item)}`;
       });
       return `${type.name}{${parts.join(', ')}}`;
     }
     case 'pointer': {
       const name = 'name' in type.of ? type.of.name : '';
-      // Where something is held differs from run to run.
+      // Pointer addresses differ from run to run; this one is a placeholder.
       return `(*${name})(${target ? '0xc000000000' : 'nil'})`;
     }
     case 'slice':
-      return items ? `${type.name}{${items.map(dump).join(', ')}}` : `${type.name}(nil)`;
+      return items ? `${type.name}{${items.map(goSyntax).join(', ')}}` : `${type.name}(nil)`;
     case 'map': {
       if (!entries) return `${type.name}(nil)`;
-      const parts = [...entries].map(([key, value]) => `${quote(key)}:${dump(value)}`);
+      const parts = [...entries].map(([key, value]) => `${quote(key)}:${goSyntax(value)}`);
       return `${type.name}{${parts.join(', ')}}`;
     }
     case 'string':

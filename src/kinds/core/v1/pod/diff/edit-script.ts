@@ -1,9 +1,10 @@
 /**
- * How one list becomes another: which items stay, change, go and come. The search goes from both ends towards the
- * middle and takes the first match it sees, as that of the reference server does, because what is shown depends on it.
+ * The edits that turn one list into another. The search proceeds from both ends towards the middle and takes the first
+ * match, which is not always the shortest script. It follows go-cmp exactly, because the printed diff depends on it.
+ * upstream: go-cmp cmp/internal/diff/diff.go Difference
  */
 
-/** What a comparison of two items found, in numbers of leaves. */
+/** The result of a comparison of two items, in numbers of leaves. */
 export interface LeafCounts {
   readonly same: number;
   readonly different: number;
@@ -22,7 +23,7 @@ interface Path extends Point {
   readonly edits: Edit[];
 }
 
-/** The edits that lead from `leftLength` items to `rightLength` items. */
+/** The edits from a list of `leftLength` items to one of `rightLength` items. */
 export function editScript(leftLength: number, rightLength: number, compare: Compare): Edit[] {
   const search = new Search(leftLength, rightLength, compare);
   return search.run();
@@ -34,7 +35,7 @@ class Search {
   readonly #reverse: Path;
   readonly #front: Point = { x: 0, y: 0 };
   readonly #back: Point;
-  /** Bounds the search; when it is used up, what is left counts as different. */
+  /** Limits the search. When it is used up, the rest counts as different. */
   #budget: number;
 
   constructor(leftLength: number, rightLength: number, compare: Compare) {
@@ -120,7 +121,7 @@ class Search {
   }
 }
 
-/** Items that are more alike than not count as one that has changed. */
+/** Similar items count as one modified item; undefined if the items are too different. */
 function pairing({ same, different }: LeafCounts): Edit | undefined {
   if (different === 0) return 'identity';
   return same + 1 >= different ? 'modified' : undefined;

@@ -1,5 +1,7 @@
 /**
- * A tree of differences as text: what differs with its surroundings, and dots for what is the same.
+ * Formats a tree of differences: changed parts with some context, and dots for equal parts. Long strings and lists of
+ * numbers are split into chunks, of which equal ones are printed once.
+ * upstream: go-cmp cmp/report_compare.go and cmp/report_slices.go
  */
 
 import { byteLength } from '../../../../../meta/names.js';
@@ -18,22 +20,23 @@ import {
 import { isZero } from './go-value.js';
 import { braces, dots, line, NIL, printText, record, type TextNode, type TextRecord, wrap } from './text.js';
 
-const LEAST_LENGTH = 32;
+const MIN_CHUNKED_LENGTH = 32;
 
+/** The number of equal chunks that are printed before and after a difference. */
 const CHUNK_CONTEXT = 2;
 
-/** The difference as the reference server prints it, with a newline at its end. */
+/** Prints the diff with a trailing newline. */
 export function printDiff(node: DiffNode): string {
   return printText(formatDiff(node, { side: 'both', types: 'auto', verbosity: 0, avoidStringer: false }));
 }
 
-const LEAST_VERBOSITY = 3;
+const MIN_VERBOSITY = 3;
 
 export function formatDiff(node: DiffNode, given: FormatOptions): TextNode {
   const options: FormatOptions =
     given.side === 'identical'
       ? { ...given, verbosity: 1 }
-      : { ...given, verbosity: Math.max(given.verbosity, LEAST_VERBOSITY) };
+      : { ...given, verbosity: Math.max(given.verbosity, MIN_VERBOSITY) };
   if (canChunk(node, options)) return formatChunks(node, options);
   if (node.depth === 0) return formatLeaf(node, options);
   if (node.target !== undefined) return wrap('&', formatDiff(node.target, options));
@@ -42,9 +45,9 @@ export function formatDiff(node: DiffNode, given: FormatOptions): TextNode {
 
 function formatLeaf(node: DiffNode, options: FormatOptions): TextNode {
   const { left, right } = node;
-  const shown = options.side === 'removed' ? left : options.side === 'inserted' ? right : (right ?? left);
-  if (options.side !== 'both' || node.different === 0) return shown === undefined ? NIL : formatValue(shown, options);
-  // Only at the top: below it, a leaf that differs is printed side by side by its holder.
+  const value = options.side === 'removed' ? left : options.side === 'inserted' ? right : (right ?? left);
+  if (options.side !== 'both' || node.different === 0) return value === undefined ? NIL : formatValue(value, options);
+  // Only the root gets here: different leaves below are printed side by side by formatUnequal.
   const elided: FormatOptions = { ...options, types: 'elide' };
   const records: TextRecord[] = [];
   if (left !== undefined) records.push(record('', formatValue(left, elided), '-'));
@@ -68,9 +71,9 @@ interface Listing {
   readonly keyOf: (one: DiffRecord) => string;
 }
 
-/** All of one side, but for fields that nobody has set. */
-function oneSide(records: readonly DiffRecord[], about: Listing & { readonly sparse: boolean }): TextNode {
-  const { options, limit, keyOf, sparse } = about;
+/** Formats one side. `sparse` omits fields with zero values. */
+function oneSide(records: readonly DiffRecord[], listing: Listing & { readonly sparse: boolean }): TextNode {
+  const { options, limit, keyOf, sparse } = listing;
   const out: TextRecord[] = [];
   for (const one of records) {
     if (out.length === limit) {
@@ -90,11 +93,11 @@ function isUnset({ left, right }: DiffNode, side: FormatOptions['side']): boolea
   return side === 'inserted' ? rightUnset : leftUnset || rightUnset;
 }
 
-/** So many equal neighbours of a difference are shown. */
+/** The number of equal records that are printed before and after a difference. */
 const CONTEXT = 2;
 
-function bothSides(records: readonly DiffRecord[], about: Listing & { readonly name: string }): TextNode {
-  const { options, limit, keyOf, name } = about;
+function bothSides(records: readonly DiffRecord[], listing: Listing & { readonly name: string }): TextNode {
+  const { options, limit, keyOf, name } = listing;
   const out: TextRecord[] = [];
   const groups = groupsOf(records);
   let differences = 0;
@@ -111,7 +114,7 @@ function bothSides(records: readonly DiffRecord[], about: Listing & { readonly n
       break;
     }
     if (group.equal) {
-      out.push(...formatEqual(group.all, { ...about, first: index === 0, last: index === groups.length - 1 }));
+      out.push(...formatEqual(group.all, { ...listing, first: index === 0, last: index === groups.length - 1 }));
       continue;
     }
     for (const one of group.all) out.push(...formatUnequal(one.node, keyOf(one), options));
@@ -138,12 +141,12 @@ function groupsOf(records: readonly DiffRecord[]): Group[] {
 
 function formatEqual(
   all: readonly DiffRecord[],
-  about: Listing & { readonly name: string; readonly first: boolean; readonly last: boolean },
+  listing: Listing & { readonly name: string; readonly first: boolean; readonly last: boolean },
 ): TextRecord[] {
-  const { options, keyOf, name, first, last } = about;
+  const { options, keyOf, name, first, last } = listing;
   const leading = first ? 0 : Math.min(CONTEXT, all.length);
   let trailing = last ? 0 : Math.min(CONTEXT, all.length - leading);
-  // Dots for a single record would save nothing.
+  // Dots for a single record would save no line.
   if (all.length - leading - trailing === 1) trailing++;
   const show = (one: DiffRecord) => record(keyOf(one), formatDiff(one.node, { ...options, side: 'identical' }));
   const hidden = all.slice(leading, all.length - trailing);
@@ -158,15 +161,15 @@ const MAX_PRESET = 6;
 
 function formatUnequal(node: DiffNode, key: string, options: FormatOptions): TextRecord[] {
   if (canChunk(node, options)) return [record(key, formatChunks(node, options))];
-  // Anything that branches shows its own differences.
+  // Nodes with branches print their own differences.
   if (node.descendants !== node.depth) return [record(key, formatDiff(node, options))];
   const show = (side: 'removed' | 'inserted', verbosity: number, inside: boolean) =>
     formatDiff(node, { ...options, side, verbosity, avoidStringer: inside });
   const base = levelOf(options.verbosity);
   let [removed, inserted] = [show('removed', options.verbosity, false), show('inserted', options.verbosity, false)];
-  const whole = node.left !== undefined && node.right !== undefined;
-  // Two that look the same are printed again, and more of them each time, until they do not.
-  for (let i = 0; i <= MAX_PRESET && whole && JSON.stringify(removed) === JSON.stringify(inserted); i++) {
+  const hasBothSides = node.left !== undefined && node.right !== undefined;
+  // If both sides print the same text, print them again with increasing verbosity until they differ.
+  for (let i = 0; i <= MAX_PRESET && hasBothSides && JSON.stringify(removed) === JSON.stringify(inserted); i++) {
     removed = show('removed', base + 2 * i, i > 0);
     inserted = show('inserted', base + 2 * i, i > 0);
   }
@@ -192,23 +195,23 @@ function countText(records: readonly DiffRecord[], name: string): string {
   return `${listed} ${plural}`;
 }
 
-/** True when pieces say more than the two values side by side. */
+/** True for different strings or lists of numbers that are long enough to be split into chunks. */
 function canChunk(node: DiffNode, { side }: FormatOptions): boolean {
   const { type, left, right } = node;
   if (side !== 'both' || node.different === 0 || left === undefined || right === undefined) return false;
   if (type.kind === 'string' && typeof left.scalar === 'string' && typeof right.scalar === 'string') {
-    return byteLength(left.scalar) >= LEAST_LENGTH && byteLength(right.scalar) >= LEAST_LENGTH;
+    return byteLength(left.scalar) >= MIN_CHUNKED_LENGTH && byteLength(right.scalar) >= MIN_CHUNKED_LENGTH;
   }
   if (type.kind !== 'slice' || type.of.kind !== 'int' || !left.items?.length || !right.items?.length) return false;
   if (node.different > node.same) return true;
-  return left.items.length >= LEAST_LENGTH && right.items.length >= LEAST_LENGTH;
+  return left.items.length >= MIN_CHUNKED_LENGTH && right.items.length >= MIN_CHUNKED_LENGTH;
 }
 
 function formatChunks({ type, left, right }: DiffNode, options: FormatOptions): TextNode {
   if (type.kind === 'string') {
     const texts = [[...String(left?.scalar)], [...String(right?.scalar)]] as const;
     const show = (part: readonly string[]) => quoted(part.join(''));
-    const list: TextNode = { type: 'list', records: pieces(texts, { size: 64, name: 'byte', show, options }) };
+    const list: TextNode = { type: 'list', records: formatRuns(texts, { size: 64, name: 'byte', show, options }) };
     return wrap('strings.Join(', wrap('{', list, '}'), ', "")');
   }
   const texts = [
@@ -216,7 +219,7 @@ function formatChunks({ type, left, right }: DiffNode, options: FormatOptions): 
     (right?.items ?? []).map(({ scalar }) => String(scalar)),
   ] as const;
   const show = (part: readonly string[]) => part.join(', ');
-  const records = pieces(texts, { size: 8, name: elementName(type), show, options });
+  const records = formatRuns(texts, { size: 8, name: elementName(type), show, options });
   return withType(type, wrap('{', { type: 'list', records }, '}'), options);
 }
 
@@ -230,16 +233,16 @@ interface Run {
   inserted: number;
 }
 
-function pieces(
+function formatRuns(
   [left, right]: readonly [readonly string[], readonly string[]],
-  about: {
+  chunking: {
     readonly size: number;
     readonly name: string;
     readonly show: (part: readonly string[]) => string;
     readonly options: FormatOptions;
   },
 ): TextRecord[] {
-  const { size, name, show, options } = about;
+  const { size, name, show, options } = chunking;
   const different = { same: 0, different: 2 };
   const edits = editScript(left.length, right.length, (x, y) =>
     left[x] === right[y] ? { same: 1, different: 0 } : different,
@@ -270,12 +273,12 @@ function pieces(
       y += run.same;
       continue;
     }
-    const [gone, come] = [run.same + run.removed, run.same + run.inserted];
-    put(left.slice(x, x + gone), '-');
-    put(right.slice(y, y + come), '+');
-    x += gone;
-    y += come;
-    differences += gone + come;
+    const [removed, inserted] = [run.same + run.removed, run.same + run.inserted];
+    put(left.slice(x, x + removed), '-');
+    put(right.slice(y, y + inserted), '+');
+    x += removed;
+    y += inserted;
+    differences += removed + inserted;
   }
   return out;
 }
@@ -296,7 +299,7 @@ function runsOf(edits: readonly Edit[]): Run[] {
   return runs;
 }
 
-/** Equal stretches too short to be worth a line join the differences around them. */
+/** Merges short equal runs into the differences around them. */
 function merged(runs: readonly Run[], shortest: number): Run[] {
   const out: Run[] = [];
   for (const [index, run] of runs.entries()) {

@@ -1,5 +1,6 @@
 /**
- * One value as text: fields that were set, lists and maps cut short where the reader needs no more.
+ * Formats one value: structs without zero fields, and slices, maps and strings shortened according to the verbosity.
+ * upstream: go-cmp cmp/report_reflect.go
  */
 
 import { byteLength } from '../../../../../meta/names.js';
@@ -9,13 +10,13 @@ import { type GoValue, isZero, quantityStruct } from './go-value.js';
 import { braces, DOTS, dots, line, NIL, record, type TextNode, type TextRecord, wrap } from './text.js';
 
 export interface FormatOptions {
-  /** Which side is printed: both in one, or one of them. */
+  /** Which side of a difference is printed. */
   readonly side: 'both' | 'identical' | 'removed' | 'inserted';
-  /** Whether types stand before what they are the types of. */
+  /** Whether type names precede values. */
   readonly types: 'auto' | 'elide' | 'emit';
-  /** How much is printed; each level down prints less. */
+  /** Higher values print more. Each level of nesting decreases it. */
   readonly verbosity: number;
-  /** Print what is inside a name instead of the name. */
+  /** Print the fields of a value instead of the result of its Go `String()` method. */
   readonly avoidStringer: boolean;
 }
 
@@ -23,7 +24,7 @@ export function oneLevelDown(options: FormatOptions): FormatOptions {
   return { ...options, verbosity: options.verbosity - 1 };
 }
 
-/** 0, 4, 8, 16, … */
+/** The maximum number of items: 0, 4, 8, 16, … */
 export function itemLimit({ verbosity }: FormatOptions): number {
   return ((1 << levelOf(verbosity)) >> 1) << 2;
 }
@@ -34,7 +35,7 @@ export function levelOf(verbosity: number): number {
 
 export function formatValue(value: GoValue, options: FormatOptions): TextNode {
   const { type } = value;
-  const text = options.avoidStringer ? undefined : ownText(value);
+  const text = options.avoidStringer ? undefined : stringerText(value);
   if (text !== undefined) return formatText('s', text, options);
   switch (type.kind) {
     case 'pointer':
@@ -55,8 +56,8 @@ export function formatValue(value: GoValue, options: FormatOptions): TextNode {
   }
 }
 
-/** What a value says of itself, where it can. */
-function ownText({ type, target, scalar }: GoValue): string | undefined {
+/** The result of the Go `String()` method, for types that have one. */
+function stringerText({ type, target, scalar }: GoValue): string | undefined {
   if (type.kind === 'string' && type.name === 'core.ResourceName') return String(scalar);
   const struct = type.kind === 'pointer' ? type.of : type;
   if (type.kind === 'pointer' && struct.kind === 'quantity' && target) return String(target.scalar);
@@ -65,7 +66,7 @@ function ownText({ type, target, scalar }: GoValue): string | undefined {
   }
   if (struct.kind !== 'struct' || struct.name !== 'core.PersistentVolumeClaimTemplate' || target === null)
     return undefined;
-  // A claim template speaks with the voice of its metadata, of which the beginning is all that is ever shown.
+  // A claim template has the String() method of its embedded metadata, of which only the beginning is ever printed.
   return '&ObjectMeta{Name:,GenerateName:,Namespace:,SelfLink:,UID:,ResourceVersion:,Generation:0,}';
 }
 
@@ -112,17 +113,18 @@ function formatEntries(entries: ReadonlyMap<string, GoValue>, namedKeys: boolean
   return braces(all.length > limit ? [...records, dots()] : records);
 }
 
-/** Names of resources know how to print themselves, which shows. */
-export function mapKey(key: string, named: boolean): string {
-  return (named ? 's' : '') + quoted(key);
+/** Keys of a type with a `String()` method, such as resource names, have the prefix `s`. */
+export function mapKey(key: string, hasStringer: boolean): string {
+  return (hasStringer ? 's' : '') + quoted(key);
 }
 
-/** Puts the type before the value where the options ask for it. */
+/** Adds the type name to a value if the options require it. */
 export function withType(type: GoType, node: TextNode, options: FormatOptions): TextNode {
   if (options.types === 'elide' || type.kind === 'pointer') return node;
   if (options.types === 'auto') {
-    const composed = type.kind === 'struct' || type.kind === 'slice' || type.kind === 'map' || type.kind === 'quantity';
-    if (!composed || node === NIL || options.side === 'identical') return node;
+    const isComposite =
+      type.kind === 'struct' || type.kind === 'slice' || type.kind === 'map' || type.kind === 'quantity';
+    if (!isComposite || node === NIL || options.side === 'identical') return node;
   }
   return wrap(type.name, inParentheses(node));
 }
@@ -132,7 +134,7 @@ function inParentheses(node: TextNode): TextNode {
   return wrap('(', node, ')');
 }
 
-/** Long texts are cut. */
+/** Quotes a text, and shortens it according to the verbosity. */
 function formatText(prefix: string, text: string, { verbosity }: FormatOptions): TextNode {
   const limit = (1 << levelOf(verbosity)) << 5;
   if (byteLength(text) <= limit + DOTS_LENGTH) return line(prefix + quoted(text));
@@ -141,7 +143,7 @@ function formatText(prefix: string, text: string, { verbosity }: FormatOptions):
 
 const DOTS_LENGTH = DOTS.type === 'line' ? DOTS.text.length : 0;
 
-/** In double quotes, or in backquotes where that saves escapes. */
+/** Quotes a text with double quotes, or with backquotes if that avoids escapes. */
 export function quoted(text: string): string {
   const escaped = quote(text);
   if (byteLength(escaped) === byteLength(text) + 2) return escaped;

@@ -1,8 +1,8 @@
 /**
- * The types of the reference server's own form of a pod and of volumes, as its messages show them: names and order of fields, which
- * differ from those on the wire. Each line is a struct; a field is written `GoName[=wireName]:type`. A type is a name
- * of this table or of a plain type, behind `[]` for lists and `*` for pointers; `@` marks a struct that is part of the
- * object itself on the wire. Strings of a named type print as strings, so their names do not matter here.
+ * The internal Go types of pod specs and volumes (`pkg/apis/core/types.go`), whose field names and order differ from the
+ * wire format. Each line is a struct. A field is written `GoName[=wireName]:type`, and a type is the name of a struct or
+ * a basic type, with the prefix `[]` for slices and `*` for pointers. `@` marks a struct that is inlined on the wire.
+ * Named string types print as strings, so they are listed as `string`.
  */
 
 export type GoType =
@@ -14,7 +14,7 @@ export type GoType =
 
 export interface GoField {
   readonly name: string;
-  /** On the wire; empty for a struct whose fields stand in the object itself. */
+  /** The name on the wire; empty for an inlined struct. */
   readonly wire: string;
   readonly type: GoType;
 }
@@ -175,27 +175,28 @@ const STRUCTS: Readonly<Record<string, string>> = {
   SecretReference: 'Name:string Namespace:string',
   ObjectReference:
     'Kind:string Namespace:string Name:string UID:string APIVersion:string ResourceVersion:string FieldPath:string',
-  // Numbers and texts share one form; which it is stands in the type.
+  // The Type field tells numbers (0) from strings (1).
   IntOrString: 'Type:int64 IntVal:int32 StrVal:string',
 };
 
-/** Types of lists of strings that have a name of their own. */
+/** Named string types whose names are printed in the types of slices. */
 const NAMED_STRINGS: readonly string[] = ['Capability', 'PersistentVolumeAccessMode'];
 
-const made = new Map<string, GoType>();
+const typeCache = new Map<string, GoType>();
 
-/** The type of that name, such as `PodSpec`. */
+/** The type with this name, such as `PodSpec` or `[]Volume`. */
 export function goType(text: string): GoType {
-  const known = made.get(text);
-  if (known !== undefined) return known;
+  const cached = typeCache.get(text);
+  if (cached !== undefined) return cached;
   const type = makeType(text);
-  made.set(text, type);
+  typeCache.set(text, type);
   return type;
 }
 
 function makeType(text: string): GoType {
   if (text.startsWith('*')) return { kind: 'pointer', of: goType(text.slice(1)) };
-  if (text.startsWith('[]')) return { kind: 'slice', name: `[]${packaged(text.slice(2))}`, of: goType(text.slice(2)) };
+  if (text.startsWith('[]'))
+    return { kind: 'slice', name: `[]${qualifiedName(text.slice(2))}`, of: goType(text.slice(2)) };
   switch (text) {
     case 'string':
     case 'bool':
@@ -218,11 +219,11 @@ function makeType(text: string): GoType {
 
 function structType(name: string): GoType {
   const fields = STRUCTS[name];
-  if (fields === undefined) throw new Error(`orchplane: no type ${name} is known to messages (this is a bug)`);
-  return { kind: 'struct', name: packaged(name), fields: fields.split(' ').map(fieldFrom) };
+  if (fields === undefined) throw new Error(`orchplane: the Go type ${name} is not defined (this is a bug)`);
+  return { kind: 'struct', name: qualifiedName(name), fields: fields.split(' ').map(fieldFrom) };
 }
 
-function packaged(name: string): string {
+function qualifiedName(name: string): string {
   if (name === 'IntOrString') return 'intstr.IntOrString';
   return /^[A-Z]/.test(name) ? `core.${name}` : name;
 }

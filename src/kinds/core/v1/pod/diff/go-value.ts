@@ -1,5 +1,5 @@
 /**
- * A part of a pod as a value of the reference server's types: every field has a value, an empty one if need be.
+ * Converts JSON to values of Go types, in which every field has a value, by default the zero value.
  */
 import { Quantity } from '../../../../../meta/quantity.js';
 import { isRecord, own } from '../../../../../util/json.js';
@@ -8,13 +8,13 @@ import { type GoType, goType } from './go-types.js';
 
 export interface GoValue {
   readonly type: GoType;
-  /** Of a struct, in the order of its fields; of a list, in its own. Null for a list that is not there. */
+  /** The field values of a struct or the items of a slice. Null for a nil slice. */
   readonly items?: readonly GoValue[] | null;
-  /** Of a map, sorted. Null for a map that is not there. */
+  /** The sorted entries of a map. Null for a nil map. */
   readonly entries?: ReadonlyMap<string, GoValue> | null;
-  /** Of a pointer. Null for one to nothing. */
+  /** The target of a pointer. Null for a nil pointer. */
   readonly target?: GoValue | null;
-  /** Of a string, a number or a boolean; the text of a quantity. */
+  /** A string, number or boolean, or the text of a quantity. */
   readonly scalar?: string | number | bigint | boolean;
 }
 
@@ -53,7 +53,7 @@ function structValue(type: GoType & { readonly kind: 'struct' }, given: unknown)
   return { type, items };
 }
 
-/** True for the value that a field has when nobody sets it. A list or map that is there is none, however empty. */
+/** True for the zero value of a type. Empty slices and maps are not zero values, only nil ones. */
 export function isZero(value: GoValue): boolean {
   switch (value.type.kind) {
     case 'struct':
@@ -96,7 +96,7 @@ const QUANTITY_TYPE: GoType = {
   ],
 };
 
-/** What is inside a quantity; the numbers are shown, not the text. */
+/** The internal fields of a quantity, printed when its text does not show the difference. */
 export function quantityStruct({ scalar }: GoValue): GoValue {
   if (scalar === '') return goValue(QUANTITY_TYPE, {});
   const { verbatim } = goSyntaxQuantity(String(scalar));

@@ -1,6 +1,6 @@
 /**
- * Text that can be folded: what fits on one line is put there, the rest is spread over several, with a column for
- * marks and keys that stand under each other.
+ * Layout of diff text: nodes that fit are folded into one line; others are spread over several lines, with a column for
+ * marks (`-`, `+`) and aligned keys and comments. upstream: go-cmp cmp/report_text.go
  */
 import { byteLength } from '../../../../../meta/names.js';
 
@@ -16,7 +16,7 @@ export interface TextRecord {
   /** Empty for items of a list. */
   readonly key: string;
   readonly value: TextNode;
-  /** Dots stand for something and end without a comma. */
+  /** True for the ellipsis of omitted records, which has no trailing comma. */
   readonly dots?: boolean;
   readonly comment?: string;
 }
@@ -44,12 +44,12 @@ export function dots(comment = ''): TextRecord {
   return { mark: '', key: '', value: DOTS, dots: true, ...(comment === '' ? {} : { comment }) };
 }
 
-/** The whole text, indented by the two columns of the marks, with a newline at its end. */
+/** Prints a node, indented by the two columns of the marks, with a trailing newline. */
 export function printText(node: TextNode): string {
   return `${indent('', 0)}${expand(fold(node, ''), '', 0)}\n`;
 }
 
-/** Longer removed or added text is spread over several lines. */
+/** Removed or inserted text that is longer is spread over several lines. */
 const MAX_COLUMNS = 80;
 
 function fold(node: TextNode, mark: Mark): TextNode {
@@ -89,7 +89,7 @@ function isPlain(records: readonly TextRecord[]): boolean {
   );
 }
 
-/** Several short items to a line. */
+/** Prints several short items per line. */
 function batched(records: readonly TextRecord[], mark: Mark, depth: number): string {
   const lines: string[] = [];
   let batch = '';
@@ -120,7 +120,7 @@ function rows(records: readonly TextRecord[], mark: Mark, depth: number): string
     .join('');
 }
 
-/** Only values on one line stand under each other. */
+/** Only values on one line are aligned. */
 function keyLength({ key, value }: TextRecord): number | undefined {
   return key === '' || value.type !== 'line' ? undefined : [...key].length;
 }
@@ -130,7 +130,7 @@ function valueLength({ value, comment }: TextRecord): number | undefined {
   return [...value.text].length;
 }
 
-/** How much each record lacks to the longest of its run; a record without a length ends a run. */
+/** The padding of each record to the longest of its run. A record without a length ends a run. */
 function pads(records: readonly TextRecord[], length: (one: TextRecord) => number | undefined): number[] {
   const lengths = records.map(length);
   const result = lengths.map(() => 0);
