@@ -33,8 +33,8 @@ export {
   resourceAuthorizerValue,
 } from './library/authorizer.js';
 export { apiServerEnvironment, storedEnvironment } from './library/environments.js';
-export { JSON_PATCHES } from './library/json-patch.js';
 export { printValue, valueText } from './library/print-value.js';
+export { JSON_PATCHES } from './library/strings.js';
 export type { SizeEstimator } from './library.js';
 export { parse } from './parse/parse.js';
 export { goTypeName, runtimeTypeName, typeNameOf } from './runtime-type.js';

@@ -38,12 +38,12 @@ import {
   UINT,
 } from '../types.js';
 import { CelBytes, CelUint } from '../values.js';
+import { messageNameOf } from '../well-known-messages.js';
 import { checkLiterals } from './literals.js';
 import type { Scope } from './names.js';
 import { candidateNames, fieldType, findName, hasObjectType, qualifiedName } from './names.js';
 import { isDyn, isDynOrError, mostGeneral, optionalValue } from './relations.js';
 import { FreshTypeParams, resolveOverloads, Substitutions } from './unify.js';
-import { messageNameOf } from './well-known-messages.js';
 
 /** Type-checks an expression. Returns either the checked expression or issues, never both. */
 export function check(

@@ -9,7 +9,7 @@ import type { Environment } from '../engine.js';
 import type { CelType, TypeProvider } from '../types.js';
 import { INT, objectType, typeOf } from '../types.js';
 import type { CelValue } from '../values.js';
-import { wellKnownEnumValue, wellKnownMessage } from './well-known-messages.js';
+import { wellKnownEnumValue, wellKnownMessage } from '../well-known-messages.js';
 
 /** The variables of a comprehension; inner scopes hide outer ones. */
 export interface Scope {

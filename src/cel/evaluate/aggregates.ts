@@ -3,10 +3,10 @@ import { Failure, failureOf, type Result } from '../failure.js';
 import { printValue } from '../library/print-value.js';
 import type { TypeProvider } from '../types.js';
 import { CelBytes, CelError, CelOptional, type CelValue } from '../values.js';
+import { constructWellKnownMessage } from '../well-known-messages.js';
 import { COST_OF_LIST, COST_OF_MAP, COST_OF_OBJECT } from './call-cost.js';
 import type { Step } from './frame.js';
 import { ArrayList, EntryMap } from './views.js';
-import { constructWellKnownMessage } from './well-known-messages.js';
 
 export interface Element {
   readonly value: Step;

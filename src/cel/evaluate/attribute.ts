@@ -1,6 +1,6 @@
 /**
- * Attributes: a variable or computed value with qualifiers (`self.spec.ports[0]`). The planner adds qualifiers one by
- * one and resolves the attribute to one closure at the end.
+ * Planned nodes and attributes. An attribute is a variable or computed value with qualifiers (`self.spec.ports[0]`);
+ * the planner adds qualifiers one by one and resolves the attribute to one closure at the end.
  *
  * The distinction matters for cost: each qualifier costs one and the attribute as a whole one more, unless it is a
  * branch of a conditional or a key of another attribute.
@@ -10,7 +10,69 @@ import { printValue } from '../library/print-value.js';
 import { formatDouble, intOfDouble } from '../numbers.js';
 import { goTypeName, typeNameOf } from '../runtime-type.js';
 import { CelList, CelMap, CelObject, CelOptional, CelUint, type CelValue } from '../values.js';
+import { COST_OF_VARIABLE } from './call-cost.js';
 import { type Frame, missingVariable, type Step } from './frame.js';
+
+/** The planned form of a node: a constant, an attribute or another step. */
+export type Planned =
+  | { readonly kind: 'constant'; readonly value: CelValue }
+  | {
+      readonly kind: 'attribute';
+      readonly attribute: Attribute;
+      /** Whether this is a `has()` test. */
+      readonly presence: boolean;
+    }
+  | { readonly kind: 'step'; readonly step: Step };
+
+export function constant(value: CelValue): Planned {
+  return { kind: 'constant', value };
+}
+
+export function step(run: Step): Planned {
+  return { kind: 'step', step: run };
+}
+
+export function attribute(of: Attribute, presence = false): Planned {
+  return { kind: 'attribute', attribute: of, presence };
+}
+
+/** Returns an attribute to which qualifiers can be added. */
+export function attributeOf(planned: Planned): Attribute {
+  return planned.kind === 'attribute' ? planned.attribute : new ValueAttribute(stepOf(planned));
+}
+
+/** Returns a closure that evaluates the node and charges its cost. */
+export function stepOf(planned: Planned): Step {
+  switch (planned.kind) {
+    case 'constant': {
+      const { value } = planned;
+      return () => value;
+    }
+    case 'step':
+      return planned.step;
+    case 'attribute':
+      return attributeStep(planned.attribute, planned.presence);
+  }
+}
+
+function attributeStep(of: Attribute, presence: boolean): Step {
+  const resolve = of.resolve();
+  // Presence tests cost only their qualifiers.
+  const cost = (of.free ? 0 : COST_OF_VARIABLE) - (presence ? COST_OF_VARIABLE : 0);
+  if (presence) {
+    return (frame) => {
+      const result = resolve(frame);
+      frame.charge(cost);
+      return result instanceof CelOptional ? result.value !== undefined : result;
+    };
+  }
+  if (cost === 0) return resolve;
+  return (frame) => {
+    const result = resolve(frame);
+    frame.charge(cost);
+    return result;
+  };
+}
 
 export interface Attribute {
   add(qualifier: Qualifier): void;

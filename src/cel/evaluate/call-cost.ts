@@ -1,5 +1,5 @@
 /**
- * Costs of calls at run time. Libraries are evaluated first; otherwise the overload determines the cost, and a call whose
+ * Costs of calls at run time. Libraries take precedence; otherwise the overload determines the cost, and a call whose
  * overload is chosen at run time costs one. spec: CEL cost
  */
 

@@ -7,6 +7,7 @@ import { intOfDouble, MAX_INT, uintOfDouble } from '../numbers.js';
 import { goTypeName } from '../runtime-type.js';
 import { BINARY_OPERATORS, missingOperator, UNARY_OPERATORS } from '../standard/operators.js';
 import { CelBytes, CelError, CelList, CelOpaque, CelUint, type CelValue } from '../values.js';
+import { constant, type Planned, step, stepOf } from './attribute.js';
 import { callCostOf } from './call-cost.js';
 import {
   binaryStep,
@@ -18,7 +19,6 @@ import {
   unaryStep,
 } from './calls.js';
 import { Frame, type Step } from './frame.js';
-import { constant, type Planned, step, stepOf } from './planned.js';
 
 export interface Call {
   readonly name: string;

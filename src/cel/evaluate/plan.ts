@@ -28,16 +28,23 @@ import type {
 import { Failure, type Result } from '../failure.js';
 import type { CelType } from '../types.js';
 import { CelBudgetError, CelError, type CelValue } from '../values.js';
+import { isWellKnownMessage } from '../well-known-messages.js';
 import { closeWorkBudget, openWorkBudget } from '../work-budget.js';
 import { listStep, mapStep, objectStep } from './aggregates.js';
 import {
+  attribute,
+  attributeOf,
   ConditionalAttribute,
   computedQualifier,
+  constant,
   constantQualifier,
   invalidKeyFailure,
   type Lookup,
+  type Planned,
   presenceQualifier,
   type Qualifier,
+  step,
+  stepOf,
   UncheckedAttribute,
   ValueAttribute,
 } from './attribute.js';
@@ -46,8 +53,6 @@ import { equalityStep, logicStep } from './calls.js';
 import { accumulatorLoad, foldStep } from './comprehension.js';
 import { Frame, missingVariable, type Step } from './frame.js';
 import { planFunction } from './functions.js';
-import { attribute, attributeOf, constant, type Planned, step, stepOf } from './planned.js';
-import { isWellKnownMessage } from './well-known-messages.js';
 
 /** The initial work budget of an evaluation; charged costs add to it. */
 const FREE_WORK = 20_000_000;

@@ -21,7 +21,7 @@ export interface CelAuthorizer {
 export type AuthorizationCheck = (PathCheck | ResourceCheck) & {
   /** An API verb, or an HTTP method for paths. */
   readonly verb: string;
-  /** The service account to check; absent: the user subject sent the request. */
+  /** The service account to check; absent: the user who sent the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
 };
 

@@ -1,4 +1,6 @@
-/** String functions and regular expression search (`find`, `findAll`). Indexes count code points. */
+/**
+ * String functions, regular expression search (`find`, `findAll`) and JSON pointer escaping. Indexes count code points.
+ */
 
 import { re2FindAll, re2Problem } from '../../text/re2/index.js';
 import { ArrayList, itemsOf } from '../evaluate/views.js';
@@ -171,7 +173,7 @@ function replace(
 }
 
 /**
- * Splits into at count `limit` parts, the last one with the rest; a negative limit means no limit. An empty separator
+ * Splits into at most `limit` parts, the last one with the rest; a negative limit means no limit. An empty separator
  * splits into characters.
  */
 function split(text: string, by: string, limit: bigint): readonly string[] {
@@ -256,3 +258,16 @@ function matches(text: CelValue, pattern: CelValue, limit: CelValue): readonly s
     onSteps: onRegexSteps,
   });
 }
+
+/** `jsonpatch.escapeKey`: escapes a key for use in a JSON pointer. Only mutating admission policies have it. */
+export const JSON_PATCHES: Library = {
+  name: 'jsonpatch',
+  functions: [
+    declare(
+      'jsonpatch.escapeKey',
+      global('string_jsonpatch_escapeKey_string', [STRING], STRING, (text) =>
+        asString(text).replaceAll('~', '~0').replaceAll('/', '~1'),
+      ),
+    ),
+  ],
+};

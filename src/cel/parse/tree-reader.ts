@@ -1,6 +1,6 @@
 /**
  * Converts the tree of an erroneous text as far as possible, to report errors beyond syntax: reserved names, invalid
- * literals and macros with wrong arguments. The created nodes are discarded.
+ * literals and macros with reportError arguments. The created nodes are discarded.
  */
 import type { Expr } from '../ast.js';
 import { LEFT } from './grammar.js';
@@ -60,15 +60,15 @@ export class TreeReader {
         return this.#call(part, undefined, tokenAt(part, 'op'));
       case 'createList':
         this.#elements(treeAt(part, 'elems'));
-        return this.#unknown(part, tokenAt(part, 'op'));
+        return this.#placeholder(part, tokenAt(part, 'op'));
       case 'createMap':
         this.#entries(treeAt(part, 'entries'));
-        return this.#unknown(part, tokenAt(part, 'op'));
+        return this.#placeholder(part, tokenAt(part, 'op'));
       case 'createMessage':
         this.#fields(treeAt(part, 'entries'));
-        return this.#unknown(part, tokenAt(part, 'op'));
+        return this.#placeholder(part, tokenAt(part, 'op'));
       case 'unary':
-        return this.#unknown(part);
+        return this.#placeholder(part);
       default:
         return this.#literal(part);
     }
@@ -81,51 +81,51 @@ export class TreeReader {
     return expr;
   }
 
-  #unknown(part: Tree, at: Token | undefined = part.start): Expr {
+  #placeholder(part: Tree, at: Token | undefined = part.start): Expr {
     return this.#builder.placeholder(at.offset);
   }
 
-  #wrong(part: Tree, message: string): Expr {
-    const stand = this.#unknown(part);
-    this.#options.report(message, stand.offset, stand.id);
-    return stand;
+  #reportError(part: Tree, message: string): Expr {
+    const placeholder = this.#placeholder(part);
+    this.#options.report(message, placeholder.offset, placeholder.id);
+    return placeholder;
   }
 
-  /** Nobody asks what becomes of the operands, but macros ask where their arguments are. */
+  /** The result of an operation is not used, but macros read the locations of their arguments. */
   #operation(part: Tree, labels: readonly string[], operator: Token | undefined): Expr {
     for (const label of labels) {
       const operands = treesAt(part, label);
       for (const operand of operands) this.read(operand);
       if (operands.length === 0) this.read(undefined);
     }
-    return this.#unknown(part, operator);
+    return this.#placeholder(part, operator);
   }
 
   #select(part: Tree): Expr {
     const operand = this.read(treeAt(part, LEFT));
     const name = treeAt(part, 'id');
     const operator = tokenAt(part, 'op');
-    if (name === undefined || operator === undefined) return this.#unknown(part);
+    if (name === undefined || operator === undefined) return this.#placeholder(part);
     const error = nameError(name);
-    if (error !== undefined) this.#wrong(name, error);
-    if (part.parts.has('opt')) return this.#unknown(part, operator);
+    if (error !== undefined) this.#reportError(name, error);
+    if (part.parts.has('opt')) return this.#placeholder(part, operator);
     const field = error === undefined ? (tokenAt(name, 'id')?.text ?? '') : '';
     return { type: 'select', id: this.#builder.id(), offset: operator.offset, operand, field, testOnly: false };
   }
 
   #ident(part: Tree): Expr {
     const name = tokenAt(part, 'id');
-    if (name === undefined) return this.#unknown(part);
-    if (RESERVED_NAMES.has(name.text)) return this.#wrong(part, `reserved identifier: ${name.text}`);
+    if (name === undefined) return this.#placeholder(part);
+    if (RESERVED_NAMES.has(name.text)) return this.#reportError(part, `reserved identifier: ${name.text}`);
     const dot = part.parts.has('leadingDot') ? '.' : '';
     return { type: 'ident', id: this.#builder.id(), offset: name.offset, name: dot + name.text };
   }
 
   #call(part: Tree, target: Expr | undefined, open: Token | undefined): Expr {
     const name = tokenAt(part, 'id');
-    if (name === undefined) return this.#unknown(part);
+    if (name === undefined) return this.#placeholder(part);
     if (target === undefined && RESERVED_NAMES.has(name.text)) {
-      return this.#wrong(part, `reserved identifier: ${name.text}`);
+      return this.#reportError(part, `reserved identifier: ${name.text}`);
     }
     const dot = part.parts.has('leadingDot') ? '.' : '';
     const id = this.#builder.id();
@@ -155,7 +155,7 @@ export class TreeReader {
     for (const [index, field] of treesAt(list, 'fields').entries()) {
       if (index >= colons.length || index >= values.length) return;
       const error = nameError(treeAt(field, 'ident'));
-      if (error !== undefined) this.#wrong(list, error);
+      if (error !== undefined) this.#reportError(list, error);
       else this.read(values[index]);
     }
   }
@@ -164,8 +164,8 @@ export class TreeReader {
     const token = tokenAt(part, 'tok');
     if (token === undefined) return this.#builder.placeholder(BEFORE_TEXT);
     const literal = literalOf(token.type, token.text, part.parts.has('sign'));
-    if (literal !== undefined && 'error' in literal) this.#wrong(part, literal.error);
-    return this.#unknown(part);
+    if (literal !== undefined && 'error' in literal) this.#reportError(part, literal.error);
+    return this.#placeholder(part);
   }
 }
 

@@ -262,7 +262,7 @@ export function missingOperator(name: string, first: CelValue): Failure {
   return receives ? NO_SUCH_OVERLOAD : new Failure(`no such overload: ${name}`);
 }
 
-/** `no such overload: int(bool)`. */
+/** The failure of a call without a matching overload: `no such overload: int(bool)`. */
 export function missingOverload(name: string, args: readonly CelValue[]): Failure {
   return new Failure(`no such overload: ${name}(${args.map(typeNameOf).join(', ')})`);
 }

@@ -30,13 +30,13 @@ export interface CompiledRe2 {
 }
 
 /** Returns the matched texts. An empty match directly after a match is skipped. */
-export function findMatches({ program, dfa: automaton }: CompiledRe2, text: string, options: FindOptions): string[] {
+export function findMatches({ program, dfa }: CompiledRe2, text: string, options: FindOptions): string[] {
   const { limit = Number.POSITIVE_INFINITY, onSteps } = options;
   const found: string[] = [];
   let search: Search | undefined;
   let lastEnd = -1;
   for (let from = 0; found.length < limit && from <= text.length; ) {
-    if (!automaton.matches(text, from, onSteps)) break;
+    if (!dfa.matches(text, from, onSteps)) break;
     search ??= new Search(program, text, onSteps);
     const match = search.first(from);
     if (match === undefined) break;

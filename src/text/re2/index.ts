@@ -28,7 +28,7 @@ export function re2Problem(pattern: string, { onSteps }: Re2Options = {}): strin
 
 /** Whether a pattern matches anywhere in a text. An invalid pattern matches nothing. */
 export function re2Matches(pattern: string, text: string, { onSteps }: Re2Options = {}): boolean {
-  return withCompiled(pattern, onSteps, ({ dfa: automaton }) => automaton.matches(text, 0, onSteps)) ?? false;
+  return withCompiled(pattern, onSteps, ({ dfa }) => dfa.matches(text, 0, onSteps)) ?? false;
 }
 
 /**
@@ -109,8 +109,8 @@ function withCompiled<Result>(
   }
 }
 
-function weightOf({ program, dfa: automaton }: CompiledRe2): number {
-  return 3 * program.size + automaton.weight;
+function weightOf({ program, dfa }: CompiledRe2): number {
+  return 3 * program.size + dfa.weight;
 }
 
 /** Drops the other compiled patterns; they are recompiled on their next use. */

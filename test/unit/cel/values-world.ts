@@ -12,7 +12,7 @@ import {
 } from '../../../src/cel/library/authorizer.js';
 import { apiServerEnvironment, storedEnvironment } from '../../../src/cel/library/environments.js';
 import { CelCidr, CelIp } from '../../../src/cel/library/ip-addresses.js';
-import { JSON_PATCHES } from '../../../src/cel/library/json-patch.js';
+import { JSON_PATCHES } from '../../../src/cel/library/strings.js';
 import { CelFormat } from '../../../src/cel/library/named-format.js';
 import { CelQuantity } from '../../../src/cel/library/quantity.js';
 import { CelSemver } from '../../../src/cel/library/semver.js';

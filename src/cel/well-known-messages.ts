@@ -1,21 +1,138 @@
 /**
- * Construction of well-known protobuf messages: `google.protobuf.Duration{seconds: 5}`. All except `Empty` become CEL
- * values immediately: a wrapper is the wrapped value, a `Struct` is a map.
+ * The well-known protobuf messages, which every environment knows without a type provider: their types for the checker,
+ * and their construction (`google.protobuf.Duration{seconds: 5}`). All except `Empty` become CEL values immediately: a
+ * wrapper is the wrapped value, a `Struct` is a map.
  */
-import { encodeBase64 } from '../../util/base64.js';
-import { Failure, orThrow, type Result } from '../failure.js';
-import { MAX_INT, MIN_INT } from '../numbers.js';
-import { typeNameOf } from '../runtime-type.js';
-import { CONVERSION_FUNCTIONS } from '../standard/conversions.js';
-import { CelBytes, CelDuration, CelList, CelMap, CelObject, CelTimestamp, CelUint, type CelValue } from '../values.js';
-import { ArrayList, EntryMap } from './views.js';
+
+import { encodeBase64 } from '../util/base64.js';
+import { ArrayList, EntryMap } from './evaluate/views.js';
+import { Failure, orThrow, type Result } from './failure.js';
+import { MAX_INT, MIN_INT } from './numbers.js';
+import { typeNameOf } from './runtime-type.js';
+import { CONVERSION_FUNCTIONS } from './standard/conversions.js';
+import type { CelType } from './types.js';
+import {
+  ANY,
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  objectType,
+  STRING,
+  TIMESTAMP,
+  UINT,
+  wrapperOf,
+} from './types.js';
+import { CelBytes, CelDuration, CelList, CelMap, CelObject, CelTimestamp, CelUint, type CelValue } from './values.js';
+
+export interface WellKnownMessage {
+  /** The CEL type of the message. */
+  readonly type: CelType;
+  readonly fields: Readonly<Record<string, CelType>>;
+}
+
+const PREFIX = 'google.protobuf.';
+
+const JSON_OBJECT = mapOf(STRING, DYN);
+
+const JSON_LIST = listOf(DYN);
+
+const MESSAGES: ReadonlyMap<string, WellKnownMessage> = new Map<string, WellKnownMessage>([
+  [`${PREFIX}Any`, { type: ANY, fields: { type_url: STRING, value: BYTES } }],
+  [`${PREFIX}Duration`, { type: DURATION, fields: { seconds: INT, nanos: INT } }],
+  [`${PREFIX}Timestamp`, { type: TIMESTAMP, fields: { seconds: INT, nanos: INT } }],
+  [`${PREFIX}Empty`, { type: objectType(`${PREFIX}Empty`), fields: {} }],
+  [`${PREFIX}ListValue`, { type: JSON_LIST, fields: { values: JSON_LIST } }],
+  [`${PREFIX}Struct`, { type: JSON_OBJECT, fields: { fields: JSON_OBJECT } }],
+  [
+    `${PREFIX}Struct.FieldsEntry`,
+    { type: objectType(`${PREFIX}Struct.FieldsEntry`), fields: { key: STRING, value: DYN } },
+  ],
+  [
+    `${PREFIX}Value`,
+    {
+      type: DYN,
+      fields: {
+        null_value: INT,
+        number_value: DOUBLE,
+        string_value: STRING,
+        bool_value: BOOL,
+        struct_value: JSON_OBJECT,
+        list_value: JSON_LIST,
+      },
+    },
+  ],
+  ...(
+    [
+      ['BoolValue', BOOL],
+      ['BytesValue', BYTES],
+      ['DoubleValue', DOUBLE],
+      ['FloatValue', DOUBLE],
+      ['Int32Value', INT],
+      ['Int64Value', INT],
+      ['StringValue', STRING],
+      ['UInt32Value', UINT],
+      ['UInt64Value', UINT],
+    ] as const
+  ).map(([name, value]) => [`${PREFIX}${name}`, { type: wrapperOf(value), fields: { value } }] as const),
+]);
+
+/** The only enum constant of these messages. */
+const NULL_VALUE = `${PREFIX}NullValue.NULL_VALUE`;
+
+export function wellKnownMessage(name: string): WellKnownMessage | undefined {
+  return MESSAGES.get(name);
+}
+
+export function wellKnownEnumValue(name: string): bigint | undefined {
+  return name === NULL_VALUE ? 0n : undefined;
+}
+
+const WRAPPERS: Readonly<Record<string, string>> = {
+  bool: 'BoolValue',
+  bytes: 'BytesValue',
+  double: 'DoubleValue',
+  int: 'Int64Value',
+  string: 'StringValue',
+  uint: 'UInt64Value',
+};
+
+/** The name of the well-known message with this CEL type; undefined if there is none. */
+export function messageNameOf(type: CelType): string | undefined {
+  switch (type.kind) {
+    case 'any':
+      return `${PREFIX}Any`;
+    case 'duration':
+      return `${PREFIX}Duration`;
+    case 'timestamp':
+      return `${PREFIX}Timestamp`;
+    case 'dyn':
+      return `${PREFIX}Value`;
+    case 'null':
+      return `${PREFIX}NullValue`;
+    case 'list':
+      return type.element.kind === 'dyn' ? `${PREFIX}ListValue` : undefined;
+    case 'map':
+      return type.key.kind === 'string' && type.value.kind === 'dyn' ? `${PREFIX}Struct` : undefined;
+    case 'wrapper':
+      return `${PREFIX}${WRAPPERS[type.of.kind] ?? ''}`;
+    default:
+      return undefined;
+  }
+}
 
 type Fields = ReadonlyMap<string, CelValue>;
+
+type Read<Value> = (value: CelValue) => Value;
 
 /** Constructs a message; undefined if the name is not a well-known message. */
 export function constructWellKnownMessage(name: string, fields: Fields): Result | undefined {
   const short = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : '';
-  const make = MESSAGES.get(short);
+  const make = CONSTRUCTORS.get(short);
   if (make === undefined) return undefined;
   try {
     return make(fields);
@@ -25,12 +142,14 @@ export function constructWellKnownMessage(name: string, fields: Fields): Result 
   }
 }
 
-const PREFIX = 'google.protobuf.';
+export function isWellKnownMessage(name: string): boolean {
+  return name.startsWith(PREFIX) && CONSTRUCTORS.has(name.slice(PREFIX.length));
+}
 
 /** An invalid field value. */
 class FieldProblem extends Error {
   field = '';
-  /** `shape`: the field does not accept values of this kind at all. */
+  /** `shape`: the field does not accept values of this kind. */
   constructor(
     message: string,
     readonly shape = false,
@@ -44,8 +163,6 @@ function fieldText(name: string, { field, message, shape }: FieldProblem): strin
     ? `unsupported field type for ${name}.${field}: ${message}`
     : `field type conversion error for ${name}.${field} value type: ${message}`;
 }
-
-type Read<Value> = (value: CelValue) => Value;
 
 function field<Value>(fields: Fields, name: string, read: Read<Value>, absent: Value): Value {
   const value = fields.get(name);
@@ -140,7 +257,9 @@ function textOf(conversion: string, value: CelValue): CelValue {
 }
 
 const NANOS = 1_000_000_000n;
+
 const EMPTY_LIST = new ArrayList([]);
+
 const EMPTY_MAP = new EntryMap([]);
 
 const wrapper =
@@ -193,9 +312,9 @@ class EmptyMessage extends CelObject {
 }
 
 /** `Any` holds a message of any type, which this engine does not support. */
-const ANY = new Failure('unsupported conversion to ref.Val: (*dynamicpb.Message)');
+const UNSUPPORTED_ANY = new Failure('unsupported conversion to ref.Val: (*dynamicpb.Message)');
 
-const MESSAGES: ReadonlyMap<string, (fields: Fields) => Result> = new Map<string, (fields: Fields) => Result>([
+const CONSTRUCTORS: ReadonlyMap<string, (fields: Fields) => Result> = new Map<string, (fields: Fields) => Result>([
   ['BoolValue', wrapper(bool, false)],
   ['BytesValue', wrapper(bytes, new CelBytes(new Uint8Array()))],
   ['DoubleValue', wrapper(double(64), 0)],
@@ -211,9 +330,5 @@ const MESSAGES: ReadonlyMap<string, (fields: Fields) => Result> = new Map<string
   ['Struct', (fields) => field(fields, 'fields', jsonMap, EMPTY_MAP)],
   ['Value', value],
   ['Empty', () => new EmptyMessage()],
-  ['Any', () => ANY],
+  ['Any', () => UNSUPPORTED_ANY],
 ]);
-
-export function isWellKnownMessage(name: string): boolean {
-  return name.startsWith(PREFIX) && MESSAGES.has(name.slice(PREFIX.length));
-}
