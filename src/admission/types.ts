@@ -85,7 +85,7 @@ export interface ClusterView extends ObjectReader {
   readonly externalCalls: ExternalCalls;
   namespace(name: string): ApiObject | undefined;
   /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
-  changes(resource: GroupResource): number;
+  writeCount(resource: GroupResource): number;
   /** Looks up kinds by their names as clients see them. */
   kindNamed(gvk: GroupVersionKind): ServedKind | undefined;
   resourceNamed(gvr: GroupVersionResource): ServedKind | undefined;

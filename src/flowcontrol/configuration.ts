@@ -75,8 +75,8 @@ export class Configuration {
 
   /** Updates everything; cheap if nothing changed. */
   refresh(now: number): void {
-    const flows = this.#options.changes(FLOW_SCHEMAS);
-    const levels = this.#options.changes(PRIORITY_LEVELS);
+    const flows = this.#options.writeCount(FLOW_SCHEMAS);
+    const levels = this.#options.writeCount(PRIORITY_LEVELS);
     if (flows !== this.#seen.flows || levels !== this.#seen.levels) {
       this.#seen = { flows, levels };
       this.#rebuild(now);

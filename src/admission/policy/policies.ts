@@ -41,7 +41,7 @@ const GROUP = serviceGroup('admissionregistration');
 const POLICIES = { group: GROUP, resource: 'validatingadmissionpolicies' };
 export const BINDINGS = { group: GROUP, resource: 'validatingadmissionpolicybindings' };
 
-type PolicyView = Pick<ClusterView, 'changes' | 'list'>;
+type PolicyView = Pick<ClusterView, 'writeCount' | 'list'>;
 
 /** Sorted by name. */
 export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
@@ -75,17 +75,17 @@ interface StoredBinding {
 
 const cachedPolicies = cacheUntilChanged({ policies: POLICIES, bindings: BINDINGS }, readPolicies);
 
-type Changes = Pick<ClusterView, 'changes'>;
+type WriteCounter = Pick<ClusterView, 'writeCount'>;
 
 /** Wraps a reader of policies: it reads again only after one of the two resources changed. */
-export function cacheUntilChanged<View extends Changes, Policy>(
+export function cacheUntilChanged<View extends WriteCounter, Policy>(
   resources: { readonly policies: GroupResource; readonly bindings: GroupResource },
   read: (view: View) => readonly Policy[],
 ): (view: View) => readonly Policy[] {
   const cache = new WeakMap<View, { policies: number; bindings: number; read: readonly Policy[] }>();
   return (view) => {
-    const policies = view.changes(resources.policies);
-    const bindings = view.changes(resources.bindings);
+    const policies = view.writeCount(resources.policies);
+    const bindings = view.writeCount(resources.bindings);
     let last = cache.get(view);
     if (last === undefined || last.policies !== policies || last.bindings !== bindings) {
       last = { policies, bindings, read: read(view) };

@@ -52,7 +52,7 @@ export function fakeView(options: FakeOptions = {}): FakeView {
     list,
     get,
     namespace: (name) => get({ group: '', resource: 'namespaces', namespace: '', name }),
-    changes: () => 0,
+    writeCount: () => 0,
     kindNamed: ({ group, version, kind }) =>
       served.find(({ gvk }) => gvk.group === group && gvk.version === version && gvk.kind === kind),
     resourceNamed: () => unexpected('resourceNamed'),

@@ -236,8 +236,8 @@ describe('annotations', () => {
 test('where there are no policies, nothing is looked at', () => {
   const looked: string[] = [];
   const view = {
-    changes: (resource: { readonly resource: string }) => {
-      looked.push(`changes ${resource.resource}`);
+    writeCount: (resource: { readonly resource: string }) => {
+      looked.push(`writes ${resource.resource}`);
       return 0;
     },
     list: (resource: { readonly resource: string }) => {

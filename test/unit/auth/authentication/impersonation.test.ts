@@ -48,7 +48,7 @@ describe('somebody else', () => {
     );
     expect(readImpersonation(headers, kubernetesDialect)).toEqual({
       type: 'requested',
-      questions: [
+      checks: [
         question({ resource: 'users', name: 'jane' }),
         question({ resource: 'groups', name: 'g1' }),
         question({ resource: 'groups', name: 'g, 2' }),
@@ -77,7 +77,7 @@ describe('somebody else', () => {
       user: { user: 'Doe, John', groups: ['a', 'b', 'a', 'system:authenticated'], extra: { upper: ['x', 'y'] } },
     });
     expect(read).toMatchObject({
-      questions: [
+      checks: [
         {},
         {},
         {},
@@ -97,7 +97,7 @@ describe('somebody else', () => {
     const headers = separate(['impersonate-user', 'system:serviceaccount:prod:robot']);
     expect(readImpersonation(headers, kubernetesDialect)).toEqual({
       type: 'requested',
-      questions: [question({ resource: 'serviceaccounts', namespace: 'prod', name: 'robot' })],
+      checks: [question({ resource: 'serviceaccounts', namespace: 'prod', name: 'robot' })],
       user: {
         user: 'system:serviceaccount:prod:robot',
         groups: ['system:serviceaccounts', 'system:serviceaccounts:prod', 'system:authenticated'],
@@ -140,7 +140,7 @@ describe('without a user there is nobody', () => {
     [[['impersonate-extra-k', 'v']], '{UserExtra  v  authentication.k8s.io/v1  k}'],
   ])('%j', (lines, printed) => {
     expect(readImpersonation(separate(...(lines as [string, string][])), kubernetesDialect)).toEqual({
-      type: 'senseless',
+      type: 'invalid',
       error: `requested [${printed}] without impersonating a user`,
     });
   });

@@ -40,7 +40,7 @@ export function fakeCluster(world: Partial<World> = {}, dialect: Dialect = kuber
         return found.sort(([left], [right]) => (left < right ? -1 : 1)).map(([, object]) => object);
       },
     },
-    changes: ({ resource }) => marks.get(resource) ?? 0,
+    writeCount: ({ resource }) => marks.get(resource) ?? 0,
     put(resource, object) {
       const { name, namespace = '' } = object.metadata;
       // As in a cluster: another state, another object.
