@@ -171,7 +171,7 @@ function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): I
   return {
     objects: objectReader(store, registry),
     everything: () => store.everything(),
-    changes: view.writeCount,
+    writeCount: view.writeCount,
     count: (resource) => store.count(qualifiedResource(resource)),
   };
 }

@@ -27,7 +27,7 @@ export interface InsideReader {
   /** Every stored object of every kind, served or not, in no order. */
   everything(): readonly ApiObject[];
   /** How often objects of a resource have been written: another number, another state. */
-  changes(resource: GroupResource): number;
+  writeCount(resource: GroupResource): number;
   /** How many objects there are of a resource, named as clients do. */
   count(resource: GroupResource): number;
 }

@@ -65,7 +65,7 @@ export class ApiServiceIndex {
   }
 
   #refresh(): void {
-    const changes = this.#reader.changes(API_SERVICES);
+    const changes = this.#reader.writeCount(API_SERVICES);
     if (changes === this.#seenChanges) return;
     this.#seenChanges = changes;
     this.#services = this.#reader.objects.list(API_SERVICES) as unknown as readonly APIService[];

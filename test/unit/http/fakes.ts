@@ -1,8 +1,8 @@
 /**
- * A cluster that answers as a test tells it to, and words to call a handler over it.
+ * A fake cluster that answers as a test scripts it, and helpers to call a handler on top of it.
  */
 import * as z from 'zod';
-import { createAccessReader, allowAuthenticated } from '../../../src/auth/authorizer.js';
+import { allowAuthenticated, createAccessReader } from '../../../src/auth/authorizer.js';
 import { createAuthentication } from '../../../src/auth/cluster-authentication.js';
 import type { FetchHandlerOptions, FetchTarget, ServedResource } from '../../../src/http/index.js';
 import { createFetchHandler } from '../../../src/http/index.js';
@@ -43,11 +43,11 @@ export const served = {
 
 type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
-/** Whoever has a name may do everything. */
+/** Every named user is authorized for everything. */
 const access = createAccessReader(allowAuthenticated(), {
   dialect: kubernetesDialect,
   objects: { get: () => undefined, list: () => [] },
-  changes: () => 0,
+  writeCount: () => 0,
 });
 const ANY_PAGE = { type: 'path', verb: 'get', path: '/' } as const;
 const NO_ACCOUNTS = {
@@ -84,7 +84,7 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
     inside: {
       objects: { get: () => undefined, list: () => [] },
       everything: () => [],
-      changes: () => 0,
+      writeCount: () => 0,
       count: () => 0,
     },
     authentication: createAuthentication({}, NO_ACCOUNTS, undefined),
@@ -124,7 +124,7 @@ export function listOf(items: readonly ApiObject[]): ApiResponse {
   return { type: 'object', code: 200, object: deepFreeze(list), warnings: [] };
 }
 
-/** A watch that hands out what `emit` is given, counts how often it was asked and knows whether it was closed. */
+/** A watch that returns the emitted events, counts reads and records whether it was closed. */
 export class FakeWatch implements WatchStream {
   asked = 0;
   isClosed = false;
@@ -166,7 +166,7 @@ export class FakeWatch implements WatchStream {
   }
 }
 
-/** Lets everything run that is ready to. */
+/** Runs everything that is ready to run. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
