@@ -76,7 +76,7 @@ function assemble(incoming: IncomingRequest, { options, body }: Content): ApiReq
     built.subresource = subresource;
     const { connectSubresources: connections } = served.kind;
     const isConnection = connections !== undefined && Object.hasOwn(connections, subresource);
-    if (isConnection) built.options = { ...options, line: Object.fromEntries(incoming.query) };
+    if (isConnection) built.options = { ...options, connectQuery: Object.fromEntries(incoming.query) };
   }
   if (body !== undefined) built.body = body;
   if (patch !== undefined) built.patchType = patch.type;

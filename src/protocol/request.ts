@@ -5,8 +5,8 @@
  * (a limit is a number) but not yet judged: whether `fieldValidation` is a word the server knows is the server's call.
  */
 import type { GroupVersionResource } from '../meta/gvk.js';
-import type { RequestBody } from './body.js';
 import { sortedRecord } from '../util/order.js';
+import type { RequestBody } from './body.js';
 
 /** Options that go into the query as they are; those of a delete go into its body. */
 const PARAMETERS = [
@@ -83,7 +83,7 @@ export interface RequestOptions {
   readonly preconditions?: Preconditions;
 
   /** Lines (exec, proxy): the query, as it is, for whoever judges them. */
-  readonly line?: Readonly<Record<string, readonly string[]>>;
+  readonly connectQuery?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The members of a request that authorization depends on. */

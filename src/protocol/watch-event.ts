@@ -1,10 +1,10 @@
 /**
  * What a watch carries. spec: Watch, Events
  */
-import type { ChangeEvent } from '../meta/change.js';
+import type { ChangeEvent } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 
-export type { ChangeEvent } from '../meta/change.js';
+export type { ChangeEvent } from '../meta/object.js';
 
 /** Everything up to `metadata.resourceVersion` has been sent. */
 export interface BookmarkEvent {

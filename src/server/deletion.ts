@@ -1,5 +1,6 @@
 /**
- * How an object goes: at once, after its grace period, or when its finalizers let it. spec: delete
+ * Deletion of one object: at once, after its grace period, or when its finalizers are removed. spec: delete
+ * upstream: apiserver/pkg/registry/generic/registry/store.go Delete, apiserver/pkg/registry/rest/delete.go BeforeDelete
  */
 import type { DeletionRequest, Strategy } from '../kinds/kind.js';
 import { finalizersAfterDelete } from '../kinds/shared/finalizers.js';
@@ -18,23 +19,23 @@ import { strategyContext } from './strategy-context.js';
 import type { WriteOperation } from './write-operation.js';
 
 export interface Deleted {
-  /** The object as it is now, or as it was last. */
+  /** The current object, or its last state. */
   readonly object: ApiObject;
-  /** False when it waits for its finalizers. */
+  /** False when the object remains until its finalizers are removed or its grace period ends. */
   readonly removed: boolean;
-  /** The object is the answer, although it is gone. */
-  readonly isShown?: boolean;
+  /** The response is the object even though it was removed. */
+  readonly returnsObject?: boolean;
 }
 
-/** More lost races than any honest contention brings. */
+/** More lost races than real contention causes. */
 const MAX_ATTEMPTS = 100;
 
-/** Whoever deletes is told of what that does not do, whether it comes to it or not. */
+/** Adds the kind's warnings about the deletion, whether or not it succeeds. */
 export function warnOfDeletion(deletion: DeletionRequest, { served, warnings }: WriteOperation): void {
   warnings.push(...(served.kind.strategy.delete.warnings?.(deletion) ?? []));
 }
 
-/** Deletes one object by name. A write that came in between, by whatever hand, makes it look again. */
+/** Deletes one object by name; starts again when another write came first. */
 export function deleteObject(
   name: string,
   deletion: DeletionRequest,
@@ -50,19 +51,19 @@ export function deleteObject(
 }
 
 function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperation): MaybePromise<Deleted> {
-  // 1. What is there, and is it what the client meant?
+  // 1. Read the live object and check the preconditions.
   const live = readLive(write, name);
   if (live === undefined) throw errors.notFound(write.served.groupResource, name);
   const verdict = write.served.kind.strategy.delete.intercept?.(live, deletion, write.context) ?? { type: 'proceed' };
   if (verdict.type === 'conflict') throw errors.conflict(write.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, write);
-  // 2. May it go?
+  // 2. Admission.
   const admitted = { operation: 'DELETE', oldObject: live } as const;
-  // A collection was asked about as a whole.
+  // Mutating plugins have seen the request for the collection.
   const mutated = write.isCollectionDelete === true ? undefined : admit('mutate', admitted, write);
   const allowed = chain(mutated, () => admit('validate', admitted, write));
-  // 3. Then it goes, or begins to.
+  // 3. Remove the object, or mark it as terminating.
   return chain(allowed, (): Deleted => {
     runEffects(write);
     if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, write), removed: false };
@@ -70,7 +71,7 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   });
 }
 
-/** Takes the object away, or marks it when something still holds it. */
+/** Removes the object, or sets its deletionTimestamp when a grace period or finalizers keep it. */
 function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperation): Deleted {
   const { gracePeriod, defaultPropagation } = write.served.kind.strategy.delete;
   const grace = gracePeriod === undefined ? NO_GRACE : graceFor(live, gracePeriod, { deletion, write });
@@ -86,15 +87,15 @@ function remove(live: ApiObject, deletion: DeletionRequest, write: WriteOperatio
   else markDeleting(draft, live, write);
   const marked = commitMetadata(draft, live, write);
   const stays = grace.type !== 'until' || grace.seconds > 0 || finalizers.length > 0;
-  // A dry run has marked nothing that could be taken away.
+  // A dry run has stored nothing that could be removed.
   if (stays || write.dryRun) return { object: marked, removed: !stays };
-  // Without any grace it is marked and taken away in one go; both are told to watchers.
+  // Without a grace period the object is marked and removed at once; watchers see both events.
   return { object: removeObject(marked, write), removed: true };
 }
 
 /**
- * Two slips of the reference server where a delete takes away the finalizers that held the object: what it then has in
- * its hands is an empty object, which a rehearsal shows, and whose version is compared with the one that was asked for.
+ * Two bugs of the reference server when a delete removes the last finalizers: it continues with an empty object, which a
+ * dry run returns, and whose resourceVersion is compared with the precondition.
  */
 function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, write: WriteOperation): Deleted | undefined {
   const { served, dryRun } = write;
@@ -105,7 +106,7 @@ function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, write
       apiVersion: served.apiVersion,
       metadata: {},
     };
-    return { object: seal(served.schema, empty, undefined), removed: true, isShown: true };
+    return { object: seal(served.schema, empty, undefined), removed: true, returnsObject: true };
   }
   if (preconditions.resourceVersion === undefined) return undefined;
   const { name, resourceVersion } = live.metadata;
@@ -113,14 +114,14 @@ function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, write
   throw preconditionFailed(write, name, why);
 }
 
-/** Removes an object that nothing holds any more, and gives back what was set aside for it. */
+/** Removes an object from storage and releases its allocations. */
 export function removeObject(live: ApiObject, write: WriteOperation): ApiObject {
   const gone = commitDelete(live, write);
   if (!write.dryRun) write.served.kind.strategy.write.release?.(live, strategyContext(write, deleteObject));
   return gone;
 }
 
-/** `pending`: an earlier delete runs its course; `none`: the object has no say in when it goes. */
+/** `pending`: the grace period of an earlier delete has not ended; `none`: no grace period applies. */
 type Grace =
   | { readonly type: 'none' }
   | { readonly type: 'pending' }
@@ -142,17 +143,17 @@ function graceFor(
     const seconds = withinTime(Number(gracePeriod(live, asked)), now);
     return { type: 'until', seconds, at: formatTime(now + seconds * 1000) };
   }
-  // The end has come already, and only the removal is missing.
+  // The grace period is over.
   if (!deletionGracePeriodSeconds) return NO_GRACE;
-  // The end may only come nearer.
+  // A later delete can only shorten the grace period.
   if (asked === undefined || asked >= deletionGracePeriodSeconds) return { type: 'pending' };
   const end = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000 + asked * 1000;
   if (end >= now) return { type: 'until', seconds: asked, at: formatTime(end) };
-  // What is over cannot end in the past; who lets it end is given the shortest period there is.
+  // An end in the past becomes now, with the shortest grace period.
   return { type: 'until', seconds: Math.min(asked, 1), at: formatTime(now) };
 }
 
-/** The last second that can be written down. */
+/** The last second that an RFC 3339 time can express. */
 const END_OF_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 function withinTime(seconds: number, nowMs: number): number {
@@ -168,7 +169,7 @@ function startGrace(draft: DraftMeta, live: ApiObject, grace: { readonly seconds
   }
 }
 
-/** A generation beyond what a number holds exactly arrives as a bigint; kinds that have none keep what was sent. */
+/** A generation above 2^53 is a bigint. Kinds without generations keep the client's value. */
 function increment(generation: number): number {
   const exact: unknown = generation;
   return typeof exact === 'bigint' ? ((exact + 1n) as unknown as number) : generation + 1;
@@ -181,7 +182,7 @@ function markDeleting(draft: DraftMeta, live: ApiObject, write: WriteOperation):
     if (generation !== undefined && generation > 0) draft.generation = increment(generation);
     draft.deletionTimestamp = now;
   } else if (timeToMs(deletionTimestamp) > timeToMs(now)) {
-    // A grace period that is no longer waited for.
+    // The remaining grace period is dropped.
     draft.deletionTimestamp = now;
   }
   draft.deletionGracePeriodSeconds = 0;

@@ -1,8 +1,8 @@
 /**
- * A running watch: synthetic events first, then a cursor over the log, with bookmarks, a timeout and an end.
+ * A running watch: initial events first, then a cursor over the event log, with bookmarks and a timeout.
  *
- * It holds no events beyond its initial ones: `next` pulls from the cursor, so a consumer that stops reading costs
- * nothing, and gets an ERROR when the log has moved past it.
+ * It buffers no events beyond the initial ones: `next` pulls from the cursor, so a consumer that stops reading costs
+ * nothing, and gets an ERROR event when the log has been compacted past it.
  */
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
@@ -23,64 +23,63 @@ export interface EventStreamOptions {
   readonly initial: readonly WireEvent[];
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
-  /** The stream ends quietly after this long. */
+  /** The stream ends without an error after this time. */
   readonly timeoutMs?: number;
-  /** The client asked for that end, and may be waiting for it. */
+  /** The client set the timeout and may wait for it. */
   readonly timeoutIsAwaited?: boolean;
-  /** Makes a bookmark for the present, if one is due; absent: none are wanted. */
+  /** Makes a bookmark for the current revision if anything is new; absent: the client wants none. */
   readonly bookmark?: () => Bookmark | undefined;
-  /** Shows a stored object in the version that was asked for; absent: as it is. */
+  /** Converts a stored object to the version of the request; absent: no conversion. */
   readonly inVersion?: (object: ApiObject) => ApiObject;
-  /** Events wait until they are durable there. */
+  /** Events are delivered when they are durable in this journal. */
   readonly journal?: Journal | undefined;
   /** When bookmarks are due. */
   readonly bookmarks: BookmarkTicker;
-  /** Where a running stream is listed until it ends. */
+  /** The set of running watches; the stream removes itself when it ends. */
   readonly running: Set<RunningWatch>;
-  /** What is watched, by the name under which it is stored. */
+  /** The storage name of the watched resource. */
   readonly storage?: string;
-  /** What it answers. */
   readonly request?: ApiRequest;
 }
 
-/** A stream that goes on until it is closed. */
+/** An open watch. */
 export interface RunningWatch extends DivertibleStream {
   readonly storage: string | undefined;
   readonly request: ApiRequest | undefined;
-  /** Ends it when everything up to a version has been read. */
+  /** Ends the stream when all events up to a revision have been read. */
   finish(revision: number): void;
-  /** Somebody follows it who reads all there is, and has not read all. */
+  /** Whether a follower has not read all events yet. */
   isBehind(): boolean;
 }
 
 type Result = IteratorResult<WireEvent, undefined>;
 
 const DONE: Result = Object.freeze({ done: true, value: undefined });
-/** A bookmark shortly before the end lets the client come back to where it was. */
+/** A bookmark shortly before the timeout lets the client resume from there. */
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true, minor: true };
 
 export class EventStream implements RunningWatch, LastingStream {
   readonly #options: EventStreamOptions;
   readonly #cursor: Cursor | undefined;
-  /** Events to hand out before the cursor's: initial ones, a due bookmark, a last error. */
+  /** Events to deliver before those of the cursor: initial events, a bookmark, a final error. */
   #queue: WireEvent[];
   #queued = 0;
-  /** An event whose object is still being converted, or not durable yet. */
+  /** An event whose object is being converted or is not durable yet. */
   #held: WireEvent | undefined;
-  /** The reader that waits, if one does. */
+  /** The reader that waits for the next event. */
   #receive: ((event: WireEvent | undefined) => void) | undefined;
   #pending: Promise<unknown> = Promise.resolve();
   #isNextWaiting = false;
-  /** What the reader reads instead of this, if anything. */
+  /** What the reader reads from instead of this stream; see `divert`. */
   #front: WatchFront | undefined;
-  /** The version after which it ends; absent while it goes on. */
+  /** The revision after which the stream ends, once `finish` was called. */
   #last: number | undefined;
   #isClosed = false;
   #isFollowed = false;
-  /** Who is told of bookmarks in passing. */
+  /** Receives the resourceVersions of bookmarks instead of the events. */
   #onBookmark: ((resourceVersion: string) => void) | undefined;
-  /** What keeps it from ending when its time is over. */
+  /** Cancels the timeout. */
   readonly #timeout: Undo[] = [];
   readonly #undos: Undo[] = [];
 
@@ -102,7 +101,7 @@ export class EventStream implements RunningWatch, LastingStream {
   }
 
   next(): Promise<Result> {
-    // A second call before the first is answered takes its turn behind it.
+    // A second call waits for the first.
     if (this.#isNextWaiting) return this.#pending.then(() => this.next());
     this.#isNextWaiting = true;
     const pending = new Promise<Result>((resolve) => {
@@ -155,7 +154,7 @@ export class EventStream implements RunningWatch, LastingStream {
     if (waiting !== undefined) front.read(waiting);
   }
 
-  /** This stream as it is behind everything that was put in front of it. */
+  /** This stream without its fronts. */
   #bare(): WatchFront {
     return {
       take: () => this.#take(),
@@ -194,7 +193,7 @@ export class EventStream implements RunningWatch, LastingStream {
 
   finish(revision: number): void {
     this.#last ??= revision;
-    // A reader that waits has read everything, unless an event is still being converted.
+    // A waiting reader has read everything, unless an event is being held.
     if (this.#receive !== undefined && this.#held === undefined) this.#close();
   }
 
@@ -214,14 +213,14 @@ export class EventStream implements RunningWatch, LastingStream {
       if (this.#queued === this.#queue.length) {
         this.#queue = [];
         this.#queued = 0;
-        // Nothing comes after the last event of a stream without a cursor, or after an error.
+        // The stream ends after its last event if it has no cursor, or after an error.
         if (this.#cursor === undefined || event?.type === 'ERROR') this.#end();
       }
       return event;
     }
     if (this.#cursor === undefined) this.#end();
     if (this.#isClosed) return undefined;
-    // What waits for its conversion comes before everything that happened later.
+    // A held event precedes all later ones.
     if (this.#held !== undefined) return undefined;
     try {
       const event = this.#cursor?.poll();
@@ -238,14 +237,14 @@ export class EventStream implements RunningWatch, LastingStream {
     }
   }
 
-  /** The stream ends, and this is the last it says. */
+  /** Ends the stream; the result is its last event. */
   #fail(error: unknown): WireEvent {
     this.#end();
     if (!StatusError.is(error)) throw error;
     return { type: 'ERROR', object: error.status };
   }
 
-  /** Called with nothing when the cursor has an end to report. */
+  /** Called without an event when the cursor has expired. */
   readonly #onEvent = (event: WireEvent | undefined): void => {
     const shown = event === undefined ? this.#take() : this.#shownOrFailure(event);
     if (this.#held === undefined) this.#deliver(shown);
@@ -296,7 +295,7 @@ export class EventStream implements RunningWatch, LastingStream {
     }
   }
 
-  /** A held event can be shown now, or never. */
+  /** Delivers a held event, or the failure of its conversion. */
   #release(show: () => WireEvent | undefined): void {
     if (this.#isClosed) return;
     this.#held = undefined;
@@ -325,12 +324,12 @@ export class EventStream implements RunningWatch, LastingStream {
     if (bookmark !== undefined) this.#undos.push(bookmarks.add(() => this.#offerBookmark()));
   }
 
-  /** Only a consumer that has read everything can be told that there was nothing more. False: it will be told later. */
+  /** Sends a bookmark to a reader that has read everything. False: try again later. */
   #offerBookmark(): boolean {
     if (this.#isClosed) return true;
-    // Nor one that waits for an event that is still being converted.
+    // A reader that is behind, or whose next event is held, gets none.
     if (this.#receive === undefined || this.#held !== undefined) return false;
-    // Nor may anybody go on from a version that a crash could still undo.
+    // A client must not resume from a revision that a crash could undo.
     if (this.#options.journal?.durable() !== undefined) return false;
     const object = this.#options.bookmark?.();
     if (object === undefined) return true;
@@ -353,15 +352,15 @@ export class EventStream implements RunningWatch, LastingStream {
   }
 }
 
-/** What has to come before an event of a cluster with a journal is told; undefined: nothing. */
+/** Waits until an event is durable; undefined if it is. */
 function untilDurable(event: WireEvent | undefined, journal: Journal): Promise<void> | undefined {
   if (event === undefined || event.type === 'ERROR') return undefined;
-  // Not all there is: a stream would fall behind who writes without a pause.
+  // Compares with the event's own revision: waiting for all writes would never end under constant load.
   if (Number(event.object.metadata.resourceVersion) <= journal.durableRevision) return undefined;
   return journal.durable();
 }
 
-/** Whether an event belongs to what a stream that ends still has to tell. */
+/** Whether an event is within the revisions that a finishing stream still delivers. */
 function isUpTo(revision: number, event: WireEvent | undefined): boolean {
   if (event === undefined || event.type === 'ERROR') return event !== undefined;
   return Number(event.object.metadata.resourceVersion) <= revision;

@@ -1,13 +1,13 @@
 /**
- * Several versions of one kind: objects are stored in the form of one of them and shown in the form that is asked for.
- * Objects of custom kinds are also shown as their definition is now, whatever it was when they were stored.
+ * Conversion between the storage version and the served versions of a kind. Custom resources are also brought up to the
+ * current schema of their CRD when they are read.
  *
- * Both directions remember their results by identity, so that an object read twice is the same object, and a live
- * object that was shown in another version leads back to what the store holds.
+ * Results are cached by identity in both directions: an object that is read twice is the same object, and a served object
+ * leads back to the stored one.
  *
- * A conversion by webhook has to be waited for. Reading an object that was not converted yet throws
- * {@link ConversionPending}: whoever handles the request waits and begins again (`dispatch.ts`). Nothing of a write has
- * happened then; what a write itself has to convert is done by {@link planConversion} before it is stored.
+ * A conversion webhook is asynchronous. Reading an object that is not converted yet throws {@link ConversionPending}; the
+ * dispatcher waits and starts the request again. No write has changed anything at that point; a write converts its own
+ * result with {@link planConversion} before the commit.
  */
 import type { CustomResourceHandler } from '../kinds/custom-resource-handler.js';
 import type { StorageVersion } from '../kinds/kind.js';
@@ -18,16 +18,16 @@ import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { seal } from './steps/seal.js';
 
-/** Objects are on their way to another version; begin again when they are there. */
+/** Objects are being converted; start the request again when `ready` resolves. */
 export class ConversionPending extends Error {
   override readonly name = 'ConversionPending';
-  /** Rejects with the Status when they cannot be converted. */
+  /** Rejects with a StatusError when the conversion fails. */
   readonly ready: Promise<void>;
 
   constructor(ready: Promise<void>) {
     super('objects are being converted');
     this.ready = ready;
-    // Whoever catches this decides what becomes of it.
+    // The handler of this error reports the failure; without this, an unhandled rejection would be reported as well.
     ready.catch(() => undefined);
   }
 }
@@ -35,7 +35,7 @@ export class ConversionPending extends Error {
 const shown = new WeakMap<ServedKind, WeakMap<ApiObject, ApiObject>>();
 const storedForms = new WeakMap<ApiObject, ApiObject>();
 
-/** Whether what is stored may differ from what is shown. */
+/** Whether a served object may differ from the stored one. */
 export function differsFromStored({ storageKind, kind }: ServedKind): boolean {
   return storageKind !== undefined || kind.custom !== undefined;
 }
@@ -54,8 +54,8 @@ export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   return object;
 }
 
-/** Many stored objects at once: what has to be asked for is asked for in one go. */
-export function presentAll(served: ServedKind, stored: readonly ApiObject[]): readonly ApiObject[] {
+/** Converts many stored objects, with one webhook call for all of them. */
+export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): readonly ApiObject[] {
   if (!differsFromStored(served)) return stored;
   const { custom } = served.kind;
   if (custom?.mayWait === true) {
@@ -93,21 +93,21 @@ function shownBy(served: ServedKind): WeakMap<ApiObject, ApiObject> {
   return known;
 }
 
-/** From now on `stored` is shown as `object`. */
+/** Records that `stored` is served as `object`. */
 export function cacheConverted(served: ServedKind, stored: ApiObject, object: ApiObject): void {
   shownBy(served).set(stored, object);
   if (object !== stored) storedForms.set(object, stored);
 }
 
-/** What the store holds for an object that {@link toServed} showed. */
+/** The stored object behind a result of {@link toServed}. */
 export function storedObjectOf(shownObject: ApiObject): ApiObject {
   return storedForms.get(shownObject) ?? shownObject;
 }
 
-/** Both ends of a write, worked out before it is carried out. */
+/** The stored and served form of a write, computed before its commit. */
 const planned = new WeakMap<ApiObject, { readonly form: ApiObject; readonly shown: ApiObject }>();
 
-/** Does what of storing an object may have to be waited for. */
+/** Runs the asynchronous conversions of a write before its commit. */
 export function planConversion(served: ServedKind, sealed: ApiObject): MaybePromise<void> {
   const { custom } = served.kind;
   if (custom?.mayWait !== true) return undefined;
@@ -118,7 +118,7 @@ export function planConversion(served: ServedKind, sealed: ApiObject): MaybeProm
   );
 }
 
-/** A finished object of the version of `served` in the form it is stored in, at its revision. */
+/** Converts a sealed object to its storage version, with its resourceVersion. */
 export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?: string): ApiObject {
   const object = resourceVersion === undefined ? sealed : withRevision(sealed, resourceVersion);
   const { storageKind, kind } = served;
@@ -128,7 +128,7 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
   const plan = planned.get(sealed);
   if (plan === undefined) {
     const form = kind.custom.convertToStorage(object);
-    invariant(!isPromise(form), 'a conversion that is waited for is planned');
+    invariant(!isPromise(form), 'planConversion has run the asynchronous conversion');
     return form;
   }
   if (resourceVersion === undefined) return plan.form;
@@ -137,7 +137,7 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
   return form;
 }
 
-/** The same object at another version; the key keeps its place in wire order. One that is almost sealed is sealed. */
+/** The object with another resourceVersion. An object that is not frozen yet is changed in place and frozen. */
 export function withRevision(object: ApiObject, resourceVersion: string): ApiObject {
   if (!Object.isFrozen(object)) {
     (object.metadata as { resourceVersion: string }).resourceVersion = resourceVersion;
@@ -148,8 +148,8 @@ export function withRevision(object: ApiObject, resourceVersion: string): ApiObj
 }
 
 /**
- * A frozen copy with another value in one place. Key by key: where so many forms of objects come by, engines take
- * microseconds for `{ ...record, key: value }`.
+ * A frozen copy with one changed member. Copied key by key: `{ ...record, key: value }` takes microseconds at a call site
+ * that sees many hidden classes.
  */
 function withMember<Type extends object, Key extends keyof Type & string>(
   record: Type,
@@ -168,7 +168,7 @@ function withMember<Type extends object, Key extends keyof Type & string>(
 type Conversion = NonNullable<StorageVersion['toStored']>;
 
 function convert(object: ApiObject, to: ServedKind, change: Conversion | undefined): ApiObject {
-  // Where the shapes are the same, everything below the top is shared.
+  // Versions with the same schema share everything but apiVersion.
   if (change === undefined) return Object.freeze({ ...object, apiVersion: to.apiVersion });
   const draft = copyJson(object) as unknown as DraftObject;
   change(draft, to.dialect);

@@ -1,5 +1,5 @@
 /**
- * Both rounds of admission: plugins that may change the draft, and plugins that may only refuse.
+ * Runs mutating and validating admission for a write.
  */
 import { runAdmission } from '../../admission/chain.js';
 import type { AdmissionPlugin, AdmissionRequest, Operation, Rounds } from '../../admission/types.js';
@@ -26,16 +26,16 @@ const NONE = Object.freeze({});
 
 const DELETION_FIELDS = ['gracePeriodSeconds', 'preconditions', 'orphanDependents', 'propagationPolicy', 'dryRun'];
 
-/** What a write asks of admission. */
+/** What admission decides about. */
 export interface AdmissionInput {
   readonly operation: Operation;
   readonly object?: DraftObject | ApiObject | undefined;
   readonly oldObject?: ApiObject | undefined;
-  /** The kind of both, where it is another than that of the request. */
+  /** The kind of both objects, if it differs from the kind of the request. */
   readonly as?: ServedKind | undefined;
 }
 
-/** `mutate` is run once more where a plugin changed what others have looked at already. */
+/** Mutating plugins run a second time if one of them asks for reinvocation. */
 export function admit(
   phase: 'mutate' | 'validate',
   admitted: AdmissionInput,
@@ -46,7 +46,7 @@ export function admit(
   if (plugins.length === 0) return undefined;
   const request = new WriteAdmissionRequest(admitted, write);
   if (phase === 'validate') {
-    // What an earlier try wanted to be done is not done.
+    // Effects of an earlier attempt are discarded.
     if (write.effects.length > 0) write.effects.length = 0;
     return runAdmission(plugins, phase, { request, view, chain: admission.all });
   }
@@ -57,18 +57,18 @@ export function admit(
   });
 }
 
-/** While an object is converted, a plugin that has nothing to do may get something to do. */
+/** With asynchronous conversion, an idle plugin may become active during the write, so no plugin is skipped. */
 function pluginsFor({ served, server: { admission } }: WriteOperation): readonly AdmissionPlugin[] {
   return served.kind.custom?.mayWait === true ? admission.all : admission.active();
 }
 
-/** Does what plugins asked for with {@link AdmissionRequest.whenStored}. Nothing may be waited for between this and the commit. */
+/** Runs the functions that plugins passed to {@link AdmissionRequest.whenStored}. The commit follows synchronously. */
 export function runEffects(write: WriteOperation): void {
   if (write.effects.length === 0 || write.dryRun) return;
   for (const effect of write.effects.splice(0)) effect();
 }
 
-/** Most requests are looked at by a plugin or two, which read a field or two: the rest is worked out when it is read. */
+/** Computes members on access, because most plugins read only a few. */
 class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
   readonly #write: WriteOperation;
   readonly #as: ServedKind | undefined;
@@ -84,7 +84,7 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
     this.#as = as;
     this.operation = operation;
     this.served = write.served;
-    // The chain hands it to validating plugins under the type of a finished object.
+    // The chain passes it to validating plugins with the type of a finished object.
     this.object = object as DraftObject | undefined;
     this.oldObject = oldObject;
   }
@@ -128,7 +128,7 @@ class WriteAdmissionRequest implements AdmissionRequest<DraftObject> {
     return this.#write.warnings;
   }
 
-  /** Whether anybody has asked for them. */
+  /** Whether a plugin has read `rounds`. */
   get hasRounds(): boolean {
     return this.#rounds !== undefined;
   }

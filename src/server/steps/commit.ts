@@ -1,6 +1,6 @@
 /**
- * The only step that changes anything: compare-and-swap into the store, or, on a dry run, the answer the store would
- * have given. Storage failures are translated to Status errors here and nowhere else.
+ * The only step that changes anything: compare-and-swap into the store. A dry run returns what the store would have
+ * returned. `storageFailure` translates StorageErrors to Status errors.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, type StatusError } from '../../meta/errors.js';
@@ -13,13 +13,13 @@ import { cacheConverted, storedObjectOf, toServed, toStored, withRevision } from
 import type { WriteOperation } from '../write-operation.js';
 import { seal, sealMetadata } from './seal.js';
 
-/** The live object, in the version of the request. */
+/** The live object in the version of the request. */
 export function readLive(write: WriteOperation, name: string): ApiObject | undefined {
   const stored = write.server.store.get(keyFor(write, name));
   return stored === undefined ? undefined : toServed(write.served, stored);
 }
 
-/** The live object that the request names. Throws the 404 of one that is not there. */
+/** The live object that the request names. Throws 404 if there is none. */
 export function requireLive(write: WriteOperation): ApiObject {
   const name = write.request.name ?? '';
   const live = readLive(write, name);
@@ -37,7 +37,7 @@ export function rejectRevision(resourceVersion: string | undefined): void {
   throw errors.plain('resourceVersion should not be set on objects to be created');
 }
 
-/** Stores a new object, sealed with an empty version that keeps the place of the real one. Throws StorageError `exists` when the name is taken. */
+/** Stores a new object, which is sealed with an empty resourceVersion. Throws StorageError `exists` if the name is taken. */
 export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObject {
   const { store } = write.server;
   const key = keyFor(write, sealed.metadata.name);
@@ -57,7 +57,7 @@ export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObjec
   );
 }
 
-/** The definition of a custom kind may have gone, or begun to, while something was waited for. */
+/** The CRD may have been deleted, or started terminating, while a plugin or conversion ran. */
 function requireServed({ served, server }: WriteOperation): void {
   if (served.kind.custom === undefined) return;
   const now = server.registry.byResource(served.gvr);
@@ -66,12 +66,12 @@ function requireServed({ served, server }: WriteOperation): void {
   if (now.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
 }
 
-/** A text that is no number is not noticed on a create. */
+/** On create the reference server ignores a resourceVersion that is not a number. */
 function hasRevision(text: string | undefined): boolean {
   try {
     return parseRevision(text) !== 0;
   } catch {
-    // The reference server ignores what it cannot read here, and so do we.
+    // As above.
     return false;
   }
 }
@@ -83,13 +83,13 @@ export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOpe
 }
 
 /**
- * Stores a new version, sealed at the live one's. An update that changes nothing, which is then the live object itself,
- * keeps that, version and all.
+ * Stores the next state, which is sealed with the live resourceVersion. An update without a change passes the live object
+ * as `next` and keeps its version.
  */
 export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
   const key = keyFor(write, live.metadata.name);
   if (next === live && isStoredSo(next, live, write.served)) {
-    // No change to an object that has changed meanwhile may well be one.
+    // The comparison is void if the object has changed meanwhile.
     if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
     return live;
   }
@@ -107,18 +107,18 @@ export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOpera
 }
 
 /**
- * What is shown of a custom object may not be what is stored: its definition has changed since. An update that changes
- * nothing stores it as it would be stored today.
+ * Whether the stored object is what a write of `next` would store. After a change of the CRD it may not be; then an update
+ * without a change stores the object in its current form.
  */
 function isStoredSo(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
   const stored = storedObjectOf(live);
   if (served.kind.custom === undefined) return true;
-  // Even what is shown as it is stored may have to be stored in another version today.
+  // Even an object that is served as it is stored may have another storage version now.
   if (stored === live && served.storageKind === undefined) return true;
   return deepEqual(toStored(served, next), stored);
 }
 
-/** Stores other metadata and nothing else: what is below needs no sealing, and no conversion, neither there nor back. */
+/** Stores changed metadata only; the rest of the object needs neither sealing nor conversion. */
 export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOperation): ApiObject {
   const { served } = write;
   const metadata = sealMetadata(draft, live.metadata.resourceVersion);
@@ -138,7 +138,7 @@ export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOp
   return toServed(served, write.server.store.commit({ type: 'update', key, expected: before, seal: seen }));
 }
 
-/** Removes an object. The answer, and the event, carry the version of the deletion. */
+/** Removes an object. The result and the event have the resourceVersion of the deletion. */
 export function commitDelete(live: ApiObject, write: WriteOperation): ApiObject {
   if (write.dryRun) return live;
   const { served } = write;

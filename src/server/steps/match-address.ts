@@ -1,11 +1,11 @@
 /**
- * The address and the document must agree on who the object is; and an owner named twice is one owner.
+ * Name and namespace of the body must match the URL; duplicate owner references are dropped.
  */
 import { errors } from '../../meta/errors.js';
 import type { DraftMeta, OwnerReference } from '../../meta/object.js';
 import type { WriteOperation } from '../write-operation.js';
 
-/** Fills in the namespace of the address, or refuses another one. A cluster-scoped object just loses its namespace. */
+/** Sets the namespace of the request, or rejects another one. Removes the namespace of a cluster-scoped object. */
 export function ensureNamespaceMatches(metadata: DraftMeta, write: WriteOperation): void {
   if (!write.served.namespaced) {
     if (metadata.namespace !== undefined) metadata.namespace = undefined;
@@ -17,7 +17,7 @@ export function ensureNamespaceMatches(metadata: DraftMeta, write: WriteOperatio
   if (metadata.namespace !== write.namespace) metadata.namespace = write.namespace;
 }
 
-/** An update speaks of the object in its address, by name. */
+/** Rejects a body without a name or with another name than the URL. */
 export function ensureNameMatches(metadata: DraftMeta, name: string): void {
   if (!metadata.name) {
     throw errors.badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
@@ -27,10 +27,10 @@ export function ensureNameMatches(metadata: DraftMeta, name: string): void {
   }
 }
 
-type Moment = 'as sent' | 'after admission';
+type Phase = 'as sent' | 'after admission';
 
-/** Drops owner references that repeat another one entirely, and says so. */
-export function dropRepeatedOwners(metadata: DraftMeta, moment: Moment, warnings: string[]): void {
+/** Drops owner references that are equal to another one, and adds a warning. */
+export function dropRepeatedOwners(metadata: DraftMeta, phase: Phase, warnings: string[]): void {
   const owners = metadata.ownerReferences;
   if (owners === undefined || owners.length < 2) return;
   const kept = new Map<string, OwnerReference>();
@@ -43,7 +43,7 @@ export function dropRepeatedOwners(metadata: DraftMeta, moment: Moment, warnings
   }
   if (repeated.length === 0) return;
   metadata.ownerReferences = [...kept.values()];
-  const when = moment === 'as sent' ? '' : ' after mutating admission happens';
+  const when = phase === 'as sent' ? '' : ' after mutating admission happens';
   warnings.push(
     `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
   );

@@ -1,5 +1,5 @@
 /**
- * Whether a write changes anything. One that does not is answered with what is there, and nothing is stored.
+ * Detects updates that change nothing: the response is the live object, and nothing is stored.
  */
 import { EMPTY_SET, type FieldSet, sameSet } from '../../merge/apply/field-set.js';
 import type { Entries } from '../../merge/apply/managers.js';
@@ -7,8 +7,8 @@ import type { ApiObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 
 /**
- * The live object where the next says the same, whatever the times of its managers: that somebody applied the same once
- * more is no reason to store it again. Both are in the version that was asked for.
+ * Returns the live object if `next` equals it apart from the timestamps in managedFields. Both are in the version of the
+ * request.
  */
 export function liveIfSame(live: ApiObject, next: ApiObject): ApiObject {
   const before = live.metadata.managedFields;
@@ -18,13 +18,13 @@ export function liveIfSame(live: ApiObject, next: ApiObject): ApiObject {
   for (let index = 0; index < after.length; index++) {
     if (!sameButTime(after[index] as Entries[number], before[index] as Entries[number])) return next;
   }
-  // Most often it is the body that differs; then nothing has to be put together for a comparison.
+  // The body differs most often, and comparing it needs no copy.
   if (!sameBody(next, live)) return next;
   const metadata = { ...next.metadata, managedFields: before };
   return deepEqual(metadata, live.metadata) ? live : next;
 }
 
-/** Of two entries of managers. */
+/** Compares two managedFields entries without their timestamps. */
 export function sameButTime(left: Entries[number], right: Entries[number]): boolean {
   return (
     left.manager === right.manager &&

@@ -1,5 +1,5 @@
 /**
- * A finished draft → the object that is stored: fields in wire order, empty metadata gone, frozen all the way down.
+ * Turns a finished draft into the object to store: fields in wire order, empty metadata removed, deeply frozen.
  */
 import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
@@ -8,14 +8,14 @@ import { type Field, fieldsOf, type ObjectNode } from '../../schema/structural.j
 import type { MutableRecord } from '../../util/json.js';
 import { deepFreeze, setOwn } from '../../util/json.js';
 
-/** The object with its version; without one for a dry-run create, which has none. */
+/** `resourceVersion` is undefined for a dry-run create. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
   const sealed = sealExceptMetadata(schema, draft, resourceVersion);
   Object.freeze(sealed.metadata);
   return Object.freeze(sealed);
 }
 
-/** The same but for the last stroke: the object and its metadata can still be given a version in place. */
+/** As {@link seal}, but the object and its metadata stay mutable, so that the commit can set the resourceVersion in place. */
 export function sealExceptMetadata(
   schema: ObjectNode,
   draft: DraftObject,
@@ -28,7 +28,7 @@ export function sealExceptMetadata(
   return object as unknown as ApiObject;
 }
 
-/** Metadata alone, for an object of which nothing else has changed. */
+/** Seals metadata only, for an object in which nothing else has changed. */
 export function sealMetadata(draft: DraftMeta, resourceVersion: string): ApiObject['metadata'] {
   return Object.freeze(almostSealedMetadata(draft, resourceVersion)) as unknown as ApiObject['metadata'];
 }
@@ -43,7 +43,7 @@ function freezeInside(record: MutableRecord): void {
   for (const name in record) if (typeof record[name] === 'object') deepFreeze(record[name]);
 }
 
-/** The draft's fields in their stored form, frozen. */
+/** The fields of a struct in wire order, frozen. */
 function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
   const body = draft as unknown as MutableRecord;
   const out: MutableRecord = {};
@@ -55,14 +55,14 @@ function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecor
     else if (Object.hasOwn(body, name)) {
       const given = body[name];
       const value = typeof given === 'object' ? storedField(field, given, true) : given;
-      // The names of structs are ours.
+      // Field names of structs come from the schema, so plain assignment is safe.
       if (value !== undefined) out[name] = value;
     }
   }
   return out;
 }
 
-/** The same for a document, whose keys are in order on the wire, known or not. */
+/** The fields of a document: all keys are sorted on the wire, also unknown ones. */
 function ordered(
   schema: ObjectNode,
   { metadata: _metadata, ...rest }: DraftObject,

@@ -1,5 +1,5 @@
 /**
- * create below an object: something is to be done with it (evicted, bound, given a token), and the body says how.
+ * create on an action subresource: eviction, binding, token.
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -45,9 +45,9 @@ export function onAction(
   const done = warned(write.warnings, () =>
     chain(admit('mutate', { operation: 'CREATE', object: draft, as: asked }, write), () => {
       const body = redecodeMutated(draft, { ...write, served: asked });
-      // Those who only judge see a copy that they cannot change.
-      const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(admit('validate', { operation: 'CREATE', object: judged, as: asked }, write), () =>
+      // Validating plugins get a frozen copy.
+      const frozen = deepFreeze(copyJson(body)) as unknown as ApiObject;
+      return chain(admit('validate', { operation: 'CREATE', object: frozen, as: asked }, write), () =>
         action.run(body, strategyContext(write, deleteObject)),
       );
     }),

@@ -1,5 +1,5 @@
 /**
- * Lines to what runs elsewhere. There is nothing at the other end, so all that can be answered is why.
+ * Connect subresources (exec, log, proxy). No program runs behind them, so the response says why there is no connection.
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -21,17 +21,17 @@ export function onConnection(
 ): MaybePromise<ApiResponse> {
   const { store, registry, features } = context;
   const write = startWrite(context, request, { served, dryRun: false });
-  const query = request.options.line ?? {};
-  // What is only read (a log) is no line.
-  const isLine = connection.verbs.length > 1;
-  if (isLine && query['dryRun'] !== undefined) throw errors.badRequest('dryRun is not supported');
+  const query = request.options.connectQuery ?? {};
+  // `log` is only read: it has no CONNECT admission.
+  const isConnect = connection.verbs.length > 1;
+  if (isConnect && query['dryRun'] !== undefined) throw errors.badRequest('dryRun is not supported');
   const options = connection.options(query);
   const answer = (): ApiResponse => {
     const objects = objectReader(store, registry);
     connection.open({ name: request.name ?? '', namespace: write.namespace, query, objects, features });
     return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings: write.warnings };
   };
-  if (!isLine) return answer();
+  if (!isConnect) return answer();
   const admitted: AdmissionInput = {
     operation: 'CONNECT',
     object: asObject({ kind: connection.optionsKind, apiVersion: 'v1', ...options }),
@@ -40,7 +40,7 @@ export function onConnection(
   return chain(admit('mutate', admitted, write), () => chain(admit('validate', admitted, write), answer));
 }
 
-/** Options have no metadata, which plugins need not know. */
+/** Options have no metadata; plugins expect it, so it is added as a hidden member. */
 function asObject(options: object): DraftObject {
   return Object.defineProperty(options, 'metadata', { value: {}, enumerable: false }) as DraftObject;
 }

@@ -1,6 +1,6 @@
 /**
- * deletecollection: every object of a list, one by one. Not atomic: the first failure ends it, and what is gone is
- * gone. spec: deletecollection
+ * deletecollection: deletes every object of a list, one by one. Not atomic: the first failure ends it, and earlier
+ * deletions remain. spec: deletecollection
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -21,13 +21,13 @@ import { ConversionPending } from '../versions.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readList } from './list.js';
 
-/** Answers with the list as it was before anything went. */
+/** Returns the list as it was before the deletions. */
 export function deleteCollection(
   context: ServerContext,
   request: ApiRequest,
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
-  // What is to be listed is judged before what is to be done with it.
+  // List options are validated before delete options.
   checkListOptions(request.options, context.dialect);
   selectionOf(request, served);
   const options = deleteOptionsOf(request, context.dialect);
@@ -41,7 +41,7 @@ export function deleteCollection(
     chain(listed(), (list) => {
       warnOfDeletion(deletion, whole);
       const deleteItem = (item: ApiObject) => {
-        // Each item is deleted where it is, which the request for all of them does not say.
+        // A request across namespaces names none; each item is deleted in its own.
         const namespace = item.metadata.namespace;
         const itemRequest = namespace === undefined ? request : { ...request, namespace };
         const write: WriteOperation = { ...startWrite(context, itemRequest, about), warnings };
@@ -56,7 +56,7 @@ export function deleteCollection(
   );
 }
 
-/** An object that was written meanwhile has to be converted again; those before it are gone and stay in the answer. */
+/** Waits for the conversion of an object that was written meanwhile; the request cannot start again after deletions. */
 function whenShown<Value>(run: () => MaybePromise<Value>): MaybePromise<Value> {
   return rescue(run, (error) => {
     if (!(error instanceof ConversionPending)) throw error;
@@ -64,7 +64,7 @@ function whenShown<Value>(run: () => MaybePromise<Value>): MaybePromise<Value> {
   });
 }
 
-/** An object that somebody else deleted first is just as well. */
+/** Ignores objects that another client deleted first. */
 function tolerateAbsence(run: () => MaybePromise<unknown>): MaybePromise<unknown> {
   const ignoreNotFound = (error: unknown) => {
     if (!StatusError.is(error, 'NotFound')) throw error;

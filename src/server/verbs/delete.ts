@@ -14,7 +14,7 @@ import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 
-/** `delete` is a word of the language. */
+/** Named so because `delete` is a keyword. */
 export function deleteOne(
   context: ServerContext,
   request: ApiRequest,
@@ -30,11 +30,11 @@ export function deleteOne(
   });
   warnOfDeletion(deletion, write);
   const deleted = warned(write.warnings, () => deleteObject(request.name ?? '', deletion, write));
-  return chain(deleted, ({ object, removed, isShown }) => {
+  return chain(deleted, ({ object, removed, returnsObject }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
-    if (!removed || isShown === true || served.kind.strategy.delete.returnsObject)
+    if (!removed || returnsObject === true || served.kind.strategy.delete.returnsObject)
       return answer(code, object, write.warnings);
-    // As it was addressed, also where messages of failure speak of the group it is stored in.
+    // The group and resource of the request; error messages name the group of the storage version.
     const { group, resource } = served.gvr;
     const status = successStatus({
       name: object.metadata.name,

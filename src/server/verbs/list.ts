@@ -22,7 +22,7 @@ import { metaGroup, type ServerContext } from '../context.js';
 import { checkListOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { selectionOf } from '../selection.js';
-import { presentAll } from '../versions.js';
+import { toServedAll } from '../versions.js';
 
 export function list(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   return chain(readList(context, request, served), (result) => answer(200, result));
@@ -144,7 +144,7 @@ function listObject(page: ListPage, parts: ListParts): ApiList {
     kind: served.kind.names.listKind,
     apiVersion: served.apiVersion,
     metadata: Object.freeze({ resourceVersion: String(page.revision), ...more }),
-    items: Object.freeze(presentAll(served, page.items)),
+    items: Object.freeze(toServedAll(served, page.items)),
   });
 }
 

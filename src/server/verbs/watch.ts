@@ -21,7 +21,7 @@ import { EventStream } from '../event-stream.js';
 import { checkWatchOptions, type WatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
-import { differsFromStored, presentAll, toServed } from '../versions.js';
+import { differsFromStored, toServed, toServedAll } from '../versions.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
   const selection = selectionOf(request, served, true);
@@ -82,7 +82,7 @@ function openWithState(start: Start): EventStream {
   const { range, matches } = selection;
   const query = { resource: served.storage, ...range, ...(matches === undefined ? {} : { matches }) };
   const page = selection.possible ? context.store.list(query) : { items: [], revision: context.store.revision };
-  const initial: WireEvent[] = presentAll(served, page.items).map(added);
+  const initial: WireEvent[] = toServedAll(served, page.items).map(added);
   if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(start, page.revision) });
   return open(start, page.revision, initial);
 }
