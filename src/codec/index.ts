@@ -4,6 +4,6 @@
  */
 import type { Codec } from './codec.js';
 import { jsonCodec } from './json.js';
-import { yaml } from './yaml-codec.js';
+import { yaml } from './yaml.js';
 
 export const codecs: readonly Codec[] = [jsonCodec, yaml];

@@ -3,8 +3,13 @@
  * a line in a browser escaped. Stored objects are frozen and shared, so their text is kept by identity: a get, a list
  * and a thousand watchers encode an object once.
  */
+
+import type { ApiObject } from '../meta/object.js';
 import { escapeForPages } from '../util/json.js';
-import { wholeObject } from './bare.js';
+
+const bareItems = new WeakMap<ApiObject, object>();
+
+const wholeObjects = new WeakMap<object, ApiObject>();
 
 /** An escaped backslash (skipped, so that what follows it is not misread) or half a surrogate pair. */
 const ESCAPED_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g;
@@ -162,4 +167,21 @@ function stepsOf(container: object): Step[] {
 /** Half a pair cannot be written in UTF-8. */
 function replaceHalf(match: string): string {
   return match === '\\\\' ? match : '\\ufffd';
+}
+
+/** The object as an item of a list of its kind. */
+export function bareItem(object: ApiObject): object {
+  const known = bareItems.get(object);
+  if (known !== undefined) return known;
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
+  if (!Object.isFrozen(object)) return rest;
+  const bare = Object.freeze(rest);
+  bareItems.set(object, bare);
+  wholeObjects.set(bare, object);
+  return bare;
+}
+
+/** The object that a bare item was made of. */
+function wholeObject(bare: object): ApiObject | undefined {
+  return wholeObjects.get(bare);
 }

@@ -5,7 +5,7 @@
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError, SUMMARY_LENGTH } from '../protocol/body.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
-import { toHex } from '../util/hex.js';
+import { toHex } from '../util/bytes.js';
 import type { ParsedBody } from '../util/json.js';
 import type { Codec } from './codec.js';
 import { encodeCached, encodeDocument, indentJson } from './json-encoder.js';

@@ -7,7 +7,7 @@ import { apiVersionOf, qualifiedResource } from '../meta/gvk.js';
 import type { Verb } from '../protocol/request.js';
 import { schemaInDialect } from '../schema/in-dialect.js';
 import type { ObjectNode } from '../schema/structural.js';
-import { lazyMembers, SOURCE } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import type { Kind } from './kind.js';
 
 /** A kind as one cluster serves it: its names in that cluster's dialect, worked out once. */

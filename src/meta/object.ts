@@ -103,3 +103,8 @@ export interface DraftObject {
 export type DraftMeta = { -readonly [Key in keyof ObjectMetaInput]?: ObjectMetaInput[Key] | undefined } & {
   selfLink?: string | undefined;
 };
+
+export interface ChangeEvent<Object = ApiObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: Object;
+}

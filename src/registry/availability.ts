@@ -1,5 +1,6 @@
 /**
- * Which versions of which kinds are served: stable ones, unless the runtime configuration says otherwise.
+ * Decides which versions of which kinds a cluster serves: stable versions, unless the runtime configuration or a feature
+ * gate says otherwise.
  * spec: Levels, Groups and paths
  */
 import type { FeatureGates } from '../kinds/feature-gates.js';
@@ -10,43 +11,44 @@ import { apiVersionOf } from '../meta/gvk.js';
 
 /**
  * `key[=value]` separated by commas, or an object of the same. Keys: `api/all`, `api/ga`, `api/beta`, `api/alpha`,
- * `<group>/<version>` (`v1` for the core group), `<group>/<version>/<resource>`. The most particular key wins.
+ * `<group>/<version>` (`v1` for the core group), `<group>/<version>/<resource>`. The most specific key wins.
  */
 export type RuntimeConfig = string | Readonly<Record<string, boolean>>;
 
 export type StabilityLevel = 'alpha' | 'beta' | 'ga';
 
-/** spec: Levels. */
+/** The stability level that a version name implies. spec: Levels */
 export function stabilityOf(version: string): StabilityLevel {
   if (/^v\d+alpha\d+$/.test(version)) return 'alpha';
   return /^v\d+beta\d+$/.test(version) ? 'beta' : 'ga';
 }
 
-/** Why a kind is not served; it can be told to a user. */
+/** Why a kind is not served, as text for a user. */
 export interface Unavailable {
   readonly why: string;
 }
 
+/** Answers whether a kind is served with a given runtime configuration, set of feature gates and release. */
 export class Availability {
   readonly #settings: ReadonlyMap<string, boolean>;
   readonly #features: FeatureGates;
   readonly #dialect: Dialect;
   readonly #release: Release;
 
-  /** Throws TypeError for a configuration that cannot be read. */
-  constructor(about: {
+  /** Throws TypeError for an invalid runtime configuration. */
+  constructor(options: {
     readonly runtimeConfig?: RuntimeConfig;
     readonly features: FeatureGates;
     readonly dialect: Dialect;
     readonly release?: Release;
   }) {
-    this.#settings = readRuntimeConfig(about.runtimeConfig ?? {});
-    this.#features = about.features;
-    this.#dialect = about.dialect;
-    this.#release = about.release ?? REFERENCE_RELEASE;
+    this.#settings = readRuntimeConfig(options.runtimeConfig ?? {});
+    this.#features = options.features;
+    this.#dialect = options.dialect;
+    this.#release = options.release ?? REFERENCE_RELEASE;
   }
 
-  /** Undefined when the kind is served. One that was asked for by name needs to be neither stable nor switched on. */
+  /** Undefined when the kind is served. A kind requested by name needs neither to be stable nor to have its gate enabled. */
   unavailable(kind: Kind, asked: 'by name' | 'by default'): Unavailable | undefined {
     const missing = this.#missingFrom(kind);
     if (missing !== undefined) return missing;
@@ -55,7 +57,7 @@ export class Availability {
     const apiVersion = apiVersionOf({ group: this.#dialect.group(kind.group), version: kind.version });
     if (setting === false || (setting === undefined && asked === 'by default' && !isOnByDefault(kind))) {
       const state = setting === false ? 'switched off' : `${level} and off by default`;
-      // What was switched off by the most particular key comes back by no other.
+      // A kind that the most specific key disables can only be enabled with the same key.
       const key = setting === false ? `${apiVersion}/${kind.names.plural}` : apiVersion;
       return { why: `${kind.kind} in ${apiVersion} is ${state} (runtimeConfig: '${key}=true')` };
     }
@@ -65,21 +67,23 @@ export class Availability {
     return undefined;
   }
 
-  /** What the release does not have, whatever is asked for. */
+  /** Why the emulated release does not contain the kind; undefined when it does. */
   #missingFrom(kind: Kind): Unavailable | undefined {
     const { introducedIn, removedIn } = kind.lifecycle ?? {};
     const apiVersion = apiVersionOf({ group: this.#dialect.group(kind.group), version: kind.version });
     const what = `${kind.kind} in ${apiVersion}`;
     if (introducedIn !== undefined && compareReleases(introducedIn, this.#release) > 0) {
-      return { why: `${what} came with release ${introducedIn}, and this cluster plays ${this.#release}` };
+      return {
+        why: `${what} was introduced in release ${introducedIn}; this cluster emulates release ${this.#release}`,
+      };
     }
     if (removedIn !== undefined && compareReleases(removedIn, this.#release) <= 0) {
-      return { why: `${what} went with release ${removedIn}, and this cluster plays ${this.#release}` };
+      return { why: `${what} was removed in release ${removedIn}; this cluster emulates release ${this.#release}` };
     }
     return undefined;
   }
 
-  /** Throws TypeError for a group that none of the kinds is in: most likely it is misspelt. */
+  /** Throws TypeError for a configured group that none of the kinds belongs to: it is most likely misspelt. */
   requireGroupsOf(kinds: Iterable<Kind>): void {
     const known = new Set(['api']);
     for (const { group } of kinds) for (const name of spellings(group)) known.add(name);
@@ -92,10 +96,10 @@ export class Availability {
   }
 
   #settingOf(kind: Kind): boolean | undefined {
-    // Nearly every cluster: nothing is set, and there are many kinds to ask about.
+    // Fast path for clusters without a runtime configuration.
     if (this.#settings.size === 0) return undefined;
     const level = stabilityOf(kind.version);
-    // Both spellings of the service's groups are understood, whatever the cluster speaks.
+    // The configuration may use the group names of either dialect.
     const groups = spellings(kind.group);
     const versions = groups.map((group) => apiVersionOf({ group, version: kind.version }));
     const resources = versions.map((version) => `${version}/${kind.names.plural}`);
@@ -111,7 +115,7 @@ function isOnByDefault({ version, lifecycle }: Kind): boolean {
   return stabilityOf(version) === 'ga' || lifecycle?.onByDefault === true;
 }
 
-/** A group as any dialect may write it. */
+/** The names of a group in all dialects. */
 function spellings(group: string): string[] {
   return [group, ...dialects.map((dialect) => dialect.group(group))];
 }

@@ -1,6 +1,6 @@
 /**
- * What a cluster says about the resources it serves: the plain documents of each group and version, and the one document
- * that clients of today ask for instead of all of them. spec: Discovery
+ * Builds discovery documents: one for each group and version (APIGroup, APIResourceList, …), and the aggregated
+ * APIGroupDiscoveryList that newer clients request instead. spec: Discovery
  */
 import { compareByPriority, groupPriority } from '../kinds/apiregistration/priorities.js';
 import type { Kind } from '../kinds/kind.js';
@@ -24,7 +24,7 @@ export interface GroupEntry {
   readonly preferredVersion: VersionEntry | undefined;
 }
 
-/** What {@link discoveryList} makes. */
+/** The aggregated document that {@link discoveryList} builds. */
 export interface DiscoveryDocument {
   readonly kind: string;
   readonly apiVersion: string;
@@ -38,7 +38,7 @@ export interface DiscoveryDocument {
 export interface DiscoveryVersion {
   readonly version: string;
   readonly resources?: readonly unknown[];
-  /** Stale: who answers for it cannot be reached. */
+  /** Stale: the aggregated API server that serves the version is not reachable. */
   readonly freshness: 'Current' | 'Stale';
 }
 
@@ -55,7 +55,7 @@ interface ResourceEntry {
   readonly storageVersionHash?: string;
 }
 
-/** `/api`. The address is where the client finds the server. */
+/** `/api`. `serverAddress` is the address at which clients reach the server. */
 export function coreVersions(served: readonly ServedKind[], serverAddress: string): object {
   const versions = versionsOf(served, '').map(({ version }) => version);
   const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress }];
@@ -78,18 +78,18 @@ export function groupDocument(served: readonly ServedKind[], group: string): obj
 export function resourceList(served: readonly ServedKind[], gv: GroupVersion): object | undefined {
   const resources = inVersion(served, gv)
     .sort(byResource)
-    .flatMap((one) => resourceEntries(one, isStorageShown(one, served)));
+    .flatMap((kind) => resourceEntries(kind, publishesStorageVersion(kind, served)));
   if (resources.length === 0) return undefined;
-  // Those of a custom kind stand in an order of their own: its status before its scale.
+  // Entries of a custom resource are not sorted: status comes before scale.
   const isCustom = inVersion(served, gv).some(({ kind }) => kind.custom !== undefined);
   const list = { groupVersion: apiVersionOf(gv), resources: isCustom ? resources : resources.sort(byName) };
-  // The oldest of these documents does not say its version.
+  // The document of the core group has no apiVersion.
   return gv.group === ''
     ? { kind: 'APIResourceList', ...list }
     : { kind: 'APIResourceList', apiVersion: 'v1', ...list };
 }
 
-/** `/api` and `/apis` in one document each, with everything below them. */
+/** The aggregated document of `/api` or `/apis` with all groups, versions and resources below it. */
 export function discoveryList(
   served: readonly ServedKind[],
   dialect: Dialect,
@@ -104,16 +104,14 @@ export function discoveryList(
       metadata: { ...(group === '' ? {} : { name: group }), creationTimestamp: null },
       versions: versionsOf(served, group).map(({ version }) => ({
         version,
-        resources: inVersion(served, { group, version })
-          .sort(byResource)
-          .map((one) => resourceDiscovery(one)),
+        resources: inVersion(served, { group, version }).sort(byResource).map(resourceDiscovery),
         freshness: 'Current',
       })),
     })),
   };
 }
 
-/** The groups besides the core one, by their priority; those of the same priority by name. */
+/** The names of all groups except the core group, sorted by priority and then by name. */
 export function groupNames(served: readonly ServedKind[], dialect: Dialect): string[] {
   const groups = new Set(served.map(({ gvr }) => gvr.group));
   groups.delete('');
@@ -135,6 +133,7 @@ export function versionsOf(served: readonly ServedKind[], group: string): Versio
     .map((gv) => ({ groupVersion: apiVersionOf(gv), version: gv.version }));
 }
 
+/** The entry of a group in an APIGroup or APIGroupList. */
 export function groupEntry(served: readonly ServedKind[], name: string): GroupEntry {
   const versions = versionsOf(served, name);
   return { name, versions, preferredVersion: versions[0] };
@@ -144,14 +143,14 @@ function inVersion(served: readonly ServedKind[], { group, version }: GroupVersi
   return served.filter(({ gvr }) => gvr.group === group && gvr.version === version);
 }
 
-/** Whether clients can be told how objects are stored: a version that is not served is nobody's business. */
-function isStorageShown({ kind }: ServedKind, served: readonly ServedKind[]): boolean {
+/** Whether the entry has a storageVersionHash: not for virtual kinds, nor if the storage version is not served. */
+function publishesStorageVersion({ kind }: ServedKind, served: readonly ServedKind[]): boolean {
   if (kind.virtual !== undefined) return false;
-  const { stored } = kind;
+  const { storageVersion: stored } = kind;
   return kind.custom === undefined || stored === undefined || served.some((other) => other.kind === stored.kind);
 }
 
-function resourceEntries(served: ServedKind, isStorageShown: boolean): ResourceEntry[] {
+function resourceEntries(served: ServedKind, hasStorageHash: boolean): ResourceEntry[] {
   const { kind, gvr, namespaced, verbs } = served;
   const { shortNames, categories, singular } = kind.names;
   const main: ResourceEntry = {
@@ -159,34 +158,36 @@ function resourceEntries(served: ServedKind, isStorageShown: boolean): ResourceE
     singularName: singular,
     namespaced,
     kind: kind.kind,
-    verbs: shownVerbs(kind, verbs),
+    verbs: publishedVerbs(kind, verbs),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(isStorageShown ? { storageVersionHash: storageVersionHash(kind) } : {}),
+    ...(hasStorageHash ? { storageVersionHash: storageVersionHash(kind) } : {}),
   };
-  const below = partsBelow(served).map(([name, subresource, { group, version, kind: payload }]): ResourceEntry => {
-    const isElsewhere = group !== gvr.group || version !== gvr.version;
-    return {
-      name: `${gvr.resource}/${name}`,
-      singularName: '',
-      namespaced,
-      ...(isElsewhere ? { group, version } : {}),
-      kind: payload,
-      verbs: [...subresource.verbs].sort(),
-    };
-  });
-  return [main, ...below];
+  const subresources = subresourcesOf(served).map(
+    ([name, subresource, { group, version, kind: payload }]): ResourceEntry => {
+      const isOtherVersion = group !== gvr.group || version !== gvr.version;
+      return {
+        name: `${gvr.resource}/${name}`,
+        singularName: '',
+        namespaced,
+        ...(isOtherVersion ? { group, version } : {}),
+        kind: payload,
+        verbs: [...subresource.verbs].sort(),
+      };
+    },
+  );
+  return [main, ...subresources];
 }
 
 function resourceDiscovery(served: ServedKind): object {
   const { kind, gvr, namespaced, verbs } = served;
   const { shortNames, categories, singular } = kind.names;
-  // What is in the version around it does not say so, unless it is a custom kind.
+  // Built-in kinds leave out a group and version that equal those of the enclosing entry.
   const responseKind = (payload: { group: string; version: string; kind: string }) =>
     kind.custom === undefined && payload.group === gvr.group && payload.version === gvr.version
       ? { group: '', version: '', kind: payload.kind }
       : payload;
-  const subresources = partsBelow(served).map(([subresource, { verbs: allowed }, payload]) => ({
+  const subresources = subresourcesOf(served).map(([subresource, { verbs: allowed }, payload]) => ({
     subresource,
     responseKind: responseKind(payload),
     verbs: [...allowed].sort(),
@@ -196,14 +197,14 @@ function resourceDiscovery(served: ServedKind): object {
     responseKind: responseKind({ group: gvr.group, version: gvr.version, kind: kind.kind }),
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
-    verbs: shownVerbs(kind, verbs),
+    verbs: publishedVerbs(kind, verbs),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(subresources.length === 0 ? {} : { subresources }),
   };
 }
 
-/** Custom kinds have an order of their own, and less to offer while their definition goes. */
+/** The verbs of custom resources, in the reference server's order. */
 const CUSTOM_VERBS: readonly Verb[] = [
   'delete',
   'deletecollection',
@@ -214,38 +215,44 @@ const CUSTOM_VERBS: readonly Verb[] = [
   'update',
   'watch',
 ];
-const LAST_VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+/** The verbs of custom resources while their CRD is being deleted. */
+const TERMINATING_VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
-function shownVerbs({ custom }: Kind, verbs: readonly Verb[]): readonly Verb[] {
+function publishedVerbs({ custom }: Kind, verbs: readonly Verb[]): readonly Verb[] {
   if (custom === undefined) return [...verbs].sort();
-  return custom.isTerminating ? LAST_VERBS : CUSTOM_VERBS;
+  return custom.isTerminating ? TERMINATING_VERBS : CUSTOM_VERBS;
 }
 
-/** What stands below an object by its names, with the kind of the documents that it takes and gives. */
-function partsBelow(
+/** The subresources of a kind by name, each with the kind of its request and response bodies. */
+function subresourcesOf(
   served: ServedKind,
 ): (readonly [string, { readonly verbs: readonly Verb[] }, { group: string; version: string; kind: string }])[] {
   const { gvr, kind, dialect } = served;
   const here = { group: gvr.group, version: gvr.version };
-  const connections = Object.entries(kind.connections ?? {}).map(
+  const connections = Object.entries(kind.connectSubresources ?? {}).map(
     ([name, connection]) => [name, connection, { ...here, kind: connection.optionsKind }] as const,
   );
   const subresources = Object.entries(kind.subresources).map(([name, subresource]) => {
     const payload = 'kind' in subresource ? subresource.kind : undefined;
-    const about =
+    const payloadKind =
       payload === undefined
         ? { ...here, kind: kind.kind }
         : { group: dialect.group(payload.group), version: payload.version, kind: payload.kind };
-    return [name, subresource, about] as const;
+    return [name, subresource, payloadKind] as const;
   });
   if (kind.custom !== undefined) return subresources;
   return [...connections, ...subresources].sort(byKey);
 }
 
-/** Tells clients whether two versions are stored as one. It is the same in both dialects. */
+/** Clients compare the hash to detect that two versions share a storage version. It is the same in both dialects. */
 function storageVersionHash(kind: Kind): string {
-  const { group, version, kind: name, keptAsVersion = version } = kind.stored?.kind ?? kind;
-  return encodeBase64(sha256(`${kubernetesDialect.group(group)}/${keptAsVersion}/${name}`).subarray(0, 8));
+  const {
+    group,
+    version,
+    kind: name,
+    referenceStorageVersion: storageVersion = version,
+  } = kind.storageVersion?.kind ?? kind;
+  return encodeBase64(sha256(`${kubernetesDialect.group(group)}/${storageVersion}/${name}`).subarray(0, 8));
 }
 
 function byResource({ gvr: left }: ServedKind, { gvr: right }: ServedKind): number {

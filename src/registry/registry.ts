@@ -1,37 +1,37 @@
 /**
- * Kinds made addressable: by the resource in a URL and by the kind in a document, in one dialect. Each cluster has a
- * registry of its own.
+ * The kinds of one cluster, by the resource in a URL and by the kind in a document, in the cluster's dialect.
  */
 import type { Kind } from '../kinds/kind.js';
 import { type ServedKind, serveKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import { qualifiedKind, qualifiedResource } from '../meta/gvk.js';
-import { sameItems } from '../util/same-items.js';
+import { sameItems } from '../util/arrays.js';
 import type { Availability } from './availability.js';
 
+/** Lookup table of the kinds that a cluster serves. Each cluster has its own. */
 export class Registry {
   readonly #dialect: Dialect;
   readonly #availability: Availability;
   #byResource = new Map<string, ServedKind>();
   #byAddress = new WeakMap<GroupVersionResource, ServedKind>();
   #byKind = new Map<string, ServedKind>();
-  /** By storage: the kind in whose form its objects are stored. */
-  #stored = new Map<string, ServedKind>();
-  #places = new WeakMap<GroupResource, string>();
+  /** By storage: the kind in whose version objects are stored. */
+  #storageKinds = new Map<string, ServedKind>();
+  #storageKeys = new WeakMap<GroupResource, string>();
   #builtInGroups = new Set<string>();
   #all: readonly ServedKind[] | undefined;
   #versions:
     | { readonly all: readonly ServedKind[]; readonly byStorage: ReadonlyMap<string, readonly ServedKind[]> }
     | undefined;
-  /** What is served in somebody's name, and may go again. */
+  /** Kinds that an owner (a CustomResourceDefinition) added and may replace or remove, by owner. */
   #owned = new Map<string, OwnedKinds>();
   #ownedKinds = new Set<ServedKind>();
-  /** By resource: why a kind that could be served is not. */
+  /** By resource: why a registered kind is not served. */
   #unavailable = new Map<string, string>();
-  #off = new Set<string>();
+  #disabled = new Set<string>();
 
-  /** Its tables are also those of a fork, or of the registry it was forked from: who changes them makes copies first. */
+  /** True while a fork uses the same maps; they are copied before the next change. */
   #isShared = false;
 
   constructor(dialect: Dialect, availability: Availability) {
@@ -39,80 +39,82 @@ export class Registry {
     this.#availability = availability;
   }
 
-  /** Makes kinds served unless their level or a gate keeps them off. */
-  offer(kinds: readonly Kind[]): void {
+  /** Installs those kinds that are served by default; the others are registered as unavailable. */
+  installAvailable(kinds: readonly Kind[]): void {
     if (kinds.length > 0) this.#availability.requireGroupsOf(kinds);
     for (const kind of kinds) {
-      const refusal = this.#availability.unavailable(kind, 'by default');
-      if (refusal === undefined) this.#add(kind);
-      else this.#noteUnavailable(kind, refusal.why);
+      const unavailable = this.#availability.unavailable(kind, 'by default');
+      if (unavailable === undefined) this.#add(kind);
+      else this.#addUnavailable(kind, unavailable.why);
     }
   }
 
-  /** Makes a kind served. Installing the same kind again does nothing; another one under its names is refused. */
+  /** Installs a kind. Installing it again does nothing; a different kind with the same names throws an Error. */
   install(kind: Kind): void {
-    const refusal = this.#availability.unavailable(kind, 'by name');
-    if (refusal === undefined) this.#add(kind);
-    else this.#noteUnavailable(kind, refusal.why);
+    const unavailable = this.#availability.unavailable(kind, 'by name');
+    if (unavailable === undefined) this.#add(kind);
+    else this.#addUnavailable(kind, unavailable.why);
   }
 
-  /** Makes a kind served, whatever the configuration says. */
-  demand(kind: Kind): void {
+  /** Installs a kind regardless of the configuration. */
+  forceInstall(kind: Kind): void {
     this.#add(kind);
   }
 
   /**
-   * Serves these versions of a kind in the name of `owner`, in place of those before. `stored` is the form in which its
-   * objects are kept, served or not. What somebody else serves under the same names stays as it is.
+   * Replaces the versions that `owner` serves. `stored` is the storage version, served or not; undefined removes the kind.
+   * Does nothing if the same storage is already in use by another owner or a built-in kind.
    */
-  serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void {
+  setOwned(owner: string, versions: readonly Kind[], stored: Kind | undefined): void {
     const before = this.#owned.get(owner);
     if (before !== undefined && before.stored === stored && sameItems(before.versions, versions)) return;
     this.#unshare();
     for (const served of before?.served ?? []) {
       this.#byResource.delete(resourceId(served.gvr));
       this.#byKind.delete(kindId(served.gvk));
-      this.#stored.delete(served.storage);
+      this.#storageKinds.delete(served.storage);
       this.#ownedKinds.delete(served);
     }
     this.#byAddress = new WeakMap();
     this.#all = undefined;
     this.#owned.delete(owner);
     if (stored === undefined) return;
-    const form = serveKind(stored, this.#dialect);
-    if (this.#stored.has(form.storage)) return;
-    const served = versions.map((kind) => (kind === stored ? form : serveKind(kind, this.#dialect, form)));
-    this.#stored.set(form.storage, form);
+    const storageKind = serveKind(stored, this.#dialect);
+    if (this.#storageKinds.has(storageKind.storage)) return;
+    const served = versions.map((kind) =>
+      kind === stored ? storageKind : serveKind(kind, this.#dialect, storageKind),
+    );
+    this.#storageKinds.set(storageKind.storage, storageKind);
     for (const version of served) {
       this.#byResource.set(resourceId(version.gvr), version);
       this.#byKind.set(kindId(version.gvk), version);
     }
-    // The stored form is there even when no version is served: its objects have to be found when they go.
-    const kinds = served.includes(form) ? served : [...served, form];
+    // The storage version is kept even when it is not served: its objects must be found when the kind is removed.
+    const kinds = served.includes(storageKind) ? served : [...served, storageKind];
     for (const kind of kinds) this.#ownedKinds.add(kind);
     this.#owned.set(owner, { versions, stored, served: kinds });
   }
 
-  /** Nothing is served in anybody's name any more. */
-  disown(): void {
-    for (const owner of [...this.#owned.keys()]) this.serve(owner, [], undefined);
+  /** Removes the kinds of all owners. */
+  removeAllOwned(): void {
+    for (const owner of [...this.#owned.keys()]) this.setOwned(owner, [], undefined);
   }
 
-  /** Whether anything is served in anybody's name. */
+  /** Whether any owner has kinds. */
   hasOwned(): boolean {
     return this.#owned.size > 0;
   }
 
-  /** True for what is served in somebody's name. */
+  /** Whether an owner added this kind. */
   isOwned(served: ServedKind): boolean {
     return this.#ownedKinds.has(served);
   }
 
-  #noteUnavailable(kind: Kind, why: string): void {
+  #addUnavailable(kind: Kind, why: string): void {
     this.#unshare();
     const { gvr, gvk } = serveKind(kind, this.#dialect);
     this.#unavailable.set(resourceId(gvr), why);
-    this.#off.add(kindId(gvk));
+    this.#disabled.add(kindId(gvk));
   }
 
   #add(kind: Kind): void {
@@ -123,26 +125,26 @@ export class Registry {
       const names = `${qualifiedResource(served.groupResource)} or ${qualifiedKind(served.gvk)}`;
       throw new Error(`orchplane: another kind is already served as ${names} in ${served.apiVersion}`);
     }
-    const form = served.storedAs ?? served;
-    const otherForm = this.#stored.get(served.storage);
-    if (otherForm !== undefined && otherForm.kind !== form.kind) {
-      const versions = `${otherForm.apiVersion} and ${served.apiVersion}`;
+    const storageKind = served.storageKind ?? served;
+    const other = this.#storageKinds.get(served.storage);
+    if (other !== undefined && other.kind !== storageKind.kind) {
+      const versions = `${other.apiVersion} and ${served.apiVersion}`;
       throw new Error(
         `orchplane: ${qualifiedKind(served.gvk)} cannot be served in ${versions}: neither is declared as a version of the other`,
       );
     }
     this.#unshare();
-    if (otherForm === undefined) this.#stored.set(served.storage, form);
+    if (other === undefined) this.#storageKinds.set(served.storage, storageKind);
     this.#byResource.set(resourceId(served.gvr), served);
     this.#all = undefined;
     this.#byKind.set(kindId(served.gvk), served);
     this.#unavailable.delete(resourceId(served.gvr));
-    this.#off.delete(kindId(served.gvk));
-    if (kind.manner === 'struct') this.#builtInGroups.add(served.gvr.group);
+    this.#disabled.delete(kindId(served.gvk));
+    if (kind.representation === 'struct') this.#builtInGroups.add(served.gvr.group);
   }
 
   byResource(gvr: GroupVersionResource): ServedKind | undefined {
-    // A client sends the same address object again and again; looking it up by identity saves building its text.
+    // Clients reuse the same address object; a lookup by identity avoids building the key.
     let served = this.#byAddress.get(gvr);
     if (served === undefined) {
       served = this.#byResource.get(resourceId(gvr));
@@ -155,15 +157,15 @@ export class Registry {
     return this.#byKind.get(kindId(gvk));
   }
 
-  /** The form in which objects of a resource are stored, if the cluster serves them in any version. */
-  storedForm(resource: GroupResource): ServedKind | undefined {
-    // Plugins ask with the same constants again and again.
-    let place = this.#places.get(resource);
-    if (place === undefined) {
-      place = qualifiedResource({ group: this.#dialect.group(resource.group), resource: resource.resource });
-      this.#places.set(resource, place);
+  /** The kind in whose version objects of a resource are stored, if the cluster serves the resource in any version. */
+  storageKindOf(resource: GroupResource): ServedKind | undefined {
+    // Plugins pass the same constants, so the key is cached by identity.
+    let storage = this.#storageKeys.get(resource);
+    if (storage === undefined) {
+      storage = qualifiedResource({ group: this.#dialect.group(resource.group), resource: resource.resource });
+      this.#storageKeys.set(resource, storage);
     }
-    return this.#stored.get(place);
+    return this.#storageKinds.get(storage);
   }
 
   /** All versions in which the objects of a kind are served. */
@@ -173,33 +175,33 @@ export class Registry {
     return this.#versions.byStorage.get(storage) ?? [];
   }
 
-  /** The forms in which anything is stored. */
-  storedForms(): readonly ServedKind[] {
-    return [...this.#stored.values()];
+  /** The storage version of every kind. */
+  storageKinds(): readonly ServedKind[] {
+    return [...this.#storageKinds.values()];
   }
 
-  /** Why a kind that the cluster knows is not served; undefined for one it does not know. */
-  whyUnavailable(gvr: GroupVersionResource): string | undefined {
+  /** Why a registered kind is not served; undefined for a kind that is not registered. */
+  unavailableReason(gvr: GroupVersionResource): string | undefined {
     return this.#unavailable.get(resourceId(gvr));
   }
 
-  /** True for a kind that the cluster knows and does not serve. */
-  isOff(gvk: GroupVersionKind): boolean {
-    return this.#off.has(kindId(gvk));
+  /** True for a kind that is registered but not served. */
+  isDisabled(gvk: GroupVersionKind): boolean {
+    return this.#disabled.has(kindId(gvk));
   }
 
-  /** True for groups in which built-in kinds live: what they do not serve is refused differently. */
+  /** True for groups with built-in kinds: a request for an unknown resource in them gets a different error. */
   hasBuiltIns(group: string): boolean {
     return this.#builtInGroups.has(group);
   }
 
-  /** In the order of installation; the same list until it changes, so that what is made of it can be kept. */
+  /** All served kinds in order of installation. Returns the same array until the kinds change, so callers can cache by it. */
   all(): readonly ServedKind[] {
     this.#all ??= Object.freeze([...this.#byResource.values()]);
     return this.#all;
   }
 
-  /** An independent registry with the same kinds. Costs nothing until either of them changes. */
+  /** An independent registry with the same kinds (copy on write). */
   fork(): Registry {
     const copy = new Registry(this.#dialect, this.#availability);
     this.#isShared = true;
@@ -207,15 +209,15 @@ export class Registry {
     copy.#byResource = this.#byResource;
     copy.#byAddress = this.#byAddress;
     copy.#byKind = this.#byKind;
-    copy.#stored = this.#stored;
-    copy.#places = this.#places;
+    copy.#storageKinds = this.#storageKinds;
+    copy.#storageKeys = this.#storageKeys;
     copy.#builtInGroups = this.#builtInGroups;
     copy.#all = this.#all;
     copy.#versions = this.#versions;
     copy.#owned = this.#owned;
     copy.#ownedKinds = this.#ownedKinds;
     copy.#unavailable = this.#unavailable;
-    copy.#off = this.#off;
+    copy.#disabled = this.#disabled;
     return copy;
   }
 
@@ -225,12 +227,12 @@ export class Registry {
     this.#byResource = new Map(this.#byResource);
     this.#byAddress = new WeakMap();
     this.#byKind = new Map(this.#byKind);
-    this.#stored = new Map(this.#stored);
+    this.#storageKinds = new Map(this.#storageKinds);
     this.#builtInGroups = new Set(this.#builtInGroups);
     this.#owned = new Map(this.#owned);
     this.#ownedKinds = new Set(this.#ownedKinds);
     this.#unavailable = new Map(this.#unavailable);
-    this.#off = new Set(this.#off);
+    this.#disabled = new Set(this.#disabled);
   }
 }
 

@@ -1,21 +1,20 @@
 /**
- * Objects → the table that people read: `kubectl get`. spec: Tables
+ * Builds the Table document that `kubectl get` requests. spec: Tables
  */
 import type { CellContext, Column } from '../kinds/columns.js';
 import type { Kind } from '../kinds/kind.js';
 import { ageColumn, createdColumn, nameColumn } from '../kinds/shared/common-columns.js';
 import type { SubresourceView } from '../kinds/subresource.js';
 import type { ApiObject } from '../meta/object.js';
-import { bareMetadata } from './bare-metadata.js';
 
-/** What a row says of its object besides the cells. */
+/** Which part of its object a row includes besides the cells. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 export interface TableOptions {
-  /** How the table, and the metadata in it, name their version. */
+  /** The apiVersion of the table and of the metadata in its rows. */
   readonly apiVersion: string;
   readonly include: IncludedObject;
-  /** Only rows: what follows the first event of a watch. */
+  /** Omits the column definitions, as in the second and later events of a watch. */
   readonly withoutColumns?: boolean;
 }
 
@@ -35,7 +34,7 @@ export interface Table {
   readonly rows: readonly object[];
 }
 
-/** A table of objects of one kind; `metadata` is that of the list, or the version of the one object. */
+/** Builds a table of objects of one kind. `metadata` is that of the list, or the resourceVersion of a single object. */
 export function tableOf(
   kind: Kind,
   { objects, metadata }: { readonly objects: readonly ApiObject[]; readonly metadata: object },
@@ -47,7 +46,7 @@ export function tableOf(
     apiVersion: options.apiVersion,
     metadata,
     columnDefinitions: options.withoutColumns === true ? null : definitionsOf(columns),
-    rows: inOrder(kind, objects).map((object) => {
+    rows: sortRows(kind, objects).map((object) => {
       const conditions = kind.rowConditions?.(object) ?? [];
       return {
         cells: columns.map((column) => column.cell(object, options)),
@@ -58,21 +57,22 @@ export function tableOf(
   };
 }
 
-function inOrder({ rowOrder }: Kind, objects: readonly ApiObject[]): readonly ApiObject[] {
+function sortRows({ rowOrder }: Kind, objects: readonly ApiObject[]): readonly ApiObject[] {
   return rowOrder === undefined ? objects : [...objects].sort(rowOrder);
 }
 
 const STORED_DEFAULT: readonly Column[] = [nameColumn, createdColumn];
 const DOCUMENT_DEFAULT: readonly Column[] = [nameColumn, { ...ageColumn, type: 'date' }];
 
-/** What stands below an object (its scale) is of another kind, with columns of its own. */
+/** The columns for objects like `example`: a subresource such as scale returns another kind with its own columns. */
 function columnsOf(kind: Kind, example: ApiObject | undefined): readonly Column[] {
-  const byDefault = kind.manner === 'document' ? DOCUMENT_DEFAULT : STORED_DEFAULT;
+  const byDefault = kind.representation === 'document' ? DOCUMENT_DEFAULT : STORED_DEFAULT;
   if (example === undefined || example.kind === kind.kind) return kind.columns ?? byDefault;
-  const shown = Object.values(kind.subresources).find(
-    (below): below is SubresourceView => below.type === 'view' && below.kind.kind === example.kind,
+  const view = Object.values(kind.subresources).find(
+    (subresource): subresource is SubresourceView =>
+      subresource.type === 'view' && subresource.kind.kind === example.kind,
   );
-  return shown?.columns ?? shown?.kind.columns ?? byDefault;
+  return view?.columns ?? view?.kind.columns ?? byDefault;
 }
 
 const definitions = new WeakMap<readonly Column[], readonly ColumnDefinition[]>();
@@ -90,5 +90,20 @@ function definitionsOf(columns: readonly Column[]): readonly ColumnDefinition[] 
 function includedPart(object: ApiObject, kind: Kind, { include, apiVersion }: TableOptions): object | null {
   if (include === 'None') return null;
   if (include === 'Object') return object;
-  return { kind: 'PartialObjectMetadata', apiVersion, metadata: bareMetadata(object.metadata, kind) };
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata: withoutFieldAnnotations(object.metadata, kind) };
+}
+
+interface Annotated {
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The metadata for a metadata-only response: without the annotations that represent fields of the object in this version.
+ */
+export function withoutFieldAnnotations(metadata: object, { fieldAnnotations }: Kind): object {
+  if (fieldAnnotations === undefined) return metadata;
+  const { annotations = {}, ...rest }: Annotated = metadata;
+  if (!fieldAnnotations.some((name) => Object.hasOwn(annotations, name))) return metadata;
+  const kept = Object.entries(annotations).filter(([name]) => !fieldAnnotations.includes(name));
+  return kept.length === 0 ? rest : { ...metadata, annotations: Object.fromEntries(kept) };
 }

@@ -12,7 +12,7 @@
  * first that does becomes its position: an idle watcher of one namespace never looks at the events of another, and
  * does not mind when they are dropped.
  */
-import type { ChangeEvent } from '../meta/change.js';
+import type { ChangeEvent } from '../meta/object.js';
 import type { ApiObject } from '../meta/object.js';
 import type { EventLog, LogEntry } from './event-log.js';
 import { CompactedError } from './types.js';

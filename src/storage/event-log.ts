@@ -4,7 +4,7 @@
  * Bounds are age and count, whichever bites first. Dropping is lazy: it happens when the log is written or asked. What is
  * dropped is out of reach of watches; `past.ts` keeps as much of it as is wanted beyond that.
  */
-import type { ChangeEvent } from '../meta/change.js';
+import type { ChangeEvent } from '../meta/object.js';
 import type { ApiObject } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import type { CursorFilter } from './cursor.js';

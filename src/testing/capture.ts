@@ -5,12 +5,23 @@ import type { Cluster } from '../cluster/contract.js';
 import { encodeJson, indentJson } from '../codec/json-encoder.js';
 import { isKind } from '../kinds/is-kind.js';
 import type { Kind } from '../kinds/kind.js';
+import {
+  endOfJson,
+  isList,
+  type ManifestDocument,
+  ManifestError,
+  type ManifestPlace,
+  readDocuments,
+  typedItem,
+} from '../manifests/read.js';
 import { parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import { DEFAULT_NAMESPACES } from '../server/seed.js';
 import type { ClusterState } from '../storage/state.js';
+import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import { writeYaml } from '../text/yaml/index.js';
 import { uidFromText } from '../util/ids.js';
+import { cloneJson, deepFreeze, isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { show } from './matchers/result.js';
 
@@ -128,4 +139,183 @@ function byPlace(left: ApiObject, right: ApiObject): number {
 function placeOf({ apiVersion, kind, metadata }: ApiObject): readonly string[] {
   const rank = kind === 'CustomResourceDefinition' ? '0' : kind === 'Namespace' && apiVersion === 'v1' ? '1' : '2';
   return [rank, metadata.namespace ?? '', kind, apiVersion, metadata.name];
+}
+
+/**
+ * The state in a text: YAML with any number of documents, or JSON; lists of any kind are taken apart. Of a key that stands
+ * twice in an object the last counts.
+ *
+ * - An object without a uid gets one that follows from its kind and name; one without a time of creation is from 1970.
+ * - Versions stay as they are. Objects without one are put behind the newest, in their order. Where a version is too large
+ *   for this library (2^53), all are numbered anew, from 1, in the order that they had.
+ *
+ * Throws {@link ManifestError} for what is no object, with its place in the text.
+ *
+ * @example
+ * const cluster = testCluster({ dialect: 'kubernetes', from: parseCapture(await readFile('dump.yaml', 'utf8')) });
+ */
+export function parseCapture(text: string): ClusterState {
+  if (typeof text !== 'string') throw new TypeError(`orchplane: parseCapture takes a text, got ${typeof text}`);
+  const found: Found[] = [];
+  const versions: bigint[] = [];
+  const inComment = VERSION_LINE.exec(COMMENTS.exec(text)?.[0] ?? '')?.[1];
+  if (inComment !== undefined) versions.push(BigInt(inComment));
+  for (const document of jsonDocuments(text) ?? readDocuments({ text })) {
+    if (document instanceof ManifestError) throw document;
+    versions.push(...collect(document, found));
+  }
+  return numbered(found, versions);
+}
+
+/** The comments before the first document. */
+const COMMENTS = /^(?:\uFEFF?[ \t]*(?:#.*)?\r?\n)*/;
+
+const VERSION_LINE = new RegExp(`^${VERSION_COMMENT}(\\d+)\\s*$`, 'm');
+
+type ReadDocument = Pick<ManifestDocument, 'place' | 'value'>;
+
+/**
+ * The documents of a text that is JSON, one or several behind each other; undefined when it is not. YAML would do for most
+ * of them, but not for all that JSON may hold: it knows no U+007F, and U+0085 is the end of a line to it.
+ */
+function jsonDocuments(text: string): readonly ReadDocument[] | undefined {
+  const documents: ReadDocument[] = [];
+  let line = 1;
+  let from = 0;
+  for (;;) {
+    const start = endOfGap(text, from);
+    if (start === text.length) return documents.length === 0 ? undefined : documents;
+    line += countLines(text, from, start);
+    const end = endOfJson(text, start);
+    const value = end === undefined ? NO_JSON : jsonOrNone(text.slice(start, end));
+    if (end === undefined || value === NO_JSON) return undefined;
+    documents.push({ place: { document: documents.length + 1, line }, value });
+    line += countLines(text, start, end);
+    from = end;
+  }
+}
+
+/** Separators between documents: white space, byte order marks, comments, `---` and `...`. */
+const GAP = /[ \t\r\n\uFEFF]+|^(?:#[^\r\n]*|(?:---|\.\.\.)(?=[ \t\r\n]|$))/my;
+
+/** The index of what follows the gap that begins at `from`. */
+function endOfGap(text: string, from: number): number {
+  let end = from;
+  for (;;) {
+    GAP.lastIndex = end;
+    const length = GAP.exec(text)?.[0].length ?? 0;
+    if (length === 0) return end;
+    end += length;
+  }
+}
+
+const NO_JSON = Symbol('no JSON');
+
+function jsonOrNone(text: string): unknown {
+  try {
+    return parseJson(text).value;
+  } catch (error) {
+    // The reader of YAML is asked next, and says what is wrong.
+    if (error instanceof JsonSyntaxError) return NO_JSON;
+    throw error;
+  }
+}
+
+function countLines(text: string, from: number, to: number): number {
+  return text.slice(from, to).match(/\r\n|\r|\n/g)?.length ?? 0;
+}
+
+interface Found {
+  readonly place: ManifestPlace;
+  readonly object: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Undefined when it has none. */
+  readonly version: bigint | undefined;
+}
+
+/** Puts the objects of a document into `found`; the versions of whole lists come back. */
+function collect({ place, value }: ReadDocument, found: Found[]): bigint[] {
+  if (isState(value)) {
+    found.push(...value.objects.map((object, index) => objectAt({ ...place, item: index + 1 }, object)));
+    return [versionOf(value.resourceVersion, place) ?? 0n];
+  }
+  const versions: bigint[] = [];
+  const open: { readonly value: unknown; readonly place: ManifestPlace }[] = [{ value, place }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value: each, place: where } = next;
+    if (!isList(each)) {
+      found.push(objectAt(where, each));
+      continue;
+    }
+    const { metadata } = each as { readonly metadata?: unknown };
+    versions.push(versionOf(isRecord(metadata) ? metadata['resourceVersion'] : undefined, where) ?? 0n);
+    const items = each.items.map((item, index) => ({
+      value: typedItem(each, item),
+      place: { ...where, item: where.item ?? index + 1 },
+    }));
+    open.push(...items.reverse());
+  }
+  return versions;
+}
+
+/** What `captureCluster` gave, written down with `JSON.stringify`. */
+function isState(value: unknown): value is ClusterState {
+  return (
+    isRecord(value) && value['kind'] === undefined && Array.isArray(value['objects']) && 'resourceVersion' in value
+  );
+}
+
+function objectAt(place: ManifestPlace, value: unknown): Found {
+  if (!isRecord(value)) throw new ManifestError(place, 'is not an object');
+  const { apiVersion, kind, metadata } = value;
+  if (typeof apiVersion !== 'string' || apiVersion === '') throw new ManifestError(place, 'apiVersion is missing');
+  if (typeof kind !== 'string' || kind === '') throw new ManifestError(place, 'kind is missing');
+  if (!isRecord(metadata) || typeof metadata['name'] !== 'string' || metadata['name'] === '') {
+    throw new ManifestError(place, `${kind} has no metadata.name`);
+  }
+  return { place, object: value, metadata, version: versionOf(metadata['resourceVersion'], place) };
+}
+
+function versionOf(text: unknown, place: ManifestPlace): bigint | undefined {
+  if (text === undefined || text === null || text === '') return undefined;
+  if (typeof text === 'string' && /^\d+$/.test(text)) return BigInt(text);
+  throw new ManifestError(place, `resourceVersion is the decimal text of a number, got ${JSON.stringify(text)}`);
+}
+
+function numbered(found: readonly Found[], versions: readonly bigint[]): ClusterState {
+  const own = found.flatMap(({ version }) => (version === undefined ? [] : [version]));
+  const known = [...versions, ...own];
+  const isTooLarge = known.some((version) => version > BigInt(Number.MAX_SAFE_INTEGER));
+  const order = isTooLarge ? [...new Set(own)].sort((left, right) => (left < right ? -1 : 1)) : [];
+  const anew = new Map(order.map((version, index) => [version, BigInt(index + 1)]));
+  let newest = BigInt(order.length);
+  if (!isTooLarge) for (const version of known) if (version > newest) newest = version;
+  const objects = found.map((each) => {
+    const version = each.version === undefined ? ++newest : (anew.get(each.version) ?? each.version);
+    return completed(each, String(version));
+  });
+  return Object.freeze({ resourceVersion: String(newest), objects: Object.freeze(objects) });
+}
+
+/** For objects without a creationTimestamp. */
+const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
+
+function completed({ object, metadata }: Found, resourceVersion: string): ApiObject {
+  const { selfLink: _selfLink, ...rest } = metadata;
+  const { uid, creationTimestamp } = rest;
+  const whole = {
+    ...object,
+    metadata: {
+      ...rest,
+      uid: typeof uid === 'string' && uid !== '' ? uid : uidFromText(identityOf(object, metadata)),
+      resourceVersion,
+      creationTimestamp: typeof creationTimestamp === 'string' ? creationTimestamp : UNKNOWN_TIME,
+    },
+  };
+  return deepFreeze(cloneJson(whole)) as unknown as ApiObject;
+}
+
+function identityOf({ apiVersion, kind }: Readonly<Record<string, unknown>>, metadata: Found['metadata']): string {
+  const group = parseApiVersion(String(apiVersion))?.group ?? '';
+  return ['captured', group, kind, metadata['namespace'] ?? '', metadata['name']].join('/');
 }

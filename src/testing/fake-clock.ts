@@ -3,7 +3,7 @@
  */
 import { type Clock, nextTurn, type Undo } from '../util/clock.js';
 import { Heap } from '../util/heap.js';
-import { lazyMembers, SOURCE } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { seededRandom } from './seeded-random.js';
 
 export interface FakeClock extends Clock {

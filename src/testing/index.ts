@@ -9,8 +9,16 @@ export {
   captureCluster,
   captureJson,
   captureYaml,
+  parseCapture,
 } from './capture.js';
-export { type Diffable, type DiffOptions, diffObjects, type FieldDifference } from './diff-objects.js';
+export {
+  type Diffable,
+  type DiffOptions,
+  diffObjects,
+  type FieldDifference,
+  type FormatDiffOptions,
+  formatDiff,
+} from './diff.js';
 export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.js';
 export type { Fault } from './faults/fault.js';
 export type { CountMatch, FaultMatch, RequestMatch, TextMatch, VerbMatch, WatchMatch } from './faults/match.js';
@@ -32,8 +40,6 @@ export {
   type StaleOptions,
   staleCaches,
 } from './faults/watch-faults.js';
-export { type FormatDiffOptions, formatDiff } from './format-diff.js';
-export { type FreshForkOptions, freshFork } from './fresh-fork.js';
 export {
   type Interleaving,
   InterleavingError,
@@ -45,7 +51,6 @@ export { type Ensured, ensure, matchers, type OrchplaneMatchers } from './matche
 export type { ManifestPart } from './matchers/manifest.js';
 export type { ExpectedCondition, OwnedOptions } from './matchers/objects.js';
 export type { MatcherResult } from './matchers/result.js';
-export { parseCapture } from './parse-capture.js';
 export {
   type LoggedRequest,
   type RequestFilter,
@@ -55,5 +60,11 @@ export {
 } from './request-log.js';
 export { type SeededRandom, seededRandom } from './seeded-random.js';
 export { type SequentialIds, sequentialIds } from './sequential-ids.js';
-export { type TestCluster, type TestClusterOptions, testCluster } from './test-cluster.js';
+export {
+  type FreshForkOptions,
+  freshFork,
+  type TestCluster,
+  type TestClusterOptions,
+  testCluster,
+} from './test-cluster.js';
 export type { TraceOptions } from './trace.js';

@@ -6,10 +6,10 @@
 import { refuseUnknownOptions } from '../util/options.js';
 import { conflicting } from './faults/request-faults.js';
 import { cuttingStreams, reorderingDeliveries } from './faults/watch-faults.js';
-import { freshFork } from './fresh-fork.js';
 import { type RequestLog, recordRequests } from './request-log.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
 import type { TestCluster } from './test-cluster.js';
+import { freshFork } from './test-cluster.js';
 
 export interface InterleavingOptions {
   /** How many stories, with the seeds 1, 2, 3, …; or which seeds. 50 unless given. */

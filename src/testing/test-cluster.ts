@@ -8,7 +8,7 @@ import { memoryStorage } from '../storage/memory-storage.js';
 import type { ClusterState } from '../storage/state.js';
 import type { Ids } from '../util/ids.js';
 import { type FakeClock, fakeClock } from './fake-clock.js';
-import { sequentialIdsAfter } from './sequential-ids.js';
+import { isSequential, sequentialIdsAfter } from './sequential-ids.js';
 
 export interface TestCluster extends FullCluster {
   readonly clock: FakeClock;
@@ -51,4 +51,24 @@ export function testCluster({ now, seed, ...options }: TestClusterOptions = {}):
 function idsAfter(state: ClusterState | undefined): Ids {
   const objects = Array.isArray(state?.objects) ? state.objects : [];
   return sequentialIdsAfter(objects.map((object) => String(object?.metadata?.uid)));
+}
+
+export interface FreshForkOptions {
+  /** Mixes up what happens in one moment; see `fakeClock`. */
+  readonly seed?: number | undefined;
+}
+
+/**
+ * A fork with a clock of its own, which starts at the cluster's time, and identities that go on from the cluster's: so a
+ * test sees the same times, uids and names whichever tests ran before it. Takes microseconds.
+ *
+ * @example
+ * await using cluster = freshFork(seeded);
+ */
+export function freshFork(cluster: TestCluster, { seed }: FreshForkOptions = {}): TestCluster {
+  const { ids } = cluster;
+  return cluster.fork({
+    clock: fakeClock({ now: cluster.clock.now(), seed: seed ?? cluster.clock.seed }),
+    ids: isSequential(ids) ? ids.copy() : ids,
+  });
 }

@@ -3,7 +3,7 @@
  * when none of its activities has anything left to do.
  */
 import { nextTurn, systemClock, type Undo } from './clock.js';
-import { pinHiddenClass } from './pin-hidden-class.js';
+import { pinHiddenClass } from './hidden-class.js';
 
 /** Something that works on its own. */
 export interface Activity {

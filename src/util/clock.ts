@@ -2,7 +2,7 @@
  * The one door to time. Nothing else in the library calls Date or setTimeout, so a test can own time by passing its
  * own Clock to `createCluster`.
  */
-import { pinHiddenClass } from './pin-hidden-class.js';
+import { pinHiddenClass } from './hidden-class.js';
 
 /** Cancels what it was returned for; calling it again does nothing. */
 export type Undo = () => void;

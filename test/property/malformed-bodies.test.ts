@@ -9,7 +9,7 @@ import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
 import { jsonCodec } from '../../src/codec/json.js';
-import { yaml } from '../../src/codec/yaml-codec.js';
+import { yaml } from '../../src/codec/yaml.js';
 import { kubernetesDialect } from '../../src/meta/dialect.js';
 import fc from './seeded.js';
 

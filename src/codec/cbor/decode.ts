@@ -9,13 +9,16 @@
  * no limits to set, accept what is refused here (repeated keys, large numbers, undefined) and have their own words.
  */
 import { encodeBase64 } from '../../util/base64.js';
+import { decodeStrictUtf8, decodeUtf8 } from '../../util/bytes.js';
 import type { MutableRecord } from '../../util/json.js';
 import { NumberText, setOwn } from '../../util/json.js';
-import { decodeStrictUtf8, decodeUtf8 } from '../../util/utf8.js';
 import {
   ARRAY,
   BYTES,
   CborFault,
+  type Head,
+  HeadReader,
+  INDEFINITE,
   MAP,
   type MajorType,
   NEGATIVE,
@@ -26,8 +29,7 @@ import {
   TYPE_NAMES,
   TypeFault,
   unacceptable,
-} from './fault.js';
-import { type Head, HeadReader, INDEFINITE } from './head.js';
+} from './head.js';
 import { timeFromSeconds, timeFromText } from './time.js';
 
 /** The document as a map, null for none. It must be well-formed. */

@@ -6,7 +6,7 @@
  * Written here because the established packages write text as text strings, and whole numbers beyond 32 bits as floats.
  */
 import { jsonView } from '../../util/json.js';
-import { ARRAY, BYTES, MAP, type MajorType, NEGATIVE, POSITIVE } from './fault.js';
+import { ARRAY, BYTES, MAP, type MajorType, NEGATIVE, POSITIVE } from './head.js';
 
 /** What stands before each document: "this is CBOR". */
 const SELF_DESCRIBED = Uint8Array.of(0xd9, 0xd9, 0xf7);

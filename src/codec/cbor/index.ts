@@ -3,13 +3,12 @@
  * 64 levels, 1024 elements of an array, 1024 entries of a map.
  */
 import { BodyError, type RequestBody, SUMMARY_LENGTH, type TypeMeta } from '../../protocol/body.js';
+import { decodeUtf8 } from '../../util/bytes.js';
 import type { ParsedBody } from '../../util/json.js';
-import { decodeUtf8 } from '../../util/utf8.js';
 import type { Codec } from '../codec.js';
-import { decodeMap } from './decode.js';
+import { type Decoder, Decoder as DocumentDecoder, decodeMap } from './decode.js';
 import { encodeDocument, encodeEvent } from './encode.js';
-import { CborFault, NotWellFormed } from './fault.js';
-import { decodeTypeMeta } from './type-meta.js';
+import { BYTES, CborFault, type MajorType, NEGATIVE, NotWellFormed, TEXT, TYPE_NAMES, TypeFault } from './head.js';
 import { requireWellFormed } from './well-formed.js';
 
 /**
@@ -71,4 +70,69 @@ function summary(bytes: Uint8Array): string {
   const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
   const isText = bytes[0] === 0x7b;
   return (isText ? decodeUtf8(shown) : Array.from(shown, (byte) => byte.toString(16).padStart(2, '0')).join('')) + mark;
+}
+
+/** The type that a well-formed document claims; empty where it says nothing. */
+function decodeTypeMeta(bytes: Uint8Array): TypeMeta | CborFault {
+  const found = new DocumentDecoder(bytes).into({
+    goType: 'v1.TypeMeta',
+    map: readFields,
+    noArray: ' (cannot decode CBOR array to struct without toarray option)',
+  });
+  return found ?? { apiVersion: '', kind: '' };
+}
+
+function readFields(decoder: Decoder): TypeMeta | CborFault {
+  const fields = { apiVersion: '', kind: '' };
+  const seen = new Set<string>();
+  let fault: CborFault | undefined;
+  const entries = decoder.entries();
+  for (let index = 0; entries.hasNext(); index++) {
+    const key = readKey(decoder, decoder.nextType());
+    if ('fault' in key) fault ??= key.fault;
+    if (key.id === undefined) {
+      decoder.skip();
+      continue;
+    }
+    const isRepeated = seen.has(key.id);
+    seen.add(key.id);
+    if (isRepeated) {
+      decoder.skip();
+      return decoder.repeatedKey(key.printed, { index, entries });
+    }
+    if (key.id !== 'string kind' && key.id !== 'string apiVersion') {
+      decoder.skip();
+      continue;
+    }
+    const field = key.printed as keyof typeof fields;
+    const value = decoder.text();
+    if (value instanceof CborFault)
+      fault ??= value instanceof TypeFault ? value.inField(`v1.TypeMeta.${field}`) : value;
+    else fields[field] = value ?? '';
+  }
+  return fault ?? fields;
+}
+
+/** A key, told apart from others by type and value; without an id when it is none, or when nobody can tell. */
+type Key =
+  | { readonly id: string; readonly printed: string }
+  | { readonly fault: CborFault; readonly id: string; readonly printed: string }
+  | { readonly fault: CborFault; readonly id?: undefined };
+
+/** Keys that are no text match nothing; integers are let pass all the same. */
+function readKey(decoder: Decoder, type: MajorType): Key {
+  if (type === TEXT || type === BYTES) {
+    const text = decoder.fieldName();
+    return text instanceof CborFault ? { fault: text } : { id: `string ${text}`, printed: text };
+  }
+  if (type <= NEGATIVE) {
+    const number = decoder.fieldNumber();
+    return number instanceof CborFault ? { fault: number } : { id: `integer ${number}`, printed: String(number) };
+  }
+  const value = decoder.value();
+  const note = ` (map key is of type ${TYPE_NAMES[type]} and cannot be used to match struct field name)`;
+  const fault = new TypeFault(type, 'string', note);
+  const isComparable = !(value instanceof CborFault) && (typeof value !== 'object' || value === null);
+  if (!isComparable) return { fault };
+  return { fault, id: `${typeof value} ${value}`, printed: value === null ? '<nil>' : String(value) };
 }

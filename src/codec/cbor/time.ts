@@ -3,7 +3,7 @@
  * canonical spelling with its own zone, the seconds of tag 1 in UTC.
  */
 import { formatTime, TimeError, timeToMs } from '../../text/time/time.js';
-import { CborFault } from './fault.js';
+import { CborFault } from './head.js';
 
 /** What stands under tag 0. */
 export function timeFromText(text: string): string | CborFault {

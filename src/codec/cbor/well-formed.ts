@@ -3,8 +3,20 @@
  * makes nothing, so whatever a body announces (a gigabyte of text, a map of a million keys, a thousand levels) costs no
  * more than the bytes that really came. Later passes read what passed here and need no check against the end.
  */
-import { ARRAY, BYTES, MAP, type MajorType, NotWellFormed, TAG, TEXT, TYPE_NAMES, unacceptable } from './fault.js';
-import { HeadReader, INDEFINITE, UNEXPECTED_END } from './head.js';
+import {
+  ARRAY,
+  BYTES,
+  HeadReader,
+  INDEFINITE,
+  MAP,
+  type MajorType,
+  NotWellFormed,
+  TAG,
+  TEXT,
+  TYPE_NAMES,
+  UNEXPECTED_END,
+  unacceptable,
+} from './head.js';
 
 /** Containers and tags inside each other. */
 const MAX_DEPTH = 64;

@@ -15,8 +15,8 @@
  */
 import type { Dialect } from '../../meta/dialect.js';
 import { apiVersionOf } from '../../meta/gvk.js';
+import { lazyMembers, SOURCE } from '../../util/hidden-class.js';
 import { invariant } from '../../util/invariant.js';
-import { lazyMembers, SOURCE } from '../../util/lazy-members.js';
 import type { Shape } from './shapes.js';
 import { shapeOf } from './shapes.js';
 

@@ -3,11 +3,38 @@
  * no message type; they are never asked for in this encoding, because negotiation looks at `carries` first.
  */
 import type { Dialect } from '../../meta/dialect.js';
+import type { GroupVersionKind } from '../../meta/gvk.js';
+import { apiVersionOf, parseApiVersion } from '../../meta/gvk.js';
+import type { ParsedBody, RequestBody, TypeMeta } from '../../protocol/body.js';
+import { BodyError, SUMMARY_LENGTH } from '../../protocol/body.js';
+import { quote } from '../../text/go/go-text.js';
+import type { MutableRecord } from '../../util/json.js';
 import type { Codec, Document, EventDocument } from '../codec.js';
-import { protobufBody } from './body.js';
-import { wrap } from './envelope.js';
-import { typesIn } from './type-table.js';
+import type { TypeTable } from './notation.js';
+import { createTypeTable } from './notation.js';
+import { decodeMessage } from './read.js';
+import { SHAPE_TYPES } from './shapes.js';
+import { groups } from './types/index.js';
+import { decodeUtf8 } from './utf8.js';
 import { encodeMessage, written } from './write.js';
+
+const PREFIX = Uint8Array.of(0x6b, 0x38, 0x73, 0);
+
+const tables = new WeakMap<Dialect, TypeTable>();
+
+/**
+ * The message is all there is to say (it is no fault of JSON). With a claimed type the reference server says
+ * `Pod in version "v1" cannot be handled as a …: ` before it; else that the object is unrecognized.
+ */
+export class ProtobufBodyError extends BodyError {
+  /** In the dialect of the request. */
+  readonly claimed: GroupVersionKind | undefined;
+
+  constructor(message: string, claimed?: GroupVersionKind) {
+    super(message, { isWhole: true });
+    this.claimed = claimed;
+  }
+}
 
 /** A document has no message type: it is of a kind that somebody has defined, a table, or says not what it is. */
 export class UnknownTypeError extends TypeError {
@@ -66,3 +93,114 @@ function encodeEvent({ type, object }: EventDocument, dialect: Dialect): Uint8Ar
 }
 
 const LENGTH_BYTES = 4;
+
+/** `read` takes the expected type, in the dialect, for a document whose envelope has none. */
+export function protobufBody(bytes: Uint8Array, dialect: Dialect): RequestBody {
+  let parsed: ParsedBody | undefined;
+  return {
+    read(expected) {
+      parsed ??= { value: decodeDocument(bytes, dialect, expected) };
+      return parsed;
+    },
+    typeMeta: () => claimedType(bytes, dialect),
+    summary: () => summaryOf(bytes),
+    detach: () => protobufBody(bytes.slice(), dialect),
+  };
+}
+
+/** What the envelope says; undefined when it cannot be read, which `read` will complain of in its own words. */
+function claimedType(bytes: Uint8Array, dialect: Dialect): TypeMeta | undefined {
+  try {
+    const { apiVersion, kind } = unwrap(bytes, typesIn(dialect));
+    return { apiVersion, kind };
+  } catch (error) {
+    if (error instanceof BodyError) return undefined;
+    throw error;
+  }
+}
+
+/** A document with its envelope, as JSON would have it. Throws {@link ProtobufBodyError}. */
+export function decodeDocument(bytes: Uint8Array, dialect: Dialect, expected?: GroupVersionKind): MutableRecord {
+  const envelope = worded(() => unwrap(bytes, typesIn(dialect)));
+  const gvk = typeOf(envelope, expected);
+  const apiVersion = apiVersionOf(gvk);
+  const message = typesIn(dialect).ofKind(apiVersion, gvk.kind);
+  if (message === undefined) throw new ProtobufBodyError(unregistered(gvk), gvk);
+  return { apiVersion, kind: gvk.kind, ...worded(() => decodeMessage(message, envelope.raw), gvk) };
+}
+
+function worded<Value>(read: () => Value, claimed?: GroupVersionKind): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof BodyError) throw new ProtobufBodyError(error.message, claimed);
+    throw error;
+  }
+}
+
+function typeOf(envelope: Envelope, expected: GroupVersionKind | undefined): GroupVersionKind {
+  const kind = envelope.kind || (expected?.kind ?? '');
+  // A version that cannot be read counts as none.
+  const given = parseApiVersion(envelope.apiVersion) ?? { group: '', version: '' };
+  const { group, version } = given.version === '' && expected !== undefined ? expected : given;
+  const gvk = { group, version, kind };
+  if (kind === '') throw new ProtobufBodyError(missing('Kind', envelope));
+  if (version === '') throw new ProtobufBodyError(missing('apiVersion', envelope), gvk);
+  return gvk;
+}
+
+function missing(what: string, { apiVersion, kind }: Envelope): string {
+  const typeMeta = `runtime.TypeMeta{APIVersion:${quote(apiVersion)}, Kind:${quote(kind)}}`;
+  return `Object '${what}' is missing in '${typeMeta}'`;
+}
+
+function unregistered(gvk: GroupVersionKind): string {
+  const version = quote(apiVersionOf(gvk));
+  return `no kind ${quote(gvk.kind)} is registered for version ${version} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+}
+
+/** `<empty>`, or the first bytes: as text if they begin like JSON, which was then sent under a wrong name. */
+function summaryOf(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const shown = bytes.subarray(0, SUMMARY_LENGTH);
+  const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
+  if (bytes[0] === 0x7b) return decodeUtf8(shown) + mark;
+  return Array.from(shown, (byte) => byte.toString(16).padStart(2, '0')).join('') + mark;
+}
+
+export function typesIn(dialect: Dialect): TypeTable {
+  const known = tables.get(dialect);
+  if (known !== undefined) return known;
+  const table = createTypeTable(groups, SHAPE_TYPES, dialect);
+  tables.set(dialect, table);
+  return table;
+}
+
+interface Envelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** The document's message. */
+  readonly raw: Uint8Array;
+}
+
+export function wrap({ apiVersion, kind, raw }: Envelope): Uint8Array {
+  return written((writer) => {
+    writer.raw(PREFIX);
+    writer.uint32(0x0a).fork().uint32(0x0a).string(apiVersion).uint32(0x12).string(kind).ldelim();
+    // An encoding and a type of the content nobody gives; they are there all the same, empty.
+    writer.uint32(0x12).bytes(raw).uint32(0x1a).string('').uint32(0x22).string('');
+  });
+}
+
+/** The reverse. Throws a BodyError. */
+function unwrap(bytes: Uint8Array, types: TypeTable): Envelope {
+  if (bytes.length === 0) throw new BodyError('empty data');
+  if (PREFIX.some((byte, index) => byte !== bytes[index])) {
+    const expected = `expected prefix [${PREFIX.join(' ')}]`;
+    throw new BodyError(`provided data does not appear to be a protobuf message, ${expected}`);
+  }
+  if (bytes.length === PREFIX.length) throw new BodyError('empty body');
+  const { typeMeta, raw } = decodeMessage(types.named('Unknown'), bytes.subarray(PREFIX.length));
+  const { apiVersion = '', kind = '' } = (typeMeta ?? {}) as Partial<Envelope>;
+  return { apiVersion, kind, raw: raw instanceof Uint8Array ? raw : new Uint8Array() };
+}

@@ -3,7 +3,7 @@
  * UTF-8 each of them shows as U+FFFD.
  */
 
-import { decodeUtf8 as decodeWhole } from '../../util/utf8.js';
+import { decodeUtf8 as decodeWhole } from '../../util/bytes.js';
 
 /** Below this, reading character by character takes less time than asking the platform. */
 const SHORT = 24;

@@ -7,7 +7,7 @@ import { SubjectAccessReview } from '../../kinds/authorization/v1/access-review.
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { readSigningRequest } from './request.js';
-import { kubeletClientProblem } from './signers.js';
+import { kubeletClientProblem } from './request.js';
 
 /**
  * Approves kubelet client certificates.

@@ -1,7 +1,7 @@
 /**
  * The order in which discovery lists groups and the versions within them, as APIServices ask for it.
  */
-import { compareVersions } from '../../meta/api-version.js';
+import { compareVersions } from '../../meta/gvk.js';
 import { compareText } from '../../util/order.js';
 import type { APIService } from './v1/api-service.js';
 

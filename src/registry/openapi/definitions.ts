@@ -1,6 +1,6 @@
 /**
- * The types of a document, collected as they are referred to: whoever needs a type asks for a reference, and what it
- * refers to in turn is defined along with it.
+ * Collects the schema definitions of an OpenAPI document. A caller requests a reference to a type; the type and all types
+ * it refers to are then defined. The second half parses the type and field descriptions of `descriptions/`.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
@@ -14,37 +14,35 @@ import {
   type SchemaContext,
 } from '../../schema/to-openapi.js';
 import { sortedRecord } from '../../util/order.js';
-import { type CommonField, customSchema } from './custom.js';
+import { type CommonField, customSchema, userDefinedKindSchema } from './custom.js';
+import { apiMachineryDescriptions } from './descriptions/api-machinery.js';
+import { coreDescriptions, metaDescriptions } from './descriptions/core.js';
+import { podDescriptions, volumeDescriptions } from './descriptions/pods-and-volumes.js';
+import { workloadDescriptions } from './descriptions/workloads.js';
 import { type MetaType, metaTypeNode } from './meta-types.js';
 import {
   definitionName,
-  unionTypeOf,
+  fieldWithoutDialect,
   kindName,
   metaPackage,
   type Package,
   packageOf,
   packageOfKind,
-  fieldWithoutDialect,
+  unionTypeOf,
   versionPackage,
 } from './names.js';
-import { userDefinedKindSchema } from './custom.js';
-import { descriptions } from './descriptions/index.js';
 
-const COMMON_FIELDS: readonly string[] = ['apiVersion', 'kind', 'metadata'];
-
-const known = new Map<string, Notes>();
-
-/** Meta types that are spoken in every group, and say so. */
-const IN_EVERY_GROUP: readonly string[] = ['DeleteOptions', 'WatchEvent'];
-const KINDS_OF_CORE: readonly string[] = ['Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'];
+/** Meta types that belong to every group and version; their definitions list all of them. */
+const TYPES_OF_EVERY_GROUP: readonly string[] = ['DeleteOptions', 'WatchEvent'];
+const CORE_META_KINDS: readonly string[] = ['Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'];
 
 export class Definitions {
   readonly #version: 2 | 3;
   readonly #dialect: Dialect;
   readonly #groupVersions: readonly GroupVersion[];
-  readonly #made = new Map<string, OpenApiSchema>();
+  readonly #schemas = new Map<string, OpenApiSchema>();
 
-  /** `groupVersions` are those the document speaks of. */
+  /** `groupVersions` are those that the document covers. */
   constructor(version: 2 | 3, dialect: Dialect, groupVersions: readonly GroupVersion[]) {
     this.#version = version;
     this.#dialect = dialect;
@@ -57,7 +55,7 @@ export class Definitions {
     return this.#define(name, () => ({
       ...(served.kind.representation === 'struct'
         ? this.#object(served.schema, packageOfKind(served), served.kind.kind)
-        : this.#usersObject(served)),
+        : this.#customObject(served)),
       ...this.#groupVersionKinds([served.gvk]),
       ...this.#selectableFields(served),
     }));
@@ -96,7 +94,7 @@ export class Definitions {
     });
   }
 
-  /** A reference to what is neither a kind nor a list of one. */
+  /** A reference to a type that is neither a kind nor a list of a kind. */
   meta(type: MetaType): string {
     const home = type === 'Info' ? versionPackage : metaPackage;
     return this.#define(definitionName(type, home, this.#dialect), () => ({
@@ -105,16 +103,16 @@ export class Definitions {
     }));
   }
 
-  /** All that was referred to, by name. */
+  /** All definitions, sorted by name. */
   all(): Record<string, OpenApiSchema> {
-    return sortedRecord(this.#made);
+    return sortedRecord(this.#schemas);
   }
 
   #define(name: string, make: () => OpenApiSchema): string {
-    if (!this.#made.has(name)) {
-      // Noted before it is made: a type may hold itself.
-      this.#made.set(name, {});
-      this.#made.set(name, make());
+    if (!this.#schemas.has(name)) {
+      // The placeholder ends the recursion of types that contain themselves.
+      this.#schemas.set(name, {});
+      this.#schemas.set(name, make());
     }
     return `${this.#version === 2 ? '#/definitions/' : '#/components/schemas/'}${name}`;
   }
@@ -127,10 +125,11 @@ export class Definitions {
     };
   }
 
-  /** Kinds that users have made, whichever way. */
-  #usersObject(served: ServedKind): OpenApiSchema {
+  /** The schema of a custom resource or of a user-defined kind. */
+  #customObject(served: ServedKind): OpenApiSchema {
     const home: Package = { path: '', group: '' };
-    const schema = served.kind.custom?.publishedSchema ?? userDefinedKindSchema(served, (type) => this.#struct(type, home));
+    const schema =
+      served.kind.custom?.publishedSchema ?? userDefinedKindSchema(served, (type) => this.#struct(type, home));
     return customSchema(schema, {
       version: this.#version,
       dialect: this.#dialect,
@@ -165,15 +164,15 @@ export class Definitions {
   }
 
   #struct(node: ObjectNode, holder: Package): string | undefined {
-    // What users' kinds hold has no name.
+    // Types inside custom resources have no name.
     if (node.representation === 'document' || node.goName === '') return undefined;
     const home = packageOf(node.goName, holder);
     const name = definitionName(node.goName, home, this.#dialect);
-    // A type that is owned as a whole is published so, also where a field that holds it is owned in parts.
-    const known = this.#made.get(name);
+    // A type that is atomic in one field is published as atomic, even if another field owns it field by field.
+    const existing = this.#schemas.get(name);
     const extension = this.#dialect.extension('map-type');
-    if (node.atomic && known?.type !== undefined && !Object.hasOwn(known, extension)) {
-      this.#made.set(name, { ...known, [extension]: 'atomic' });
+    if (node.atomic && existing?.type !== undefined && !Object.hasOwn(existing, extension)) {
+      this.#schemas.set(name, { ...existing, [extension]: 'atomic' });
     }
     return this.#define(name, () => ({
       ...this.#object(node, home, node.goName),
@@ -181,17 +180,17 @@ export class Definitions {
     }));
   }
 
-  /** The kinds that a type stands for, if any, when it is not served itself. */
+  /** The kinds that a type represents although it is not served itself. */
   #kindsOf(node: ObjectNode, home: Package): GroupVersionKind[] {
     const kind = node.goName;
     const isMeta = home === metaPackage;
-    if (isMeta && IN_EVERY_GROUP.includes(kind)) return this.#groupVersions.map((gv) => ({ ...gv, kind }));
-    // A whole object inside another one is of a kind too; the only such kinds are of the core group.
-    const isOfCore = isMeta ? KINDS_OF_CORE.includes(kind) : isWhole(node);
+    if (isMeta && TYPES_OF_EVERY_GROUP.includes(kind)) return this.#groupVersions.map((gv) => ({ ...gv, kind }));
+    // An object embedded in another object also has a kind; all such kinds are in the core group.
+    const isOfCore = isMeta ? CORE_META_KINDS.includes(kind) : hasTypeAndObjectMeta(node);
     return isOfCore ? [{ group: '', version: 'v1', kind }] : [];
   }
 
-  /** Of users' kinds; what those of the service can be selected by is known. */
+  /** The extension exists only for custom resources; clients know the selectable fields of built-in kinds. */
   #selectableFields({ kind }: ServedKind): OpenApiSchema {
     const fields = kind.representation === 'struct' ? [] : Object.keys(kind.strategy.read.selectableFields);
     if (fields.length === 0) return {};
@@ -205,24 +204,24 @@ export class Definitions {
   }
 }
 
-function isWhole({ fields }: ObjectNode): boolean {
+function hasTypeAndObjectMeta({ fields }: ObjectNode): boolean {
   return ['apiVersion', 'kind', 'metadata'].every((name) => fields.has(name));
 }
 
-/** What a type is for. */
+/** The description of a type. */
 export function describeType(group: string, type: string): string | undefined {
-  return notesOf(group).types.get(type);
+  return descriptionsOf(group).types.get(type);
 }
 
 /**
- * What a field is for: said of its type, or else of types like it, of all types of its package, or of all types at all.
- * Of users' kinds, whose package has no name, only what every kind has is known.
+ * The description of a field: that of its type, else of `*Condition`, else of `*` in its package, else of `*` in `meta`.
+ * For custom resources, whose package has no name, only the common fields have a description.
  */
 export function describeField(group: string, type: string, field: string): string | undefined {
-  if (group === '') return COMMON_FIELDS.includes(field) ? notesOf('meta').fields.get(`* ${field}`) : undefined;
-  for (const where of [group, 'meta']) {
-    const { fields } = notesOf(where);
-    const kinds = where === group ? [type] : [];
+  if (group === '') return COMMON_FIELDS.includes(field) ? descriptionsOf('meta').fields.get(`* ${field}`) : undefined;
+  for (const source of [group, 'meta']) {
+    const { fields } = descriptionsOf(source);
+    const kinds = source === group ? [type] : [];
     if (type.endsWith('Condition')) kinds.push('*Condition');
     for (const kind of [...kinds, '*']) {
       const text = fields.get(`${kind} ${field}`);
@@ -232,23 +231,48 @@ export function describeField(group: string, type: string, field: string): strin
   return undefined;
 }
 
-interface Notes {
+const COMMON_FIELDS: readonly string[] = ['apiVersion', 'kind', 'metadata'];
+
+/** The description texts by package. */
+export const descriptions: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    Object.entries({ ...workloadDescriptions, ...apiMachineryDescriptions }).map(([group, text]) => [group, [text]]),
+  ),
+  core: [coreDescriptions, podDescriptions, volumeDescriptions],
+  meta: [metaDescriptions],
+};
+
+const parsed = new Map<string, Descriptions>();
+
+interface Descriptions {
   readonly types: ReadonlyMap<string, string>;
-  /** By type and field, with a space between. */
+  /** The key is the type and the field with a space in between. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
-function notesOf(group: string): Notes {
-  let notes = known.get(group);
-  if (notes === undefined) {
-    notes = parseDescriptions(descriptions[group] ?? []);
-    known.set(group, notes);
+function descriptionsOf(group: string): Descriptions {
+  let found = parsed.get(group);
+  if (found === undefined) {
+    found = parseDescriptions(descriptions[group] ?? []);
+    parsed.set(group, found);
   }
-  return notes;
+  return found;
 }
 
-/** Reads the notation above. */
-export function parseDescriptions(texts: readonly string[]): Notes {
+/**
+ * Parses the compact notation of the description files. A line that starts in the first column names types, an indented
+ * line names fields of these types:
+ *
+ *     Lease A time-limited lock.
+ *      holderIdentity The identity of the holder.
+ *     LeaseSpec,LeaseCandidateSpec
+ *      strategy,renewTime The same description for several fields of several types.
+ *     *
+ *      name The description for types that have no line of their own for this field.
+ *
+ * The first description of a type or field wins. `*Condition` applies to all types whose name ends in `Condition`.
+ */
+export function parseDescriptions(texts: readonly string[]): Descriptions {
   const types = new Map<string, string>();
   const fields = new Map<string, string>();
   let current: readonly string[] = [];
@@ -259,13 +283,13 @@ export function parseDescriptions(texts: readonly string[]): Notes {
     const text = words.join(' ');
     if (!isField) current = names.split(',');
     for (const type of current) {
-      if (isField) for (const field of names.split(',')) noteFirst(fields, `${type} ${field}`, text);
-      else if (text !== '') noteFirst(types, type, text);
+      if (isField) for (const field of names.split(',')) setIfAbsent(fields, `${type} ${field}`, text);
+      else if (text !== '') setIfAbsent(types, type, text);
     }
   }
   return { types, fields };
 }
 
-function noteFirst(notes: Map<string, string>, key: string, text: string): void {
-  if (!notes.has(key)) notes.set(key, text);
+function setIfAbsent(texts: Map<string, string>, key: string, text: string): void {
+  if (!texts.has(key)) texts.set(key, text);
 }

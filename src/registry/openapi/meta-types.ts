@@ -1,6 +1,6 @@
 /**
- * Types that answers and requests are made of beside the objects themselves: lists' metadata, failures, options of a
- * deletion, discovery. They are written like the types of kinds and built when a document first needs them.
+ * The types of requests and responses that are not kinds: ListMeta, Status, DeleteOptions, discovery documents. They are
+ * defined like the types of kinds and built when a document first needs them.
  */
 import * as z from 'zod';
 import { objectFromZod } from '../../schema/from-zod.js';
@@ -69,7 +69,7 @@ const apiResource = once(() =>
   }),
 );
 
-const SHAPES = {
+const SCHEMAS = {
   ListMeta: listMeta,
   Status: () =>
     struct('Status', {
@@ -121,15 +121,15 @@ const SHAPES = {
     }),
 } as const satisfies Readonly<Record<string, () => z.ZodType>>;
 
-export type MetaType = keyof typeof SHAPES;
+export type MetaType = keyof typeof SCHEMAS;
 
 const nodes = new Map<MetaType, ObjectNode>();
 
-/** The structural form of one of them; the same one for everybody. */
+/** The structural schema of a meta type, built once. */
 export function metaTypeNode(name: MetaType): ObjectNode {
   let node = nodes.get(name);
   if (node === undefined) {
-    node = objectFromZod(SHAPES[name](), name);
+    node = objectFromZod(SCHEMAS[name](), name);
     nodes.set(name, node);
   }
   return node;

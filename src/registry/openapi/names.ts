@@ -1,15 +1,16 @@
 /**
- * Names of published types: `io.orch.api.core.v1.PodSpec`. A struct belongs to the package of the type that holds it,
- * except for the few that groups borrow from each other; users' kinds are named by their group, turned around.
+ * Names of types and operations in OpenAPI documents: `io.orch.api.core.v1.PodSpec`. A struct belongs to the package of
+ * the type that contains it, except for the few types that several packages share. Custom resources are named by their
+ * reversed group.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { NamedType } from '../../schema/to-openapi.js';
 
-/** A package of types, without the token of the dialect in front. */
+/** A package of types; `path` does not include the dialect's prefix. */
 export interface Package {
   readonly path: string;
-  /** Under which its types are described, whatever their version: `core`, `meta`. */
+  /** The key of its descriptions, the same for all versions: `core`, `meta`. */
   readonly group: string;
 }
 
@@ -25,8 +26,8 @@ const APIEXTENSIONS: Package = { path: 'apiextensions-apiserver.pkg.apis.apiexte
 export const metaPackage = META;
 export const versionPackage = VERSION;
 
-/** Types that are used outside of their own package, or have one of their own. No other package has the same name. */
-const BORROWED: Readonly<Record<string, Package>> = {
+/** Types that are used outside their package, or have a package of their own. Their names are unique among all packages. */
+const SHARED_TYPES: Readonly<Record<string, Package>> = {
   ...inPackage(META, ['Condition', 'DeleteOptions', 'FieldSelectorRequirement', 'FieldsV1', 'LabelSelector']),
   ...inPackage(META, ['LabelSelectorRequirement', 'ListMeta', 'MicroTime', 'ObjectMeta', 'Time']),
   ...inPackage(CORE, ['EventSource', 'NodeSelector', 'ObjectReference', 'PersistentVolumeClaim', 'PodTemplateSpec']),
@@ -43,12 +44,12 @@ function inPackage(home: Package, names: readonly string[]): Record<string, Pack
   return Object.fromEntries(names.map((name) => [name, home]));
 }
 
-/** The package of a type that a type of `holder` names. */
+/** The package of a type that a type of package `holder` refers to. */
 export function packageOf(name: string, holder: Package): Package {
-  return BORROWED[name] ?? holder;
+  return SHARED_TYPES[name] ?? holder;
 }
 
-/** Packages that are not called as the first part of their group, and those that live apart from the others. */
+/** Packages whose name is not the first part of their group, and packages whose path does not start with `api`. */
 const PACKAGE_NAMES: Readonly<Record<string, string>> = {
   '': 'core',
   [serviceGroup('internal.apiserver')]: 'apiserverinternal',
@@ -58,13 +59,13 @@ const PACKAGE_HOMES: Readonly<Record<string, string>> = {
   [serviceGroup('apiregistration')]: 'kube-aggregator.pkg.apis',
 };
 
-/** Where the types of a built-in kind live. */
+/** The package of a built-in kind. */
 export function packageOfKind({ kind }: ServedKind): Package {
   const group = PACKAGE_NAMES[kind.group] ?? kind.group.split('.')[0] ?? '';
   return { path: `${PACKAGE_HOMES[kind.group] ?? 'api'}.${group}.${kind.version}`, group };
 }
 
-/** The name of a type in the documents. */
+/** The definition name of a type. */
 export function definitionName(name: string, home: Package, dialect: Dialect): string {
   return dialect.definition(`${home.path}.${name}`);
 }
@@ -76,14 +77,14 @@ export function kindName(served: ServedKind, dialect: Dialect, name = served.kin
   return [...group.split('.').reverse(), version, name].filter((part) => part !== '').join('.');
 }
 
-/** `rbacAuthorization_v1`, `core_v1`, `exampleCom_v1`: under which operations are grouped. */
+/** The tag that groups operations: `rbacAuthorization_v1`, `core_v1`, `exampleCom_v1`. */
 export function operationTag(group: string, dialect: Dialect, version = ''): string {
   const tag = operationGroup(group, dialect);
   const first = tag.slice(0, 1).toLowerCase() + tag.slice(1);
   return version === '' ? first : `${first}_${version}`;
 }
 
-/** `RbacAuthorization`, `Core`, `ExampleCom`: a group in the names of operations. */
+/** The group in operation ids: `RbacAuthorization`, `Core`, `ExampleCom`. */
 export function operationGroup(group: string, dialect: Dialect): string {
   const suffix = dialect.group(serviceGroup(''));
   const name = group.endsWith(suffix) ? group.slice(0, -suffix.length) : group;
@@ -94,8 +95,8 @@ export function capitalized(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** What the schema language of custom kinds holds in more than one form. */
-const FORMLESS: Readonly<Record<string, NamedType>> = {
+/** The fields of JSONSchemaProps whose value has one of several types, and the name of that union type. */
+const UNION_TYPES: Readonly<Record<string, NamedType>> = {
   default: 'JSON',
   example: 'JSON',
   enum: 'JSON',
@@ -105,11 +106,12 @@ const FORMLESS: Readonly<Record<string, NamedType>> = {
   dependencies: 'JSONSchemaPropsOrStringArray',
 };
 
+/** The named union type of a field; undefined for other fields. */
 export function unionTypeOf(type: string, field: string): NamedType | undefined {
-  return type === 'JSONSchemaProps' ? FORMLESS[field] : undefined;
+  return type === 'JSONSchemaProps' ? UNION_TYPES[field] : undefined;
 }
 
-/** Fields that are named after an extension are described without the token of the dialect: `x-list-type`. */
+/** The name under which descriptions list a schema extension: without the dialect's token, `x-list-type`. */
 export function fieldWithoutDialect(field: string, dialect: Dialect): string {
   const prefix = dialect.extension('');
   return field.startsWith(prefix) ? `x-${field.slice(prefix.length)}` : field;

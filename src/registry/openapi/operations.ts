@@ -1,6 +1,6 @@
 /**
- * What can be asked of a cluster, by path, before either version of OpenAPI puts it into its own words. Each served
- * kind yields its collection, its objects, their subresources and the older addresses of watches.
+ * The paths and operations of a cluster, independent of the OpenAPI version. Each served kind has paths for its
+ * collection, its objects, their subresources and the deprecated watch paths.
  */
 
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
@@ -24,12 +24,12 @@ import {
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** A type that goes over the wire. */
+/** The type of a request or response body. */
 export type Content =
   | { readonly of: 'kind' | 'list'; readonly served: ServedKind }
   | { readonly of: 'meta'; readonly type: MetaType };
 
-/** In which encodings an operation speaks; see `media-types.ts`. */
+/** The set of media types of an operation; see `producedTypes` and `consumedTypes`. */
 export type Encodings = 'all' | 'text' | 'discovery' | 'version';
 
 export interface Operation {
@@ -41,28 +41,28 @@ export interface Operation {
   readonly kind?: GroupVersionKind;
   readonly parameters: readonly Parameter[];
   readonly body?: { readonly content: Content; readonly required: boolean };
-  readonly answers: readonly { readonly code: number; readonly content: Content }[];
+  readonly responses: readonly { readonly code: number; readonly content: Content }[];
   readonly encodings: Encodings;
-  /** A watch may answer. */
+  /** The response may be a watch stream. */
   readonly streams: boolean;
 }
 
 export interface PathItem {
   readonly path: string;
-  /** Of all its operations. */
+  /** The parameters that all operations share. */
   readonly parameters: readonly Parameter[];
   readonly operations: readonly Operation[];
 }
 
 /**
- * False for users' kinds. In the reference server another part tells about those, in its own way: nothing of their
- * discovery and of the older addresses of watches, and less of what can be asked.
+ * False for custom resources and user-defined kinds. The reference server publishes those with another builder, which
+ * omits discovery paths, deprecated watch paths and some parameters.
  */
 export function isBuiltIn({ kind }: ServedKind): boolean {
-  return kind.manner === 'struct';
+  return kind.representation === 'struct';
 }
 
-/** All paths of one group and version, in their order; `served` are the kinds in it, of which there is one at least. */
+/** All paths of one group and version, sorted. `served` are its kinds. */
 export function pathsOfGroupVersion(served: readonly [ServedKind, ...ServedKind[]]): readonly PathItem[] {
   const { gvr: gv, dialect } = served[0];
   const prefix = `${operationGroup(gv.group, dialect)}${capitalized(gv.version)}`;
@@ -80,7 +80,7 @@ export function pathsOfGroupVersion(served: readonly [ServedKind, ...ServedKind[
   return items.sort((left, right) => (left.path < right.path ? -1 : 1));
 }
 
-/** The addresses at which a cluster tells what it serves: `/api/`, `/apis/`, `/apis/<group>/`, `/version/`. */
+/** The discovery paths: `/api/`, `/apis/`, `/apis/<group>/`, `/version/`. */
 export function discoveryPath(at: 'api' | 'apis' | 'version' | { readonly served: ServedKind }): PathItem {
   if (typeof at !== 'string') {
     const { gvr, dialect } = at.served;
@@ -103,14 +103,14 @@ export function discoveryPath(at: 'api' | 'apis' | 'version' | { readonly served
 }
 
 function discovery(id: string, type: MetaType, description: string): Operation {
-  const answers = [{ code: 200, content: { of: 'meta', type } as const }];
+  const responses = [{ code: 200, content: { of: 'meta', type } as const }];
   return {
     method: 'get',
     id,
     tag: 'apis',
     description,
     parameters: [],
-    answers,
+    responses,
     encodings: 'discovery',
     streams: false,
   };
@@ -120,18 +120,18 @@ function rootPath({ group, version }: GroupVersion): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 }
 
-/** What the operations of one group and version have in common. */
+/** The parts that the operations of one group and version share. */
 interface Naming {
   readonly prefix: string;
   readonly tag: string;
   readonly root: string;
 }
 
-/** One address: which operations there are follows from the verbs. */
+/** One path; its operations follow from the verbs. */
 interface Address {
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** In the names of its operations, after the verb and the group: `NamespacedPod`, `NamespacedPodStatus`. */
+  /** The part of operation ids after the verb and the group: `NamespacedPod`, `NamespacedPodStatus`. */
   readonly subject: string;
 }
 
@@ -147,14 +147,14 @@ function pathsOfKind(served: ServedKind, naming: Naming): PathItem[] {
     subject,
   };
   const items = [collectionItem(served, collection, naming), objectItem(served, object, naming)];
-  if (namespaced && served.verbs.includes('list')) items.push(everywhereItem(served, naming));
+  if (namespaced && served.verbs.includes('list')) items.push(allNamespacesItem(served, naming));
   for (const [sub, subresource] of Object.entries(kind.subresources)) {
-    const below = {
+    const address = {
       path: `${object.path}/${sub}`,
       parameters: object.parameters,
       subject: `${subject}${capitalized(sub)}`,
     };
-    items.push(subresourceItem(served, subresource, { address: below, naming, name: sub }));
+    items.push(subresourceItem(served, subresource, { address, naming, name: sub }));
   }
   if (served.verbs.includes('watch') && isBuiltIn(served)) items.push(...watchItems(served, naming));
   return items.filter((item) => item.operations.length > 0);
@@ -168,7 +168,7 @@ function collectionItem(served: ServedKind, address: Address, naming: Naming): P
     list: operation('get', 'list', {
       description: `Lists or watches objects of kind ${kind}.`,
       parameters: listParameters,
-      answers: answering({ of: 'list', served }, 200),
+      responses: responsesWith({ of: 'list', served }, 200),
       streams: true,
     }),
     create: operation('post', 'post', {
@@ -176,7 +176,7 @@ function collectionItem(served: ServedKind, address: Address, naming: Naming): P
       description: `Creates a ${kind}.`,
       parameters: writeParameters,
       body: { content: self, required: true },
-      answers: answering(self, 200, 201, 202),
+      responses: responsesWith(self, 200, 201, 202),
     }),
     deletecollection: operation('delete', 'deletecollection', {
       verb: 'delete',
@@ -185,34 +185,34 @@ function collectionItem(served: ServedKind, address: Address, naming: Naming): P
       ...(isBuiltIn(served)
         ? { parameters: deleteCollectionParameters, body: DELETE_OPTIONS }
         : { parameters: listParameters }),
-      answers: answering(STATUS, 200),
+      responses: responsesWith(STATUS, 200),
     }),
   };
-  return pathItem(address.path, address.parameters, chosen(made, served.verbs));
+  return pathItem(address.path, address.parameters, selectOperations(made, served.verbs));
 }
 
 function objectItem(served: ServedKind, address: Address, naming: Naming): PathItem {
   const { kind } = served.gvk;
   const operation = operationsOf(served, naming, address.subject);
-  const deleted: Content = served.kind.strategy.deleteReturnsObject ? { of: 'kind', served } : STATUS;
+  const deleted: Content = served.kind.strategy.delete.returnsObject ? { of: 'kind', served } : STATUS;
   const made: Record<string, Operation> = {
-    ...readAndWrite(served, { shown: served, what: `a ${kind}`, operation }),
+    ...readAndWrite(served, { payload: served, what: `a ${kind}`, operation }),
     delete: operation('delete', 'delete', {
       description: `Deletes a ${kind}.`,
       parameters: deleteParameters,
       body: DELETE_OPTIONS,
-      answers: answering(deleted, 200, 202),
+      responses: responsesWith(deleted, 200, 202),
     }),
   };
-  return pathItem(address.path, address.parameters, chosen(made, served.verbs));
+  return pathItem(address.path, address.parameters, selectOperations(made, served.verbs));
 }
 
-function everywhereItem(served: ServedKind, naming: Naming): PathItem {
+function allNamespacesItem(served: ServedKind, naming: Naming): PathItem {
   const { gvk, gvr } = served;
   const list = operationsOf(served, naming, `${gvk.kind}ForAllNamespaces`)('get', 'list', {
     description: `Lists or watches objects of kind ${gvk.kind} in all namespaces.`,
     parameters: listParameters,
-    answers: answering({ of: 'list', served }, 200),
+    responses: responsesWith({ of: 'list', served }, 200),
     streams: true,
   });
   return pathItem(`${naming.root}/${gvr.resource}`, [pretty], [list]);
@@ -223,21 +223,21 @@ function subresourceItem(
   subresource: AnySubresource,
   at: { readonly address: Address; readonly naming: Naming; readonly name: string },
 ): PathItem {
-  const shown = subresource.type === undefined ? served : serveKind(subresource.kind, served.dialect);
-  const operation = operationsOf(isBuiltIn(served) ? shown : served, at.naming, at.address.subject);
-  const self: Content = { of: 'kind', served: shown };
+  const payload = subresource.type === undefined ? served : serveKind(subresource.kind, served.dialect);
+  const operation = operationsOf(isBuiltIn(served) ? payload : served, at.naming, at.address.subject);
+  const self: Content = { of: 'kind', served: payload };
   const what = `${at.name} of a ${served.gvk.kind}`;
   const made: Record<string, Operation> = {
-    ...readAndWrite(served, { shown, what, operation }),
+    ...readAndWrite(served, { payload, what, operation }),
     create: operation('post', 'post', {
       verb: 'create',
       description: `Creates ${what}.`,
       parameters: writeParameters,
       body: { content: self, required: true },
-      answers: answering(self, 200, 201, 202),
+      responses: responsesWith(self, 200, 201, 202),
     }),
   };
-  return pathItem(at.address.path, at.address.parameters, chosen(made, subresource.verbs));
+  return pathItem(at.address.path, at.address.parameters, selectOperations(made, subresource.verbs));
 }
 
 function watchItems(served: ServedKind, naming: Naming): PathItem[] {
@@ -250,7 +250,7 @@ function watchItems(served: ServedKind, naming: Naming): PathItem[] {
       verb: 'watch',
       description: `Watches objects of kind ${gvk.kind}. Deprecated: use the watch parameter of a list.`,
       parameters: [],
-      answers: answering({ of: 'meta', type: 'WatchEvent' }, 200),
+      responses: responsesWith({ of: 'meta', type: 'WatchEvent' }, 200),
       streams: true,
     });
   const root = `${naming.root}/watch`;
@@ -269,14 +269,14 @@ function watchItems(served: ServedKind, naming: Naming): PathItem[] {
 const STATUS: Content = { of: 'meta', type: 'Status' };
 const DELETE_OPTIONS = { content: { of: 'meta', type: 'DeleteOptions' }, required: false } as const;
 
-type Described = Pick<Operation, 'description' | 'parameters' | 'answers'> &
+type OperationDetails = Pick<Operation, 'description' | 'parameters' | 'responses'> &
   Partial<Pick<Operation, 'body' | 'streams'>> & {
-    /** In its name, where that is not its action. */
+    /** The verb in the operation id, where it differs from the action. */
     readonly verb?: string;
     readonly collection?: boolean;
   };
 
-type MakeOperation = (method: Method, action: string, more: Described) => Operation;
+type MakeOperation = (method: Method, action: string, more: OperationDetails) => Operation;
 
 function operationsOf(served: ServedKind, naming: Naming, subject: string): MakeOperation {
   return (method, action, { verb = action, collection = false, streams = false, ...more }) => ({
@@ -293,43 +293,47 @@ function operationsOf(served: ServedKind, naming: Naming, subject: string): Make
 
 function readAndWrite(
   served: ServedKind,
-  { shown, what, operation }: { readonly shown: ServedKind; readonly what: string; readonly operation: MakeOperation },
+  {
+    payload,
+    what,
+    operation,
+  }: { readonly payload: ServedKind; readonly what: string; readonly operation: MakeOperation },
 ): Record<'get' | 'update' | 'patch', Operation> {
-  const self: Content = { of: 'kind', served: shown };
+  const self: Content = { of: 'kind', served: payload };
   return {
     get: operation('get', 'get', {
       verb: 'read',
       description: `Reads ${what}.`,
       parameters: isBuiltIn(served) ? [] : readParameters,
-      answers: answering(self, 200),
+      responses: responsesWith(self, 200),
     }),
     update: operation('put', 'put', {
       verb: 'replace',
       description: `Replaces ${what}.`,
       parameters: writeParameters,
       body: { content: self, required: true },
-      answers: answering(self, 200, 201),
+      responses: responsesWith(self, 200, 201),
     }),
     patch: operation('patch', 'patch', {
       description: `Changes parts of ${what}.`,
       parameters: patchParameters,
       body: { content: { of: 'meta', type: 'Patch' }, required: true },
-      answers: isBuiltIn(served) ? answering(self, 200, 201) : answering(self, 200),
+      responses: isBuiltIn(served) ? responsesWith(self, 200, 201) : responsesWith(self, 200),
     }),
   };
 }
 
-function answering(content: Content, ...codes: readonly number[]): Operation['answers'] {
+function responsesWith(content: Content, ...codes: readonly number[]): Operation['responses'] {
   return codes.map((code) => ({ code, content }));
 }
 
-function chosen(made: Readonly<Record<string, Operation>>, verbs: readonly Verb[]): Operation[] {
+function selectOperations(made: Readonly<Record<string, Operation>>, verbs: readonly Verb[]): Operation[] {
   return Object.entries(made).flatMap(([verb, operation]) =>
     (verbs as readonly string[]).includes(verb) ? [operation] : [],
   );
 }
 
-/** Parameters that every operation takes stand with the path. */
+/** Parameters that all operations take are listed at the path. */
 function pathItem(path: string, parameters: readonly Parameter[], operations: readonly Operation[]): PathItem {
   const [first, ...others] = operations;
   const common = (first?.parameters ?? []).filter((parameter) =>

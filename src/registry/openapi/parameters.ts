@@ -1,5 +1,5 @@
 /**
- * What requests may carry in their path and query, and which requests carry what.
+ * The path and query parameters of requests, and which operations take which parameters.
  */
 
 export interface Parameter {
@@ -16,24 +16,28 @@ function inQuery(name: string, type: Parameter['type'], description: string): Pa
 const dryRun = inQuery(
   'dryRun',
   'string',
-  'With the value All the request goes through every stage, but nothing is stored.',
+  'With the value All the request runs through every stage, but nothing is stored.',
 );
-const limit = inQuery('limit', 'integer', 'At most this many objects in one answer; the rest follows with continue.');
+const limit = inQuery('limit', 'integer', 'The maximum number of objects in one response; continue requests the rest.');
 const labelSelector = inQuery('labelSelector', 'string', 'Only objects whose labels match this selector.');
 const fieldSelector = inQuery('fieldSelector', 'string', 'Only objects whose fields match this selector.');
-const resourceVersion = inQuery('resourceVersion', 'string', 'The version that an answer must be at least as new as.');
+const resourceVersion = inQuery(
+  'resourceVersion',
+  'string',
+  'The version that the response must be at least as new as.',
+);
 const resourceVersionMatch = inQuery(
   'resourceVersionMatch',
   'string',
-  'How resourceVersion is meant: Exact, or NotOlderThan.',
+  'How resourceVersion is interpreted: Exact or NotOlderThan.',
 );
-const timeoutSeconds = inQuery('timeoutSeconds', 'integer', 'How long the call may last, whatever happens in it.');
+const timeoutSeconds = inQuery('timeoutSeconds', 'integer', 'The maximum duration of the call.');
 const sendInitialEvents = inQuery(
   'sendInitialEvents',
   'boolean',
-  'A watch begins with the present objects, followed by a bookmark.',
+  'The watch begins with the existing objects, followed by a bookmark.',
 );
-const continuation = inQuery('continue', 'string', 'The token of the previous part of a list, to get the next one.');
+const continuation = inQuery('continue', 'string', 'The token from the previous part of a list, to get the next part.');
 
 export const name: Parameter = { name: 'name', in: 'path', type: 'string', description: 'The name of the object.' };
 export const namespace: Parameter = {
@@ -42,11 +46,11 @@ export const namespace: Parameter = {
   type: 'string',
   description: 'The namespace of the object, or of the collection.',
 };
-export const pretty = inQuery('pretty', 'string', 'With the value true the answer is indented.');
+export const pretty = inQuery('pretty', 'string', 'With the value true the response is indented.');
 
-/** Of lists and watches. */
+/** The parameters of lists and watches. */
 export const listParameters: readonly Parameter[] = [
-  inQuery('allowWatchBookmarks', 'boolean', 'A watch may hold bookmarks, which tell how far it has come.'),
+  inQuery('allowWatchBookmarks', 'boolean', 'The watch may contain bookmarks, which report its progress.'),
   continuation,
   fieldSelector,
   labelSelector,
@@ -55,38 +59,46 @@ export const listParameters: readonly Parameter[] = [
   resourceVersionMatch,
   sendInitialEvents,
   timeoutSeconds,
-  inQuery('watch', 'boolean', 'Changes as they happen, in place of a list.'),
+  inQuery('watch', 'boolean', 'Streams changes instead of returning a list.'),
 ];
 
-/** Of what reads an object of a user's kind; other kinds do not tell. */
+/** The parameters of a get of a custom resource; the reference server lists none for built-in kinds. */
 export const readParameters: readonly Parameter[] = [resourceVersion];
 
-/** Of everything that writes an object. */
+/** The parameters of writes. */
 export const writeParameters: readonly Parameter[] = [
   dryRun,
-  inQuery('fieldManager', 'string', 'Who makes the change, as managedFields will record it. An apply must say so.'),
+  inQuery('fieldManager', 'string', 'The name that managedFields records for the change. Required for apply.'),
   inQuery(
     'fieldValidation',
     'string',
-    'What becomes of unknown and repeated fields: Ignore, Warn (unless said otherwise) or Strict.',
+    'How unknown and duplicate fields are handled: Ignore, Warn (the default) or Strict.',
   ),
 ];
 
 export const patchParameters: readonly Parameter[] = [
   ...writeParameters,
-  inQuery('force', 'boolean', 'An apply takes fields over from those who own them.'),
+  inQuery('force', 'boolean', 'The apply takes over fields that other managers own.'),
 ];
 
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
-  inQuery('gracePeriodSeconds', 'integer', 'Time to end in seconds; 0 deletes at once. Absent: as the kind has it.'),
+  inQuery(
+    'gracePeriodSeconds',
+    'integer',
+    'Seconds until the object is deleted; 0 deletes at once. Defaults to the value of the kind.',
+  ),
   inQuery(
     'ignoreStoreReadErrorWithClusterBreakingPotential',
     'boolean',
     'Deletes an object even if it cannot be read from the store. Unsafe.',
   ),
-  inQuery('orphanDependents', 'boolean', 'Deprecated; use propagationPolicy. Dependents stay, without this owner.'),
-  inQuery('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
+  inQuery(
+    'orphanDependents',
+    'boolean',
+    'Deprecated; use propagationPolicy. Keeps dependents and removes their reference to this owner.',
+  ),
+  inQuery('propagationPolicy', 'string', 'How dependents are handled: Orphan, Background or Foreground.'),
 ];
 
 export const deleteCollectionParameters: readonly Parameter[] = [

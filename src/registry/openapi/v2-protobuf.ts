@@ -1,11 +1,11 @@
 /**
- * The version 2 document as the protobuf message in which command-line clients ask for it. One function for each
- * message, with its fields by their numbers; what `openApiV2` never writes is not known here.
+ * Encodes the version 2 document as the protobuf message that kubectl requests. One function for each message writes the
+ * fields by number. Fields that `openApiV2` never sets are not implemented.
  */
 import { encodeSorted } from '../../util/json.js';
 import type { OpenApiDocument } from './document.js';
 
-/** The bytes of a document that `openApiV2` made. */
+/** Encodes a document that `openApiV2` built. */
 export function openApiV2Protobuf(document: OpenApiDocument): Uint8Array {
   const out = new MessageWriter();
   const { info, paths, definitions, parameters, security, securityDefinitions } = document as JsonObject;
@@ -24,7 +24,7 @@ export function openApiV2Protobuf(document: OpenApiDocument): Uint8Array {
   return out.finish();
 }
 
-/** Of a security requirement: the service knows none, so that the list is always empty. */
+/** The scopes of a security requirement; the list is always empty. */
 function scopes(out: MessageWriter, value: unknown): void {
   out.texts(1, value);
 }
@@ -140,8 +140,8 @@ function listOf(value: unknown): readonly unknown[] {
 const utf8 = new TextEncoder();
 
 /**
- * Messages into one buffer, fields in the order in which they are given. Absent values leave no field. A message is
- * written where it will stand, behind one byte for its length, and moves when its length takes more.
+ * Writes messages into one buffer, fields in call order; absent values are omitted. A nested message is written after one
+ * byte reserved for its length, and is moved when the length needs more bytes.
  */
 class MessageWriter {
   #bytes = new Uint8Array(1 << 16);
@@ -161,7 +161,7 @@ class MessageWriter {
     this.#varint(1);
   }
 
-  /** A number of 64 bits in its binary form; as with all numbers here, none is the same as 0. */
+  /** A 64-bit float. As for all numbers here, 0 is omitted. */
   double(number: number, value: unknown): void {
     if (value === undefined || value === 0) return;
     this.#varint(number * 8 + 1);
@@ -179,7 +179,7 @@ class MessageWriter {
     this.#bytes[this.#length++] = Number(rest);
   }
 
-  /** Any value; they travel as YAML, of which JSON is a part. */
+  /** Any value, as YAML text; JSON is valid YAML. */
   value(number: number, value: unknown): void {
     this.#delimited(number, () => this.text(2, `${encodeSorted(value)}\n`));
   }
@@ -188,7 +188,7 @@ class MessageWriter {
     if (value !== undefined) this.#delimited(number, () => write(this, value as JsonObject));
   }
 
-  /** A map: for each key a message of name and value. */
+  /** A map: one message with name and value for each key. */
   entries(number: number, values: unknown, write: WriteMessage): void {
     for (const [name, value] of Object.entries(values as JsonObject)) {
       this.#delimited(number, () => {
@@ -198,7 +198,7 @@ class MessageWriter {
     }
   }
 
-  /** What is not part of the language. */
+  /** The `x-` extensions. */
   extensions(number: number, value: JsonObject): void {
     for (const [name, extension] of Object.entries(value)) {
       if (!name.startsWith('x-')) continue;
@@ -215,7 +215,7 @@ class MessageWriter {
 
   #text(number: number, value: string): void {
     this.#delimited(number, () => {
-      // No character takes more than three bytes for each of its units.
+      // A UTF-16 code unit needs at most three bytes.
       this.#reserve(value.length * 3);
       this.#length += utf8.encodeInto(value, this.#bytes.subarray(this.#length)).written;
     });

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 2 (Swagger): one document for everything a cluster serves. Parameters that many operations take are written
- * once and referred to; a name may stand for several, so a hash of what they say follows it.
+ * OpenAPI 2 (Swagger): one document for everything a cluster serves. Parameters that many operations share are defined
+ * once and referenced by name plus a hash of their content, because several parameters may have the same name.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { SERVICE_NAME } from '../../meta/dialect.js';
@@ -9,18 +9,19 @@ import { encodeBase64 } from '../../util/base64.js';
 import { sortedRecord } from '../../util/order.js';
 import { Definitions } from './definitions.js';
 import {
-  ANSWERS,
+  consumedTypes,
   kindExtensions,
   type OpenApiDocument,
   type OpenApiOptions,
+  producedTypes,
+  RESPONSE_DESCRIPTIONS,
   referenceTo,
   securityScheme,
 } from './document.js';
-import { consumedTypes, producedTypes } from './media-types.js';
 import { discoveryPath, isBuiltIn, type Operation, type PathItem, pathsOfGroupVersion } from './operations.js';
 import type { Parameter } from './parameters.js';
 
-/** The document of all that is served. */
+/** Builds the document of all served kinds. */
 export function openApiV2(served: readonly ServedKind[], options: OpenApiOptions): OpenApiDocument {
   const byGroupVersion = new Map<string, [ServedKind, ...ServedKind[]]>();
   for (const kind of served) {
@@ -69,9 +70,9 @@ function byGroupThenVersion(left: GroupVersion, right: GroupVersion): number {
 interface Writer {
   readonly definitions: Definitions;
   readonly options: OpenApiOptions;
-  /** Parameters that are written once, by the name under which they are referred to. */
+  /** Shared parameters by their reference name. */
   readonly shared: Map<string, object>;
-  /** What stands for a parameter, once it is known. */
+  /** The object or reference that was built for a parameter. */
   readonly written: Map<Parameter, object>;
 }
 
@@ -90,9 +91,9 @@ function operationObject(operation: Operation, writer: Writer): object {
     ...bodyParameters(operation, writer),
     ...operation.parameters.map((parameter) => parameterObject(parameter, writer)),
   ];
-  const answers = operation.answers.map(({ code, content }): [string, object] => [
+  const responses = operation.responses.map(({ code, content }): [string, object] => [
     `${code}`,
-    { description: ANSWERS[code] ?? '', schema: { $ref: referenceTo(content, definitions) } },
+    { description: RESPONSE_DESCRIPTIONS[code] ?? '', schema: { $ref: referenceTo(content, definitions) } },
   ]);
   return {
     description: operation.description,
@@ -102,7 +103,7 @@ function operationObject(operation: Operation, writer: Writer): object {
     tags: [operation.tag],
     operationId: operation.id,
     ...(parameters.length === 0 ? {} : { parameters }),
-    responses: { ...Object.fromEntries(answers), 401: { description: ANSWERS[401] } },
+    responses: { ...Object.fromEntries(responses), 401: { description: RESPONSE_DESCRIPTIONS[401] } },
     ...kindExtensions(operation, options.dialect),
   };
 }
@@ -115,12 +116,12 @@ function bodyParameters({ body }: Operation, writer: Writer): object[] {
     ...(body.required ? { required: true } : {}),
     schema: { $ref: referenceTo(body.content, writer.definitions) },
   };
-  // The bodies of kinds are each in a few places only; options and patches are everywhere.
+  // Only DeleteOptions and Patch bodies occur in many operations.
   return [body.content.of === 'meta' ? share('body', parameter, writer) : parameter];
 }
 
-/** Clients look for these at the operation itself. */
-const WRITTEN_OUT: readonly string[] = ['dryRun', 'fieldValidation', 'name'];
+/** Parameters that clients expect at the operation itself, not as references. */
+const INLINE_PARAMETERS: readonly string[] = ['dryRun', 'fieldValidation', 'name'];
 
 function parameterObject(parameter: Parameter, writer: Writer): object {
   let made = writer.written.get(parameter);
@@ -128,7 +129,7 @@ function parameterObject(parameter: Parameter, writer: Writer): object {
     const { name, in: place, type, description } = parameter;
     const required = place === 'path' ? { required: true } : {};
     const whole = { uniqueItems: true, type, description, name, in: place, ...required };
-    made = WRITTEN_OUT.includes(name) ? whole : share(name, whole, writer);
+    made = INLINE_PARAMETERS.includes(name) ? whole : share(name, whole, writer);
     writer.written.set(parameter, made);
   }
   return made;
@@ -140,7 +141,7 @@ function share(name: string, parameter: object, { shared }: Writer): object {
   return { $ref: `#/parameters/${key}` };
 }
 
-/** FNV-1a of 32 bits, in the alphabet of base64 that is safe in references. */
+/** 32-bit FNV-1a in URL-safe base64. */
 function shortHash(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

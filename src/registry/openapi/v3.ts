@@ -1,19 +1,20 @@
 /**
- * OpenAPI 3: one document for each group and version, and small ones for the addresses of discovery. Documents are
- * made when they are asked for and share nothing; whoever serves them keeps what is worth keeping.
+ * OpenAPI 3: one document for each group and version, and one for each discovery path. Each call builds a new document;
+ * the HTTP layer caches them.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { SERVICE_NAME } from '../../meta/dialect.js';
 import { Definitions } from './definitions.js';
 import {
-  ANSWERS,
+  consumedTypes,
   kindExtensions,
   type OpenApiDocument,
   type OpenApiOptions,
+  producedTypes,
+  RESPONSE_DESCRIPTIONS,
   referenceTo,
   securityScheme,
 } from './document.js';
-import { consumedTypes, producedTypes } from './media-types.js';
 import {
   type Content,
   discoveryPath,
@@ -25,44 +26,44 @@ import {
 import type { Parameter } from './parameters.js';
 
 /**
- * The places below `/openapi/v3` at which there is a document, in their order: `api`, `api/v1`, `apis`, `apis/apps`,
- * `apis/apps/v1`, `version`.
+ * The paths below `/openapi/v3` that have a document, sorted: `api`, `api/v1`, `apis`, `apis/apps`, `apis/apps/v1`,
+ * `version`.
  */
-export function openApiV3Places(served: readonly ServedKind[]): readonly string[] {
-  const places = new Set(['api', 'apis', 'version']);
+export function openApiV3Paths(served: readonly ServedKind[]): readonly string[] {
+  const paths = new Set(['api', 'apis', 'version']);
   for (const kind of served) {
     const { gvr } = kind;
-    if (gvr.group !== '' && isBuiltIn(kind)) places.add(`apis/${gvr.group}`);
-    places.add(placeOf(gvr));
+    if (gvr.group !== '' && isBuiltIn(kind)) paths.add(`apis/${gvr.group}`);
+    paths.add(pathOf(gvr));
   }
-  return [...places].sort();
+  return [...paths].sort();
 }
 
-/** The document at one of these places; undefined where there is none. */
+/** Builds the document at a path of {@link openApiV3Paths}; undefined for any other path. */
 export function openApiV3(
-  place: string,
+  path: string,
   served: readonly ServedKind[],
   options: OpenApiOptions,
 ): OpenApiDocument | undefined {
-  if (place === 'api' || place === 'apis' || place === 'version')
-    return discoveryDocument(discoveryPath(place), options);
-  const within = served.filter(({ gvr }) => placeOf(gvr) === place);
+  if (path === 'api' || path === 'apis' || path === 'version') return discoveryDocument(discoveryPath(path), options);
+  const within = served.filter(({ gvr }) => pathOf(gvr) === path);
   const [first, ...others] = within;
   if (first !== undefined) {
     const gv = { group: first.gvr.group, version: first.gvr.version };
     const paths = pathsOfGroupVersion([first, ...others]);
     const core = { group: '', version: 'v1' };
-    if (!within.some(isBuiltIn)) return usersDocument(paths, new Definitions(3, options.dialect, [core]), options);
-    const spoken = gv.group === '' ? [gv] : [core, gv];
-    return document(paths, new Definitions(3, options.dialect, spoken), options);
+    if (!within.some(isBuiltIn))
+      return customResourceDocument(paths, new Definitions(3, options.dialect, [core]), options);
+    const groupVersions = gv.group === '' ? [gv] : [core, gv];
+    return document(paths, new Definitions(3, options.dialect, groupVersions), options);
   }
-  const member = served.find((kind) => isBuiltIn(kind) && kind.gvr.group !== '' && `apis/${kind.gvr.group}` === place);
+  const member = served.find((kind) => isBuiltIn(kind) && kind.gvr.group !== '' && `apis/${kind.gvr.group}` === path);
   if (member === undefined) return undefined;
   return discoveryDocument(discoveryPath({ served: member }), options);
 }
 
 /** `api/v1`, `apis/apps/v1`. */
-function placeOf({ group, version }: { readonly group: string; readonly version: string }): string {
+function pathOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`;
 }
 
@@ -82,8 +83,12 @@ function document(items: readonly PathItem[], definitions: Definitions, options:
   };
 }
 
-/** Where there are users' kinds alone. The reference server has it from elsewhere, which shows in its head. */
-function usersDocument(items: readonly PathItem[], definitions: Definitions, options: OpenApiOptions): OpenApiDocument {
+/** The document of a group that has custom resources only; the reference server builds it with a different info section. */
+function customResourceDocument(
+  items: readonly PathItem[],
+  definitions: Definitions,
+  options: OpenApiOptions,
+): OpenApiDocument {
   return {
     openapi: '3.0.0',
     info: { title: `${SERVICE_NAME} CRD Swagger`, version: 'v0.1.0' },
@@ -115,9 +120,12 @@ function operationObject(operation: Operation, { definitions, options }: Writer)
     const schema = { $ref: referenceTo(what, definitions) };
     return Object.fromEntries(types.map((type) => [type, { schema }]));
   };
-  const answers = operation.answers.map((answer): [string, object] => [
-    `${answer.code}`,
-    { description: ANSWERS[answer.code] ?? '', content: content(answer.content, producedTypes(operation, options)) },
+  const responses = operation.responses.map((response): [string, object] => [
+    `${response.code}`,
+    {
+      description: RESPONSE_DESCRIPTIONS[response.code] ?? '',
+      content: content(response.content, producedTypes(operation, options)),
+    },
   ]);
   return {
     tags: [operation.tag],
@@ -132,17 +140,17 @@ function operationObject(operation: Operation, { definitions, options }: Writer)
             ...(body.required ? { required: true } : {}),
           },
         }),
-    responses: { ...Object.fromEntries(answers), 401: { description: ANSWERS[401] } },
+    responses: { ...Object.fromEntries(responses), 401: { description: RESPONSE_DESCRIPTIONS[401] } },
     ...kindExtensions(operation, options.dialect),
   };
 }
 
-function parameterObject({ name, in: place, type, description }: Parameter): object {
+function parameterObject({ name, in: location, type, description }: Parameter): object {
   return {
     name,
-    in: place,
+    in: location,
     description,
-    ...(place === 'path' ? { required: true } : {}),
+    ...(location === 'path' ? { required: true } : {}),
     schema: { type, uniqueItems: true },
   };
 }

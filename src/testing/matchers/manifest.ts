@@ -13,7 +13,7 @@ import { Quantity } from '../../meta/quantity.js';
 import type { Structural } from '../../schema/structural.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { isRecord, own } from '../../util/json.js';
-import { type Diffable, schemaFor, schemaOf } from '../diff-objects.js';
+import { type Diffable, schemaFor, schemaOf } from '../diff.js';
 import { type MatcherResult, nameOf, objectOf, resultOf, show } from './result.js';
 
 /** Everything below is whatever its writer likes. */

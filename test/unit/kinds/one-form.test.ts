@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { serveKind } from '../../../src/kinds/served-kind.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
 import type { Structural } from '../../../src/schema/structural.js';
-import { lazyMembers, SOURCE } from '../../../src/util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../../../src/util/hidden-class.js';
 
 setFlagsFromString('--allow-natives-syntax');
 const haveSameForm = new Function('left', 'right', 'return %HaveSameMap(left, right)') as (

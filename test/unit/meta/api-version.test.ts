@@ -1,6 +1,6 @@
 /** The order of versions: the real implementation's, and what happens to odd names. */
 import { describe, expect, test } from 'vitest';
-import { compareVersions, parseVersion } from '../../../src/meta/api-version.js';
+import { compareVersions, parseVersion } from '../../../src/meta/gvk.js';
 import { readVectors } from '../../vectors/read.js';
 
 describe('vectors version-order.json', () => {

@@ -1,6 +1,6 @@
 /** A watcher's position in the log: what it is shown, when it is woken, and how it ends. */
 import { describe, expect, test, vi } from 'vitest';
-import type { ChangeEvent } from '../../../src/meta/change.js';
+import type { ChangeEvent } from '../../../src/meta/object.js';
 import type { ApiObject } from '../../../src/meta/object.js';
 import { EventLog } from '../../../src/storage/event-log.js';
 import { CompactedError } from '../../../src/storage/types.js';

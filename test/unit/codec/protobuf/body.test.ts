@@ -3,8 +3,8 @@
  * server's decoder.
  */
 import { describe, expect, test } from 'vitest';
-import { ProtobufBodyError, protobufBody } from '../../../../src/codec/protobuf/body.js';
-import { wrap } from '../../../../src/codec/protobuf/envelope.js';
+import { ProtobufBodyError, protobufBody } from '../../../../src/codec/protobuf/protobuf.js';
+import { wrap } from '../../../../src/codec/protobuf/protobuf.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
 import { written } from '../../../../src/codec/protobuf/write.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';

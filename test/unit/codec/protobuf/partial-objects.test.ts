@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Document } from '../../../../src/codec/codec.js';
-import { decodeDocument } from '../../../../src/codec/protobuf/body.js';
+import { decodeDocument } from '../../../../src/codec/protobuf/protobuf.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { parseJson } from '../../../../src/text/json/parse-json.js';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Document } from '../../../../src/codec/codec.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
 import type { Message, MessageField } from '../../../../src/codec/protobuf/notation.js';
-import { typesIn } from '../../../../src/codec/protobuf/type-table.js';
+import { typesIn } from '../../../../src/codec/protobuf/protobuf.js';
 import { groups } from '../../../../src/codec/protobuf/types/index.js';
 import { dialects, orchDialect } from '../../../../src/meta/dialect.js';
 import { apiVersionOf } from '../../../../src/meta/gvk.js';

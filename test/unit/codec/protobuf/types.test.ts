@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Message, MessageField } from '../../../../src/codec/protobuf/notation.js';
-import { typesIn } from '../../../../src/codec/protobuf/type-table.js';
+import { typesIn } from '../../../../src/codec/protobuf/protobuf.js';
 import { groups } from '../../../../src/codec/protobuf/types/index.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';

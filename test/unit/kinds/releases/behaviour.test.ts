@@ -324,7 +324,7 @@ test('documents describe the kinds of the release', async () => {
 test('whoever names a kind of today is told why it is not there', async () => {
   const { cluster } = playing('1.22');
   await expect(cluster.api(HorizontalPodAutoscaler).list()).rejects.toThrow(
-    'HorizontalPodAutoscaler in autoscaling/v2 came with release 1.23, and this cluster plays 1.22',
+    'HorizontalPodAutoscaler in autoscaling/v2 was introduced in release 1.23; this cluster emulates release 1.22',
   );
   expect(() => cluster.kind('batch/v2', 'CronJob')).toThrow(TypeError);
 });

@@ -1,13 +1,17 @@
-/** What is said about types and fields. */
+/** The OpenAPI descriptions of types and fields. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { orchDialect } from '../../../../src/meta/dialect.js';
-import { describeField, describeType, readNotes } from '../../../../src/registry/openapi/describe.js';
-import { descriptions } from '../../../../src/registry/openapi/descriptions/index.js';
+import {
+  describeField,
+  describeType,
+  descriptions,
+  parseDescriptions,
+} from '../../../../src/registry/openapi/definitions.js';
 import { allSchemas, type Schema } from './documents.js';
 
 test('notes name types, and below them fields, several at once or of all', () => {
-  const { types, fields } = readNotes([
+  const { types, fields } = parseDescriptions([
     `
 Lease A hold.
  holder Who.
@@ -30,12 +34,12 @@ Lease,Candidate Either.
 });
 
 test.each([
-  ['core', 'Pod', 'spec', 'What is to run, and how.'],
-  ['apps', 'Deployment', 'spec', 'What is wanted.'],
-  ['core', 'PodCondition', 'reason', 'Why, in one word for programs.'],
+  ['core', 'Pod', 'spec', 'The containers to run and their settings.'],
+  ['apps', 'Deployment', 'spec', 'The desired state.'],
+  ['core', 'PodCondition', 'reason', 'A machine-readable reason.'],
   ['core', 'SecretReference', 'name', 'The name of the object.'],
   ['core', 'Pod', 'nothing', undefined],
-  ['', 'Widget', 'metadata', 'The name, labels and history of the object.'],
+  ['', 'Widget', 'metadata', 'The metadata of the object.'],
   ['', 'Widget', 'spec', undefined],
 ])('%s %s.%s', (group, type, field, expected) => {
   expect(describeField(group, type, field)).toBe(expected);
@@ -43,7 +47,7 @@ test.each([
 
 describe('texts', () => {
   const schemas = allSchemas(orchDialect);
-  const all = Object.values(descriptions).map(readNotes);
+  const all = Object.values(descriptions).map(parseDescriptions);
   const sentences = all.flatMap(({ types, fields }) => [...types, ...fields]);
 
   test('are short sentences', () => {
@@ -135,7 +139,7 @@ describe('texts', () => {
   });
 
   test('say what a type is for', () => {
-    expect(describeType('meta', 'ObjectMeta')).toMatch(/^What every object has/);
+    expect(describeType('meta', 'ObjectMeta')).toBe('The metadata that every object has.');
     expect(describeType('core', 'Nothing')).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import type { Kind } from '../../../../src/kinds/kind.js';
 import { type ServedKind, serveKind } from '../../../../src/kinds/served-kind.js';
 import type { Dialect } from '../../../../src/meta/dialect.js';
 import { openApiV2 } from '../../../../src/registry/openapi/v2.js';
-import { openApiV3, openApiV3Places } from '../../../../src/registry/openapi/v3.js';
+import { openApiV3, openApiV3Paths } from '../../../../src/registry/openapi/v3.js';
 
 export interface Schema {
   readonly $ref?: string;
@@ -62,7 +62,7 @@ export function documentAt(place: string, served: readonly ServedKind[], dialect
 
 export function allDocuments(dialect: Dialect): ReadonlyMap<string, DocumentV3> {
   const served = servedIn(dialect);
-  return new Map(openApiV3Places(served).map((place) => [place, documentAt(place, served, dialect)]));
+  return new Map(openApiV3Paths(served).map((place) => [place, documentAt(place, served, dialect)]));
 }
 
 export function wholeDocument(served: readonly ServedKind[], dialect: Dialect): DocumentV2 {

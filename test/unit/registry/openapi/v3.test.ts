@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../../../src/kinds/define-kind.js';
 import { dialects, kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
-import { openApiV3, openApiV3Places } from '../../../../src/registry/openapi/v3.js';
+import { openApiV3, openApiV3Paths } from '../../../../src/registry/openapi/v3.js';
 import { intOrString, mapList } from '../../../../src/schema/hints.js';
 import { allDocuments, documentAt, operationsOf, servedIn } from './documents.js';
 
@@ -15,7 +15,7 @@ const REF = '#/components/schemas/';
 describe('places', () => {
   test('of a group, of its versions and of discovery', () => {
     const served = servedIn(orchDialect, [ConfigMap, Deployment]);
-    expect(openApiV3Places(served)).toEqual(['api', 'api/v1', 'apis', 'apis/apps', 'apis/apps/v1', 'version']);
+    expect(openApiV3Paths(served)).toEqual(['api', 'api/v1', 'apis', 'apis/apps', 'apis/apps/v1', 'version']);
   });
 
   test.each(['apis/nope', 'apis/apps/v2', 'api/v2', '', 'apis/'])('%j has no document', (place) => {

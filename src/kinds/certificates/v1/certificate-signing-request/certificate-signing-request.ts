@@ -4,7 +4,7 @@
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { shownUser } from '../../../../protocol/user-info.js';
+import { shownUser } from '../../../../protocol/request.js';
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { humanDuration } from '../../../../text/time/time.js';

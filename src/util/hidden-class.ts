@@ -1,15 +1,19 @@
-/**
- * Members that are worked out when somebody asks for them.
- *
- * An accessor in an object literal is a new function for each object, and engines then give each object a form of its
- * own, a hash table: every read of any of its members is a search, wherever two such objects meet. Here all objects share
- * the accessors, and with them one form.
- */
-
 /** Where an object keeps what its lazy members are worked out from. */
 export const SOURCE: unique symbol = Symbol('source');
 
-export interface From<Source> {
+/**
+ * Engines forget the form of objects of which there are none, and with it all the code that they have compiled for it. Of
+ * classes whose objects come and go with a request there is none whenever memory is cleared between two requests; what ran
+ * fast before is then found out and compiled anew. So of each of them one object stays.
+ */
+const kept: object[] = [];
+
+/** Keeps an object for good; it should hold on to nothing, but have values of the usual types. */
+export function pinHiddenClass(object: object): void {
+  kept.push(object);
+}
+
+interface From<Source> {
   readonly [SOURCE]: Source;
 }
 

@@ -48,3 +48,10 @@ function codePoint(bytes: Uint8Array, at: number, length: number): number {
   for (let more = 1; more < length; more++) value = (value << 6) | ((bytes[at + more] ?? 0) & 0x3f);
   return value;
 }
+
+/**
+ * Bytes as hexadecimal digits, two for each.
+ */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

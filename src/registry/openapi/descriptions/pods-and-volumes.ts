@@ -1,8 +1,11 @@
-/** What pods and the parts they are made of are for; see `meta.ts` for the notation. */
+/**
+ * OpenAPI descriptions of pods, volumes, claims and the types inside them. `../definitions.ts` explains the notation and
+ * parses it.
+ */
 export const podDescriptions = `
 Pod Containers that run together on one node.
- spec What is to run, and how.
- status How it is going, as the node reports it.
+ spec The containers to run and their settings.
+ status The observed state, as the node reports it.
 PodTemplate A stored template of pods.
  template The pods that it describes.
 PodTemplateSpec The pods that a controller makes.
@@ -14,13 +17,13 @@ PodSpec What is to run in a pod, where and under which conditions.
  volumes Volumes that containers may mount.
  initContainers Containers that run one after another, each to its end, before the others start.
  containers The containers of the pod. They cannot be added or removed later.
- ephemeralContainers Containers that were added to a running pod to look into it.
+ ephemeralContainers Containers that were added to a running pod for debugging.
  restartPolicy Which containers are started again after they end: Always, OnFailure or Never.
  terminationGracePeriodSeconds Time between the signal to end and the kill; 30 seconds unless said otherwise.
  activeDeadlineSeconds How long the pod may be active before it is failed.
  dnsPolicy How names are resolved: ClusterFirst, ClusterFirstWithHostNet, Default or None.
  nodeSelector Labels that a node must have.
- serviceAccountName The account under which the pod speaks to the cluster.
+ serviceAccountName The service account of the pod.
  serviceAccount Deprecated; the same as serviceAccountName.
  automountServiceAccountToken Whether a token of the account is mounted.
  nodeName The node that the pod runs on; usually set by a scheduler.
@@ -35,24 +38,24 @@ PodSpec What is to run in a pod, where and under which conditions.
  subdomain Makes the full host name one below this subdomain.
  setHostnameAsFQDN The full name is the host name.
  affinity Rules about nodes and other pods.
- schedulerName Who chooses the node.
- tolerations Taints of nodes that the pod puts up with.
+ schedulerName The scheduler that chooses the node.
+ tolerations Taints of nodes that the pod tolerates.
  hostAliases Further entries of the hosts file.
  priorityClassName The class that gives the pod its priority.
  priority The priority; higher goes first. Taken from the class.
- preemptionPolicy Whether other pods may have to go for this one: PreemptLowerPriority or Never.
+ preemptionPolicy Whether this pod may preempt others: PreemptLowerPriority or Never.
  dnsConfig Settings of name resolution, beside those of the policy.
  readinessGates Further conditions that must be true for the pod to be ready.
  runtimeClassName The runtime that runs the pod.
- enableServiceLinks Whether services are told to containers by environment variables.
+ enableServiceLinks Whether containers get environment variables for services.
  overhead What the runtime itself needs; from the runtime class.
  topologySpreadConstraints How pods are to be spread over zones, nodes and the like.
  os The operating system that the pod is for.
  schedulingGates While there are any, no node is chosen.
  resourceClaims Claims to devices that containers may use.
  resources What the pod as a whole may use.
-PodStatus How a pod is going.
- phase Where the pod is in its life: Pending, Running, Succeeded, Failed or Unknown.
+PodStatus The observed state of a pod.
+ phase The phase of the pod: Pending, Running, Succeeded, Failed or Unknown.
  message Why the pod is in this state, for people.
  reason Why, in one word.
  nominatedNodeName The node on which room is being made for the pod.
@@ -60,14 +63,14 @@ PodStatus How a pod is going.
  hostIPs The addresses of the node.
  podIP The address of the pod.
  podIPs The addresses of the pod, at most one of each family.
- startTime When the node took the pod in.
- initContainerStatuses How the init containers are going.
- containerStatuses How the containers are going.
- ephemeralContainerStatuses How the ephemeral containers are going.
- qosClass How the pod fares when the node runs short: Guaranteed, Burstable or BestEffort.
- resize How far a change of resources has come.
+ startTime When the node accepted the pod.
+ initContainerStatuses The state of the init containers.
+ containerStatuses The state of the containers.
+ ephemeralContainerStatuses The state of the ephemeral containers.
+ qosClass The quality of service when the node runs short of resources: Guaranteed, Burstable or BestEffort.
+ resize The progress of a change of resources.
  resourceClaimStatuses The claims that were made for the pod.
-EphemeralContainer A container that is added to a running pod to look into it.
+EphemeralContainer A container that is added to a running pod for debugging.
  targetContainerName The container whose processes it can see.
 Container A container of a pod.
 Container,EphemeralContainer
@@ -87,9 +90,9 @@ Container,EphemeralContainer
  livenessProbe A check; when it fails, the container is restarted.
  readinessProbe A check; while it fails, no traffic is sent to the pod.
  startupProbe A check that must succeed before the other probes begin.
- lifecycle What to do after the start and before the end.
- terminationMessagePath The file with the last words of the container.
- terminationMessagePolicy Where the last words come from: File or FallbackToLogsOnError.
+ lifecycle Actions after the start and before the end.
+ terminationMessagePath The file with the termination message of the container.
+ terminationMessagePolicy Where the termination message comes from: File or FallbackToLogsOnError.
  imagePullPolicy When to pull the image: Always, IfNotPresent or Never.
  securityContext Users and rights of this container.
  stdin Keeps the standard input open.
@@ -148,8 +151,8 @@ Probe,LifecycleHandler
  tcpSocket Opens a connection.
  grpc Asks a gRPC health service.
  sleep Waits for a while.
-LifecycleHandler Something to do at a moment of a container's life.
-Lifecycle What to do at the start and at the end of a container.
+LifecycleHandler An action in the lifecycle of a container.
+Lifecycle Actions at the start and at the end of a container.
  postStart Right after the start.
  preStop Before the signal to end.
  stopSignal The signal that asks the container to end.
@@ -248,12 +251,12 @@ NodeSelectorRequirement A requirement on a label or a field of a node.
  key The label or the field.
  operator In, NotIn, Exists, DoesNotExist, Gt or Lt.
  values What to compare with.
-Toleration Taints that a pod puts up with.
+Toleration Taints that a pod tolerates.
  key The key of the taint; empty for all keys.
  operator Equal or Exists.
  value The value of the taint, for Equal.
  effect The effect of the taint; empty for all effects.
- tolerationSeconds How long a NoExecute taint is put up with.
+ tolerationSeconds How long a NoExecute taint is tolerated.
 HostAlias An entry of the hosts file.
  ip The address.
  hostnames The names.
@@ -279,7 +282,7 @@ PodResourceClaimStatus The claim made for a pod.
  resourceClaimName The name of the claim.
 PodIP,HostIP An address.
  ip The address.
-ContainerStatus How a container is going.
+ContainerStatus The state of a container.
  name The name of the container.
  state What it is doing now.
  lastState What it did before its last restart.
@@ -292,10 +295,10 @@ ContainerStatus How a container is going.
  allocatedResources What the node has set aside.
  resources What is in force.
  volumeMounts Its mounts.
- user Who it runs as.
+ user The user that it runs as.
  allocatedResourcesStatus The health of its devices.
  stopSignal The signal that asks it to end.
-ContainerUser,LinuxContainerUser Who a container runs as.
+ContainerUser,LinuxContainerUser The user that a container runs as.
  linux The user on Linux.
  uid The user.
  gid The group.
@@ -317,4 +320,236 @@ ContainerStateWaiting,ContainerStateRunning,ContainerStateTerminated A state of 
  exitCode How it ended; 0 is good.
  signal The signal that ended it.
  containerID The container, as the runtime names it.
+`;
+
+export const volumeDescriptions = `
+Volume A volume of a pod, with a name and exactly one source.
+ name The name, a DNS label that is unique in the pod.
+ emptyDir A directory that exists as long as the pod.
+ secret Files from a Secret.
+ configMap Files from a ConfigMap.
+ downwardAPI Files with information about the pod.
+ projected Files from several sources in one directory.
+ persistentVolumeClaim Storage that is bound to a claim.
+ ephemeral Storage from a claim that is made for the pod.
+ image The files of an image.
+ gitRepo Deprecated; a clone of a repository.
+PersistentVolume A piece of storage in the cluster.
+PersistentVolumeSpec What the storage is and how it may be used. Exactly one source is set.
+ capacity How much it holds.
+ claimRef The claim that has it.
+ persistentVolumeReclaimPolicy How it is handled when the claim is deleted: Retain, Delete or Recycle.
+ mountOptions Options of the mount.
+ nodeAffinity The nodes from which it can be reached.
+ local A disk or directory of one node.
+Volume,PersistentVolumeSpec
+ hostPath A file or directory of the node.
+ nfs An NFS share.
+ iscsi An iSCSI disk.
+ fc A Fibre Channel disk.
+ csi Storage of a CSI driver.
+ awsElasticBlockStore Deprecated; an AWS disk.
+ azureDisk Deprecated; an Azure disk.
+ azureFile Deprecated; an Azure file share.
+ gcePersistentDisk Deprecated; a Google disk.
+ cephfs Deprecated; a CephFS mount.
+ cinder Deprecated; an OpenStack disk.
+ flexVolume Deprecated; storage of an exec driver.
+ flocker Deprecated; a Flocker dataset.
+ glusterfs Deprecated; a Glusterfs mount.
+ photonPersistentDisk Deprecated; a Photon disk.
+ portworxVolume Deprecated; a Portworx volume.
+ quobyte Deprecated; a Quobyte mount.
+ rbd Deprecated; a Ceph block device.
+ scaleIO Deprecated; a ScaleIO volume.
+ storageos Deprecated; a StorageOS volume.
+ vsphereVolume Deprecated; a vSphere disk.
+PersistentVolumeStatus The state of the storage.
+ phase Pending, Available, Bound, Released or Failed.
+ message Why, for people.
+ reason Why, in one word.
+ lastPhaseTransitionTime When the phase last changed.
+PersistentVolumeClaim A request for storage.
+PersistentVolumeClaimSpec The storage that is asked for.
+ resources How much.
+ selector Selects volumes that may be taken.
+ dataSource What the volume starts from: a snapshot or another claim.
+ dataSourceRef The same, for more kinds of sources.
+ volumeName The volume that the claim has.
+PersistentVolumeClaimSpec,PersistentVolumeSpec
+ accessModes ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
+ storageClassName The class of the storage.
+ volumeMode Filesystem or Block.
+ volumeAttributesClassName The class of its attributes.
+PersistentVolumeClaimStatus The state of the claim.
+ phase Pending, Bound or Lost.
+ accessModes The access modes of the volume.
+ capacity How much it holds.
+ allocatedResources How much is being provided.
+ allocatedResourceStatuses The progress of a change of size.
+ currentVolumeAttributesClassName The class of attributes in force.
+ modifyVolumeStatus The progress of a change of attributes.
+ModifyVolumeStatus The progress of a change of attributes.
+ status Pending, InProgress or Infeasible.
+ targetVolumeAttributesClassName The class that is wanted.
+PersistentVolumeClaimTemplate A claim to be made for a pod.
+ metadata Labels and annotations of the claim.
+ spec The claim.
+VolumeResourceRequirements How much storage.
+ requests The least that must be there.
+ limits The most that may be there.
+VolumeNodeAffinity The nodes from which a volume can be reached.
+ required What must hold of them.
+VolumeMount A volume in the file system of a container.
+ name The name of the volume.
+ mountPath Where it appears.
+ subPath The part of the volume that is mounted.
+ subPathExpr The same, with environment variables in it.
+ mountPropagation How mounts propagate between node and container.
+ recursiveReadOnly Whether mounts below are read-only too: Disabled, IfPossible or Enabled.
+VolumeMountStatus A mount of a running container.
+ name The name of the volume.
+ mountPath Where it appears.
+ recursiveReadOnly Whether mounts below are read-only too.
+VolumeDevice A volume as a block device of a container.
+ name The name of the claim's volume.
+ devicePath Where the device appears.
+ConfigMapVolumeSource,SecretVolumeSource,ConfigMapProjection,SecretProjection Files from the entries of an object.
+ items Which entries, and where they go; all unless said otherwise.
+ secretName The name of the Secret.
+KeyToPath An entry as a file.
+ key The key of the entry.
+ path The path of the file, relative and without '..'.
+ mode The permissions of the file.
+DownwardAPIVolumeSource,DownwardAPIProjection Files with information about the pod.
+ items The files.
+DownwardAPIVolumeFile A file with information about the pod.
+ path The path of the file, relative and without '..'.
+ fieldRef The field of the pod that it holds.
+ resourceFieldRef The resource of a container that it holds.
+ mode The permissions of the file.
+ProjectedVolumeSource Files from several sources.
+ sources The sources.
+VolumeProjection One source of several. Exactly one field is set.
+ configMap Files from a ConfigMap.
+ secret Files from a Secret.
+ downwardAPI Files with information about the pod.
+ serviceAccountToken A token of the pod's account.
+ clusterTrustBundle Trust anchors from ClusterTrustBundles.
+ClusterTrustBundleProjection Trust anchors in one file, without repetitions and in no particular order.
+ name One bundle by its name; not together with a signer.
+ signerName All bundles of this signer.
+ labelSelector Selects among the bundles of the signer; absent selects none.
+ path The path of the file.
+ServiceAccountTokenProjection A token in a file.
+ audience The audience of the token; the API server unless said otherwise.
+ expirationSeconds How long it lasts; an hour unless said otherwise, at least ten minutes.
+ path The path of the file.
+EmptyDirVolumeSource A directory that starts empty and is deleted with the pod.
+ medium The storage medium; Memory uses a RAM disk.
+ sizeLimit How much it may hold.
+EphemeralVolumeSource A claim that is made for the pod, named after pod and volume, and owned by the pod.
+ volumeClaimTemplate The claim.
+PersistentVolumeClaimVolumeSource The storage of a claim.
+ claimName The claim, in the namespace of the pod.
+HostPathVolumeSource A file or directory of the node.
+ path The path on the node.
+ type What must be there, or is made.
+NFSVolumeSource An NFS share.
+ server The server.
+ path The exported path.
+ImageVolumeSource The files of an image.
+ reference The image.
+ pullPolicy When to pull it: Always, IfNotPresent or Never.
+LocalVolumeSource A disk or directory of one node.
+ path The path on the node.
+CSIVolumeSource,CSIPersistentVolumeSource Storage of a CSI driver.
+ volumeAttributes Settings for the driver.
+ volumeHandle The volume, as the driver names it.
+ nodePublishSecretRef The secret for mounting.
+ nodeStageSecretRef The secret for staging.
+ controllerPublishSecretRef The secret for attaching.
+ controllerExpandSecretRef The secret for growing on the controller.
+ nodeExpandSecretRef The secret for growing on the node.
+ISCSIVolumeSource,ISCSIPersistentVolumeSource An iSCSI disk.
+ targetPortal The address of the target.
+ iqn The name of the target.
+ lun The number of the disk.
+ iscsiInterface The interface to use.
+ portals Further addresses of the target.
+ chapAuthDiscovery Authenticates the discovery.
+ chapAuthSession Authenticates the session.
+ initiatorName The name of the initiator.
+FCVolumeSource A Fibre Channel disk, by wwids or by targetWWNs and lun.
+ targetWWNs World-wide names of the target.
+ lun The number of the disk.
+ wwids World-wide identifiers of the disk.
+AWSElasticBlockStoreVolumeSource,GCEPersistentDiskVolumeSource A cloud disk. Deprecated.
+ partition The partition; 0 for the whole disk.
+ pdName The name of the disk.
+AzureDiskVolumeSource An Azure disk. Deprecated.
+ diskName The name of the disk.
+ diskURI The address of the disk.
+ cachingMode None, ReadOnly or ReadWrite.
+ kind Shared, Dedicated or Managed.
+AzureFileVolumeSource,AzureFilePersistentVolumeSource An Azure file share. Deprecated.
+ secretName The Secret with the account.
+ secretNamespace The namespace of the Secret.
+ shareName The name of the share.
+CephFSVolumeSource,CephFSPersistentVolumeSource,RBDVolumeSource,RBDPersistentVolumeSource Ceph storage. Deprecated.
+ monitors Addresses of the monitors.
+ path The directory to mount.
+ secretFile The file with the key.
+ image The name of the image.
+ pool The pool.
+ user The user.
+ keyring The file with the keys.
+CinderVolumeSource,CinderPersistentVolumeSource An OpenStack disk. Deprecated.
+FlexVolumeSource,FlexPersistentVolumeSource Storage of an exec driver. Deprecated.
+ options Settings for the driver.
+FlockerVolumeSource A Flocker dataset; exactly one field is set. Deprecated.
+ datasetName The name of the dataset.
+ datasetUUID The identity of the dataset.
+GlusterfsVolumeSource,GlusterfsPersistentVolumeSource A Glusterfs mount. Deprecated.
+ endpoints The Endpoints with the servers.
+ endpointsNamespace The namespace of the Endpoints.
+ path The volume.
+QuobyteVolumeSource A Quobyte mount. Deprecated.
+ registry Addresses of the registries.
+ volume The volume.
+ user The user.
+ group The group.
+ tenant The tenant.
+ScaleIOVolumeSource,ScaleIOPersistentVolumeSource A ScaleIO volume. Deprecated.
+ gateway The address of the gateway.
+ system The storage system.
+ protectionDomain The protection domain.
+ storagePool The pool.
+ storageMode ThickProvisioned or ThinProvisioned.
+ sslEnabled Uses TLS for the gateway.
+StorageOSVolumeSource,StorageOSPersistentVolumeSource A StorageOS volume. Deprecated.
+ volumeNamespace The scope of the name.
+VsphereVirtualDiskVolumeSource A vSphere disk. Deprecated.
+ volumePath The path of the disk.
+ storagePolicyName The storage policy.
+ storagePolicyID The identity of the storage policy.
+PersistentVolumeClaimCondition A statement about a claim.
+GitRepoVolumeSource A clone of a repository. Deprecated.
+ repository The address of the repository.
+ revision The commit.
+ directory The directory to clone into.
+TopologySelectorTerm Places where volumes may be made.
+ matchLabelExpressions What must hold of the labels of nodes.
+TopologySelectorLabelRequirement A label and its allowed values.
+ key The label.
+ values The values.
+*
+ fsType The file system.
+ readOnly Whether it is only read.
+ secretRef The secret with credentials.
+ volumeID The volume, as its provider names it.
+ volumeName The name of the volume.
+ driver The name of the driver.
+ defaultMode The permissions of files, 0 to 511 in decimal; 0644 unless said otherwise.
+ optional Whether it may be absent.
 `;
