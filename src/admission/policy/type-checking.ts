@@ -203,7 +203,7 @@ function environmentFor(served: ServedKind, params: ServedKind | undefined, { va
 
 /** Object types get unique names; messages do not contain them. */
 function typeOfKind(served: ServedKind, role: 'object' | 'params'): SelfType {
-  return selfTypeOf(kindShape(served), `${served.gvk.kind}${role === 'object' ? 0 : 1}`);
+  return selfTypeOf(declTypeOfKind(served), `${served.gvk.kind}${role === 'object' ? 0 : 1}`);
 }
 
 /** Fields whose names are reserved words may be written without escaping. */
@@ -219,7 +219,7 @@ function withReservedNames(provider: TypeProvider): TypeProvider {
   };
 }
 
-const shapes = new WeakMap<ServedKind, ObjectDeclType>();
+const declTypes = new WeakMap<ServedKind, ObjectDeclType>();
 
 /** Sizes only matter for cost estimates, which are not made here. */
 const UNSIZED = { maxElements: 0, minSize: 0 };
@@ -239,17 +239,17 @@ const SCALARS: Readonly<Partial<Record<ScalarType, SimpleType>>> = {
 
 const UNTYPED_OBJECTS: ReadonlySet<string> = new Set(['runtime.RawExtension', 'v1.FieldsV1']);
 
-function kindShape(served: ServedKind): ObjectDeclType {
-  let shape = shapes.get(served);
-  if (shape === undefined) {
-    shape = readKind(served);
-    shapes.set(served, shape);
+function declTypeOfKind(served: ServedKind): ObjectDeclType {
+  let declType = declTypes.get(served);
+  if (declType === undefined) {
+    declType = readKind(served);
+    declTypes.set(served, declType);
   }
-  return shape;
+  return declType;
 }
 
 function readKind({ kind, schema, dialect }: ServedKind): ObjectDeclType {
-  const whole = objectShape(schema, []);
+  const whole = objectDeclType(schema, []);
   const given = kind.custom && declTypeOf(schemaView(kind.custom.publishedSchema, dialect), true);
   if (given?.kind !== 'object') return whole;
   // CRD schemas say little about metadata; the published schema has all of it.
@@ -266,28 +266,28 @@ function object(fields: ReadonlyMap<string, DeclType>): ObjectDeclType {
 }
 
 /** `outer`: the enclosing types. A recursive type becomes an object without fields. */
-function objectShape(node: ObjectNode, outer: readonly ObjectNode[]): ObjectDeclType {
+function objectDeclType(node: ObjectNode, outer: readonly ObjectNode[]): ObjectDeclType {
   const fields = new Map<string, DeclType>();
   if (outer.some(({ goName, fields: known }) => goName === node.goName && known === node.fields)) return object(fields);
   const inner = [...outer, node];
   for (const field of node.fields.values()) {
-    const shape = nodeShape(field.node, inner);
+    const declType = nodeDeclType(field.node, inner);
     const name = escapeName(field.name);
-    if (shape !== undefined && name !== undefined) fields.set(name, shape);
+    if (declType !== undefined && name !== undefined) fields.set(name, declType);
   }
   return object(fields);
 }
 
-function nodeShape(node: Structural, outer: readonly ObjectNode[]): DeclType | undefined {
+function nodeDeclType(node: Structural, outer: readonly ObjectNode[]): DeclType | undefined {
   switch (node.type) {
     case 'object':
-      return objectShape(node, outer);
+      return objectDeclType(node, outer);
     case 'map': {
-      const element = nodeShape(node.values, outer);
+      const element = nodeDeclType(node.values, outer);
       return element && { kind: 'map', element, ...UNSIZED };
     }
     case 'list': {
-      const element = nodeShape(node.items, outer);
+      const element = nodeDeclType(node.items, outer);
       return element && { kind: 'list', element, ...UNSIZED };
     }
     case 'scalar': {

@@ -113,7 +113,7 @@ describe('custom kinds', () => {
     group: 'x.io',
     kind: 'Widget',
     names: { ...Deployment.names, plural: 'widgets' },
-    custom: { published },
+    custom: { publishedSchema: published },
   };
   const widgets = serveKind(kind as unknown as Kind, kubernetesDialect);
   const check = (expression: string) => {
