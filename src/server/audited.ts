@@ -1,5 +1,5 @@
 /**
- * Requests of this process, written down. What comes over HTTP is written down there, where more is known of it.
+ * Audit of requests in process. The HTTP handler audits its own requests, because it knows more about them.
  */
 
 import { requestUri } from '../audit/event.js';
@@ -44,7 +44,7 @@ export function audited(
   return chain(answered, (response) => written(record, response));
 }
 
-/** The policy wants nothing of such a request. */
+/** For requests that the policy does not audit. */
 const NOTHING_IS_NOTED = Object.freeze({ annotate: () => undefined });
 
 function written(record: AuditRecord, response: ApiResponse): ApiResponse {
@@ -56,7 +56,7 @@ function written(record: AuditRecord, response: ApiResponse): ApiResponse {
   return { ...response, watch: untilClosed(response.watch, () => record.complete()) };
 }
 
-/** The same stream, and somebody who is told when it ends. */
+/** The stream, with a callback for its end. */
 function untilClosed(watch: WatchResponse['watch'], ended: () => void): WatchStream {
   const stream: WatchStream = {
     async next() {

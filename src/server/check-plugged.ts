@@ -1,5 +1,5 @@
 /**
- * What users plug into a cluster, looked at when it is made.
+ * Checks the user-provided parts of a cluster (plugins, audit log, controllers, webhooks, journal) when it is created.
  */
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { AuditLog } from '../audit/log.js';
@@ -9,13 +9,13 @@ import type { Journal } from '../storage/journal/types.js';
 export interface Plugged {
   readonly admission?: readonly AdmissionPlugin[] | undefined;
   readonly audit?: AuditLog | undefined;
-  /** A function, whatever it starts. */
+  /** A function; see `controllers()`. */
   readonly controllers?: unknown;
   readonly webhooks?: Webhooks | undefined;
   readonly journal?: Journal | undefined;
 }
 
-/** What is not what it should be would fail much later, or never. */
+/** Throws TypeError early; a wrong value would otherwise fail much later or be ignored. */
 export function checkPlugged({ admission = [], audit, controllers, webhooks, journal }: Plugged): void {
   if (!Array.isArray(admission)) throw new TypeError('orchplane: admission is a list of plugins');
   for (const plugin of admission as readonly (AdmissionPlugin | undefined)[]) {

@@ -1,5 +1,5 @@
 /**
- * Where a delete's options come from: its body when it has one, and then from nowhere else; else the query.
+ * The options of a delete: from the body if there is one, otherwise from the query.
  */
 import * as z from 'zod';
 import { type Dialect, OPTIONS_SCHEME, serviceGroup } from '../meta/dialect.js';
@@ -28,7 +28,7 @@ const schema = objectFromZod(
   }),
 );
 
-/** Throws a 500 without a reason for a body that cannot be read, as the reference server does. */
+/** Throws a 500 without a reason for a malformed body, as the reference server does. */
 export function deleteOptionsOf(request: ApiRequest, dialect: Dialect): RequestOptions {
   if (request.body === undefined) return request.options;
   const claimed = claimedBeforehand(request.body, errors.plain);
@@ -58,7 +58,7 @@ const KNOWN_OTHERS = [
   'UpdateOptions',
 ];
 
-/** Others of the same family are known, and no way leads from them to these; anything else is not known at all. */
+/** Other option kinds are registered but not convertible to DeleteOptions; all other types are not registered. */
 function checkType({ kind, apiVersion }: TypeMeta, dialect: Dialect): void {
   if (!kind || kind === 'DeleteOptions') return;
   if (KNOWN_OTHERS.includes(kind)) {

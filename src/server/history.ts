@@ -1,5 +1,5 @@
 /**
- * What happened to one object, as far as the store remembers: the answers of `cluster.history`.
+ * The kept changes of one object: the result of `cluster.history`.
  */
 
 import { isKind } from '../kinds/is-kind.js';
@@ -20,22 +20,22 @@ import { ConversionPending, toServed } from './versions.js';
 /** One change of an object. */
 export interface ChangeRecord<Object = ApiObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The version that the change made. */
+  /** The resourceVersion that the change created. */
   readonly resourceVersion: string;
   /** Milliseconds of the cluster's clock. */
   readonly time: number;
-  /** The object after the change; of a deletion what was deleted, at the version of the deletion. */
+  /** The object after the change; for a deletion, the deleted object with the resourceVersion of the deletion. */
   readonly object: Object;
   /** The object before it; absent for ADDED. */
   readonly previous?: Object;
-  /** Who wrote, as `managedFields` tell it; absent where they do not: nobody deletes by name, and some writes own nothing. */
+  /** The field manager of the write, derived from managedFields; absent for deletions and writes that own no field. */
   readonly manager?: string;
   readonly operation?: 'Apply' | 'Update';
-  /** The path below the object through which it was written: `status`, `scale`. */
+  /** The subresource that was written: `status`, `scale`. */
   readonly subresource?: string;
 }
 
-/** An object that was read, or as much of it as says which one it is. */
+/** An object that was read, or the part of it that identifies it. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -43,7 +43,7 @@ export interface ObjectReference {
 }
 
 export interface HistoryOptions {
-  /** Absent: the namespace of the cluster's own client. Only for kinds that are in namespaces. */
+  /** Absent: the namespace of the cluster's own client. Only for namespaced kinds. */
   readonly namespace?: string | undefined;
 }
 
@@ -51,11 +51,11 @@ export interface HistoryPlace {
   readonly store: Store;
   readonly registry: Registry;
   readonly dialect: Dialect;
-  /** Where objects are when nobody says. */
+  /** The default namespace. */
   readonly namespace: string;
 }
 
-/** Every change of one object that is remembered, oldest first. Throws TypeError on misuse, NotFound for unknown kinds. */
+/** All kept changes of one object, oldest first. Throws TypeError on misuse, NotFound for kinds that are not served. */
 export function historyOf(
   place: HistoryPlace,
   what: Kind | ObjectReference,
@@ -126,8 +126,8 @@ function recordOf(served: ServedKind, entry: LogEntry): ChangeRecord {
 }
 
 /**
- * In the version that was asked for. Objects of custom kinds are shown as they were stored where that is their version:
- * the definition of today says nothing about what was. So they are where a conversion would have to be waited for.
+ * Converts to the requested version. A custom resource that is stored in that version, or whose conversion would be
+ * asynchronous, is returned as it was stored: the current CRD does not describe past states.
  */
 function shownAs(served: ServedKind, stored: ApiObject): ApiObject {
   if (served.kind.custom !== undefined && stored.apiVersion === served.apiVersion) return stored;
@@ -139,7 +139,7 @@ function shownAs(served: ServedKind, stored: ApiObject): ApiObject {
   }
 }
 
-/** Whose entry says more than before. One that says less has lost fields to the writer, or has let go of them itself. */
+/** The manager whose entry gained fields. An entry that lost fields belongs to another manager than the writer. */
 function writerOf(object: ApiObject, previous: ApiObject | undefined): Manager | undefined {
   const before = storedManagers(previous?.metadata.managedFields);
   const changed: Manager[] = [];

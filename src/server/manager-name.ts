@@ -1,5 +1,5 @@
 /**
- * What managers of fields may be called, and what a request that names none is called. spec: fieldManager
+ * Names of field managers: validation, and the default for requests without one. spec: fieldManager
  */
 import type { FieldError } from '../meta/field-error.js';
 import { invalid, tooLong } from '../meta/field-error.js';
@@ -9,16 +9,16 @@ import { isPrintable, quote, verbatim } from '../text/go/go-text.js';
 
 const MAX_BYTES = 128;
 
-/** Requests of this process that do not say who they are. */
+/** The manager of requests in process that name none. */
 const IN_PROCESS = 'orchplane';
 
-/** Who the fields belong to that a request sets. */
+/** The field manager of a request. */
 export function managerOf({ options, userAgent }: ApiRequest): string {
   if (options.fieldManager) return options.fieldManager;
   return (userAgent === undefined ? IN_PROCESS : programOf(userAgent)) || 'unknown';
 }
 
-/** The program that a User-Agent begins with, as far as it can be printed and fits. */
+/** The first part of a User-Agent, cut to printable characters and the maximum length. */
 function programOf(userAgent: string): string {
   const end = userAgent.indexOf('/');
   const program = end < 0 ? userAgent : userAgent.slice(0, end);
@@ -33,11 +33,11 @@ function programOf(userAgent: string): string {
   return name;
 }
 
-/** Names that were judged and found good: every write names its managers, and they are few. */
+/** Names that have been validated: every write validates its managers, and there are few names. */
 const good = new Set<string>();
 const MAX_GOOD = 1_000;
 
-/** Known to be good, or no name at all. */
+/** True for a validated name or an absent one. */
 export function isGoodManager(manager: string | undefined): boolean {
   return !manager || good.has(manager);
 }
@@ -57,7 +57,7 @@ const NONE: readonly FieldError[] = Object.freeze([]);
 function judge(manager: string, field: string): FieldError[] {
   const problems: FieldError[] = [];
   if (byteLength(manager) > MAX_BYTES) problems.push(tooLong(field, MAX_BYTES));
-  // Every error shows the whole text, so it is quoted once, and a hostile one does not get an error per character.
+  // Every error contains the whole name, so it is quoted once, and a long hostile name gets one error per rule only.
   const shown = verbatim(quote(manager));
   let position = 0;
   for (const character of manager) {

@@ -1,10 +1,10 @@
 /**
- * The version that `cluster.at` was given: is it one that can be gone back to?
+ * Checks the argument of `cluster.at`.
  */
 import { errors } from '../meta/errors.js';
 import type { Store } from '../storage/store.js';
 
-/** Throws TypeError for what is no version, RangeError for one that is yet to come, Expired for one that is forgotten. */
+/** Throws TypeError for a malformed version, RangeError for a future one, Expired for one that is no longer kept. */
 export function pastRevision(store: Store, resourceVersion: unknown): number {
   if (typeof resourceVersion !== 'string' || !/^[1-9]\d*$/.test(resourceVersion)) {
     const got = typeof resourceVersion === 'string' ? JSON.stringify(resourceVersion) : String(resourceVersion);

@@ -1,6 +1,6 @@
 /**
- * Types that the reference server can read although nothing is served as them: lists, options, and versions that went
- * away and may still be stored somewhere. A body of such a type is understood, and refused for what it is.
+ * Types that are registered in the reference server's scheme but not served: lists, options, and removed versions. A body
+ * of such a type is recognized and rejected with a specific message.
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import { API_SERVICE_SCHEME, COMMON_SCHEME, DEFINITION_SCHEME, type Dialect, serviceGroup } from '../meta/dialect.js';
@@ -10,13 +10,13 @@ import type { Registry } from '../registry/registry.js';
 export interface RegisteredType {
   /** `v1.ConfigMapList`. */
   readonly goType: string;
-  /** Whose objects it holds, where it is an object itself. */
+  /** The group and kind of its objects, if it is an object itself. */
   readonly groupKind?: ServedKind['groupKind'];
 }
 
 /**
- * Who reads objects of a group: definitions and API services are the affair of servers of their own, which know no
- * types but theirs and those that every server has.
+ * The scheme that decodes objects of a group. CRDs and API services have separate servers in the reference server, whose
+ * schemes contain only their own types and the common ones.
  */
 export function schemeOf(group: string, dialect: Dialect): string {
   if (group === dialect.group(serviceGroup('apiextensions'))) return DEFINITION_SCHEME;
@@ -28,7 +28,7 @@ interface Reader {
   readonly served: ServedKind;
 }
 
-/** What the server knows such a type as; undefined for one that it does not know. */
+/** The registered type of a gvk; undefined if there is none. */
 export function registeredType(gvk: GroupVersionKind, { registry, served }: Reader): RegisteredType | undefined {
   const { group, version, kind } = gvk;
   const { dialect } = served;
@@ -47,7 +47,7 @@ export function registeredType(gvk: GroupVersionKind, { registry, served }: Read
   return isList ? { goType } : undefined;
 }
 
-/** Whether who reads the one can read the other. */
+/** Whether one scheme contains both types. */
 export function isReadTogether({ group, version, kind }: GroupVersionKind, { gvk, dialect }: ServedKind): boolean {
   if (schemeOf(group, dialect) === schemeOf(gvk.group, dialect)) return true;
   return group === '' && version === 'v1' && (IN_EVERY_VERSION.has(kind) || UNVERSIONED.has(kind));
@@ -98,7 +98,7 @@ const REVIEWS = [
 ];
 const STORAGE = ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment'];
 
-/** By group and version: kinds that were served once, or are only ever sent to another object or by the server. */
+/** By group and version: kinds that were served in earlier releases, or occur only as bodies of subresources or responses. */
 const UNSERVED: readonly (readonly [group: string, version: string, kinds: readonly string[], groupNow?: string])[] = [
   [serviceGroup('admissionregistration'), 'v1beta1', HOOKS],
   [serviceGroup('admission'), 'v1', ['AdmissionReview']],
@@ -144,7 +144,7 @@ const UNSERVED: readonly (readonly [group: string, version: string, kinds: reado
 
 const tables = new WeakMap<Dialect, ReadonlyMap<string, ReadonlyMap<string, string>>>();
 
-/** By version and kind: the group in which objects of the kind live. */
+/** By version and kind: the current group of the kind. */
 function unservedTypes(dialect: Dialect): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const known = tables.get(dialect);
   if (known !== undefined) return known;

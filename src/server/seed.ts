@@ -1,5 +1,5 @@
 /**
- * What is there before anybody has asked for anything: the default namespaces, and what kinds bring along.
+ * The objects of a new cluster: the default namespaces and the initial objects of kinds.
  */
 import type { InitialManager, InitialObject } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -16,28 +16,28 @@ import type { ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
 import { withRevision } from './versions.js';
 
-/** They exist from the start, under these names in both dialects. */
+/** The same names in both dialects. */
 export const DEFAULT_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 export function seedNamespaces(context: ServerContext): void {
   const resource = { group: '', version: 'v1', resource: 'namespaces' };
   for (const name of DEFAULT_NAMESPACES) {
     if (context.store.get({ resource: 'namespaces', namespace: '', name }) !== undefined) continue;
-    // Without plugins nothing has to be waited for.
+    // Synchronous, because the context has no plugins.
     const options = { fieldManager: SERVER_MANAGER };
     void dispatch(context, { verb: 'create', resource, options, body: valueBody({ metadata: { name } }) });
   }
 }
 
-/** Many clusters begin in the same second, with the same objects; those that are the same in both are shared. */
+/** Clusters that are created within the same second share equal initial objects. */
 const lastSeeded = new WeakMap<InitialObject, ApiObject>();
 
 type SeedPlace = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry'>;
 
-/** What kinds bring along. It is there at the version of the last default namespace, as if written with it. */
+/** Stores the initial objects of kinds, at the revision of the last default namespace. */
 export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[]): void {
   const { store, dialect, clock } = place;
-  // Where a history goes on, what is new in it is an event.
+  // In a cluster that resumes from a journal, a new initial object is a write with an event.
   const put = (key: ObjectKey, object: ApiObject): void => {
     if (store.journal === undefined) store.seed(key, object);
     else store.commit({ type: 'create', key, seal: (version) => withRevision(object, version) });
@@ -66,7 +66,7 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
       const filledIn = {
         name,
         ...(namespace === undefined ? {} : { namespace }),
-        // Not from the cluster's own source: what users see of that should not change with what kinds bring along.
+        // Not from the cluster's ids: the ids that users see must not depend on the initial objects.
         uid: uidFromText(`${storage}/${namespace === undefined ? '' : `${namespace}/`}${name}`),
         resourceVersion,
         ...(generation === undefined ? {} : { generation }),
@@ -89,7 +89,7 @@ function servedVersions(kinds: readonly ServedKind[]): readonly GroupVersion[] {
   return [...versions.values()];
 }
 
-/** The version in which the server wrote what is stored in `form`: the best that the release has, where it lacks that. */
+/** The version in which the server owns the fields of initial objects: the storage version, or the best served one. */
 function versionWritten(form: ServedKind, { registry }: SeedPlace): ServedKind {
   const served = registry.versionsOf(form);
   if (served.some(({ kind }) => kind === form.kind)) return form;

@@ -1,6 +1,6 @@
 /**
- * Which objects of a collection a request is about: selectors parsed, checked against what the kind offers, and
- * turned into a key range and one compiled test.
+ * Selectors of a request: parsed, checked against the selectable fields of the kind, and compiled into a key range and
+ * one predicate.
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -17,15 +17,15 @@ import { ConversionPending, differsFromStored, toServed } from './versions.js';
 
 export interface Selection {
   readonly range: Range;
-  /** Absent when every object of the range is meant. */
+  /** Absent when every object of the range is selected. */
   readonly matches?: (object: ApiObject) => boolean;
-  /** False when no object can be meant at all. */
+  /** False when no object can match. */
   readonly possible: boolean;
 }
 
 /**
- * Throws 400 for a selector that cannot be read or names a field the kind does not offer. With `whileStoring` the test is
- * run in the moment of a write, where nothing can be waited for and nothing may fail.
+ * Throws 400 for a malformed selector or an unsupported field. With `whileStoring` the predicate runs during a commit, where
+ * it must neither wait nor fail.
  */
 export function selectionOf(request: ApiRequest, served: ServedKind, whileStoring = false): Selection {
   const { labelSelector = '', fieldSelector = '' } = request.options;
@@ -41,14 +41,14 @@ export function selectionOf(request: ApiRequest, served: ServedKind, whileStorin
     const matches =
       byLabel === undefined ? byField : byField === undefined ? byLabel : (o: ApiObject) => byLabel(o) && byField(o);
     if (matches === undefined) return narrow(scope, fields, served);
-    // What is selected by is a field of the version that was asked for.
+    // Selectors refer to fields of the requested version.
     const show = whileStoring ? presentIfPossible : toServed;
     const inVersion = differsFromStored(served) ? (stored: ApiObject) => matches(show(served, stored)) : matches;
     return { ...narrow(scope, fields, served), matches: inVersion };
   });
 }
 
-/** As it is stored where its conversion has to be waited for, or fails: the names in most selectors are the same there. */
+/** The stored object if its conversion is asynchronous or fails: most selectable fields are the same in all versions. */
 function presentIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
   try {
     return toServed(served, stored);
@@ -58,7 +58,7 @@ function presentIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
   }
 }
 
-/** Runs a parser of selectors and turns its complaint into a 400. */
+/** Runs a selector parser and turns its error into a 400. */
 function worded<Result>(parse: () => Result): Result {
   try {
     return parse();
@@ -72,7 +72,7 @@ function checkFieldLabels(fields: FieldSelector, served: ServedKind): void {
   const { selectableFields, unknownFieldLabel } = served.kind.strategy.read;
   for (const { field } of fields.terms) {
     if (field === 'metadata.name' || Object.hasOwn(selectableFields, field)) continue;
-    // Kinds with fields of their own know whether they have a namespace; the others never ask.
+    // Kinds with their own selectable fields reject the namespace if they are cluster-scoped; others accept it always.
     if (field === 'metadata.namespace' && (served.namespaced || unknownFieldLabel === undefined)) continue;
     throw errors.badRequest(
       unknownFieldLabel?.(field, served.dialect) ??
@@ -91,7 +91,7 @@ function fieldTest(fields: FieldSelector, served: ServedKind): (object: ApiObjec
     });
 }
 
-/** A pinned name or namespace makes the range smaller, so that less is scanned and fewer events are looked at. */
+/** An exact name or namespace narrows the key range, so that less is scanned and fewer events are tested. */
 function narrow(scope: Range, fields: FieldSelector, served: ServedKind): { range: Range; possible: boolean } {
   const pinnedNamespace = served.namespaced ? requiresExactMatch(fields, 'metadata.namespace') : undefined;
   const name = requiresExactMatch(fields, 'metadata.name');

@@ -1,6 +1,6 @@
 /**
- * Strict mode: what the library does not model fails, or is told of once, with a pointer to where the documentation says
- * more. What is refused and why stands in `strict-rules.ts`.
+ * Strict mode: requests that depend on behaviour that the library does not model fail, or cause one warning, with a
+ * reference to the documentation. The rules are in `strict-rules.ts`.
  */
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/types.js';
 import type { Release } from '../kinds/lifecycle.js';
@@ -25,14 +25,14 @@ import {
 } from './strict-rules.js';
 import { connectionOf } from './subresource.js';
 
-/** What a cluster that can be strict is given; others do not carry it. */
+/** Passed to clusters that support strict mode; `orchplane/core` leaves it out. */
 export interface StrictMode {
   check(about: { readonly release: Release }): void;
   admission(setting: StrictSetting, warn: (warning: string) => void): AdmissionPlugin;
   respond(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse>;
 }
 
-/** Throws TypeError where what a cluster is to be cannot be had. */
+/** Throws TypeError for options that strict mode does not support. */
 function checkStrict({ release }: { readonly release: Release }): void {
   if (release === REFERENCE_RELEASE) return;
   throw new TypeError(
@@ -40,7 +40,7 @@ function checkStrict({ release }: { readonly release: Release }): void {
   );
 }
 
-/** Looks at every object that is about to be written. */
+/** Checks every object that is about to be written. */
 function strictAdmission(setting: StrictSetting, warn: (warning: string) => void): AdmissionPlugin {
   const told = new Set<StrictRule>();
   const rulesFor = new WeakMap<ServedKind, readonly StrictRule[]>();
@@ -71,26 +71,26 @@ function strictAdmission(setting: StrictSetting, warn: (warning: string) => void
   };
 }
 
-/** Whole objects only: what is below them says nothing new. */
+/** The object to check; subresource writes contain nothing new. */
 function judged({ operation, subresource, object, oldObject }: AdmissionRequest): ApiObject | undefined {
   if (subresource !== '' || operation === 'CONNECT') return undefined;
   return operation === 'DELETE' ? oldObject : object;
 }
 
-/** Answers a request as `dispatch` does, but for what cannot be answered truly. */
+/** As `dispatch`, except for requests whose real result the library cannot know. */
 function strictly(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
   const served = context.registry.byResource(request.resource);
   if (served === undefined) return dispatch(context, request);
   if (connectionOf(served, request.subresource) !== undefined) return lineOf(context, request, served);
   const lookup = STRICT_LOOKUPS[nameOf(served)];
   if (lookup === undefined) return dispatch(context, request);
-  // Who may not ask is told that, and no more.
+  // A denied user learns nothing else.
   return chain(dispatch(context, request), () => {
     throw notModelled(lookup);
   });
 }
 
-/** What the server itself would refuse is refused in its words: no such pod, a pod without a node. */
+/** Requests that the reference server rejects itself (no such pod, no node) get its error. */
 function lineOf(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
   const what = `${qualifiedResource(served.gvr)}/${request.subresource ?? ''} is not modelled`;
   const refusal = notModelled({ what, anchor: STRICT_LINES.anchor });
@@ -106,12 +106,12 @@ function lineOf(context: ServerContext, request: ApiRequest, served: ServedKind)
   });
 }
 
-/** No reason of the API fits: a server does not have that trouble. */
+/** Code 501 without a reason, because no reason of the API fits. */
 function notModelled({ what, anchor }: Pick<StrictRule, 'what' | 'anchor'>): StatusError {
   return failure({ code: 501, message: `${what} (${pointer(anchor)})` });
 }
 
-/** As the rules spell it. */
+/** The kind's name as in the rules. */
 function nameOf({ kind: { group, kind } }: ServedKind): string {
   return group === '' ? kind : `${group}/${kind}`;
 }

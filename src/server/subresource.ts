@@ -1,5 +1,5 @@
 /**
- * What stands below an object under a name.
+ * Finds the subresources of a kind by name.
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -11,7 +11,7 @@ export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | u
   return name === undefined ? undefined : own(served.kind.subresources, name);
 }
 
-/** The line that begins at an object under a name. */
+/** A connect subresource by name. */
 export function connectionOf(
   served: Pick<ServedKind, 'kind'>,
   name: string | undefined,
@@ -20,7 +20,7 @@ export function connectionOf(
   return name === undefined || connections === undefined ? undefined : own(connections, name);
 }
 
-/** The subresource as a part of the object itself; views and actions have handlers of their own. */
+/** A subresource that is a part of the object; views and actions have their own handlers. */
 export function partOf(served: ServedKind, name: string | undefined): SubresourceStrategy | undefined {
   const subresource = subresourceOf(served, name);
   if (subresource === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What a caller in this process is told about a kind that is not served: which one, and what to do.
+ * The error for clients in process that use a kind which is not served: it names the kind and the remedy.
  */
 import { failure, type StatusError } from '../meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from '../meta/gvk.js';

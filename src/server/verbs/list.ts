@@ -49,15 +49,15 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
       ...(limit === undefined ? {} : { limit }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
     };
-    // Also a read that can find nothing is a read of a version, which may be gone.
+    // A list that cannot match anything still fails if its revision is compacted.
     const page = readPage(context, selection.possible ? query : { ...query, matches: () => false }, plan);
     return listObject(page, { context, served, request, plan });
   });
 }
 
-/** How a read relates to versions. */
+/** The revision that a list reads. */
 interface ReadPlan {
-  /** Exactly this revision; absent: the present. */
+  /** Exactly this revision; absent: the current one. */
   readonly at?: number;
   /** Wait until the store has reached this one. */
   readonly notOlderThan?: number;
@@ -70,7 +70,7 @@ function planRead(options: RequestOptions, context: ServerContext, { kind }: Ser
   if (options.continue) return planContinue(options, context, limit);
   const revision = optionRevision(options.resourceVersion);
   if (!options.resourceVersion) return limit;
-  // "Any version": everything is at hand, so the limit is ignored as the reference server's cache does.
+  // resourceVersion=0: the reference server's watch cache ignores the limit.
   if (revision === 0) return kind.strategy.read.uncached ? limit : {};
   const exact = options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit);
   if (!exact) return { ...limit, notOlderThan: revision };
@@ -148,7 +148,7 @@ function listObject(page: ListPage, parts: ListParts): ApiList {
   });
 }
 
-/** The token for what follows; the state it speaks of is kept as long as the token lives. */
+/** The continue token for the next page; its revision stays readable while the token is valid. */
 function nextPage(
   page: ListPage,
   lastKey: string,
@@ -165,7 +165,7 @@ function nextPage(
   };
 }
 
-/** Tokens name keys relative to the collection that was listed. */
+/** Keys in tokens are relative to the listed collection. */
 function relativeKey(key: string, served: ServedKind, request: ApiRequest): string {
   return served.namespaced && request.namespace ? key.slice(request.namespace.length + 1) : key;
 }

@@ -1,8 +1,8 @@
 /**
- * patch: a change to the live object, in one of the patch languages. spec: patch
+ * patch: JSON patch, merge patch, strategic merge patch and apply. spec: patch
  *
- * The patch is applied inside the update, to whatever is live at that moment; a patch that does not mention a version
- * never conflicts.
+ * The patch is applied within the update, to the current live object, so a patch without a resourceVersion never
+ * conflicts.
  */
 import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -46,7 +46,7 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
   return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, write.warnings));
 }
 
-/** An apply is no patch of what is there: the object need not exist. */
+/** Server-side apply; creates the object if it does not exist. */
 function applyConfiguration(options: WriteOptions, write: WriteOperation): MaybePromise<WriteResult> {
   const { request, served } = write;
   const name = request.name ?? '';
@@ -73,7 +73,7 @@ function applyConfiguration(options: WriteOptions, write: WriteOperation): Maybe
   );
 }
 
-/** What an apply makes of the live object, with its managers. The body is read when there is something to apply it to. */
+/** The object after an apply, with its managedFields. The body is parsed on the first call. */
 export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
   let intent: Intent | undefined;
   return (live) => {
@@ -87,7 +87,7 @@ function applyPatch(patchType: DocumentPatch, options: WriteOptions, write: Writ
   const { request, served } = write;
   const name = request.name ?? '';
   const subresource = partOf(served, request.subresource);
-  // An absent object is reported before a patch that could not be read.
+  // NotFound comes before errors in the patch.
   requireLive(write);
   const change = readPatch(request, patchType, { options, write });
   return updateObject(
@@ -104,7 +104,7 @@ function applyPatch(patchType: DocumentPatch, options: WriteOptions, write: Writ
   );
 }
 
-/** Users' own kinds know no strategic merge, nor do their views. Throws 415. */
+/** Kinds that are documents, and their views, do not support strategic merge patch. Throws 415. */
 export function requirePatchType(patchType: PatchType, served: ServedKind): void {
   if (patchType !== 'strategic' || served.kind.representation === 'struct') return;
   throw errors.unsupportedMediaType(
@@ -115,10 +115,10 @@ export function requirePatchType(patchType: PatchType, served: ServedKind): void
 const DOCUMENT_PATCHES =
   'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor';
 
-/** Patches that change what is there. */
+/** Patch types that change an existing document. */
 export type DocumentPatch = Exclude<PatchType, 'apply'>;
 
-/** What a patch makes of the live object. */
+/** Applies a patch to the live object. */
 type Change = (live: ApiObject) => DraftObject;
 
 interface About {
@@ -126,7 +126,7 @@ interface About {
   readonly write: WriteOperation;
 }
 
-/** The patch as a function of the live object. Throws when it cannot be one. */
+/** Parses a patch. Throws 400 if it is malformed. */
 export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: About): Change {
   const { options, write } = about;
   switch (patchType) {
@@ -168,11 +168,11 @@ function asRecord(object: ApiObject): Readonly<Record<string, unknown>> {
   return object as unknown as Record<string, unknown>;
 }
 
-/** What unreadable patches begin with, unless the client asked not to be told, or the patch is a strategic one. */
+/** Prefix of errors about malformed patches, except for strategic ones and with fieldValidation=Ignore. */
 const DECODING = 'error decoding patch: ';
 
 function readDocument(request: ApiRequest, { options, write }: About): ParsedBody {
-  // The patch may be applied again after a wait; what its sender does with it meanwhile is no part of it.
+  // Copied if the patch may be applied again later, because the caller may change its object meanwhile.
   const isKept = mayRace(write) || request.audit !== undefined;
   const body = (isKept ? request.body?.detach?.() : undefined) ?? request.body;
   try {
@@ -195,13 +195,13 @@ function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions
 }
 
 /**
- * The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. What no
- * operation opened still has the keys that the patch repeats. `findings` are those of the patch itself.
+ * Decodes the patched document; 422 if it is no longer an object of the kind. `findings` are warnings about the patch
+ * itself, such as duplicate keys.
  */
 function patched({ live, apply }: Patching, findings: readonly string[], { options, write }: About): DraftObject {
   const { fieldValidation } = options;
   const document = apply(live);
-  // The reference server has custom objects as documents whose keys are sorted, and patches their text.
+  // The reference server patches the JSON text of a custom resource, whose keys are sorted.
   const shown = () => (write.served.kind.custom === undefined ? document : apply(inWireOrder(live)));
   const print = () => printPatched(shown());
   const refuse = (why: string) => invalidPatch(print(), why);
@@ -214,8 +214,8 @@ interface Patching {
 }
 
 /**
- * The same for a strategic merge, which has another decoder: it speaks about the patch, not about the result, and about
- * the fields of both at once. What the result says it is counts for nothing.
+ * The same for a strategic merge patch. Its decoder reports errors about the patch instead of the result, and ignores
+ * apiVersion and kind of the result.
  */
 function strategicallyPatched(result: MergedLive, repeated: readonly string[], about: About): DraftObject {
   const { options, write } = about;
@@ -255,14 +255,14 @@ function restoreOrRefuse(
 ): Restored {
   const { served, server } = write;
   try {
-    // What stood there is as it should be, unless it may have come with a state that nobody judged.
+    // Values from the live object are valid, unless it was loaded without validation.
     return restore(served.schema, merged.document, server.store.holdsStrangers ? undefined : live);
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error;
   }
 }
 
-/** The reference server names neither kind nor object here. */
+/** The reference server's message contains neither kind nor name. */
 function invalidPatch(document: string, why: string): StatusError {
   const problem = invalid('patch', document, why);
   return failure({

@@ -1,5 +1,5 @@
 /**
- * update: PUT of a whole object, to its own address or to a subresource.
+ * update: PUT of a whole object, to the main endpoint or to a subresource.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { DraftObject } from '../../meta/object.js';
@@ -33,7 +33,7 @@ export function update(context: ServerContext, request: ApiRequest, served: Serv
   return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, write.warnings));
 }
 
-/** What stands beside a status is not changed by it, so that it may be read as it is stored. */
+/** A status write does not change most metadata, so the decoder can reuse the stored metadata. */
 function liveMetadata({ store }: ServerContext, request: ApiRequest, served: ServedKind): object | undefined {
   if (request.subresource !== 'status' || served.storageKind !== undefined) return undefined;
   const { namespace = '', name = '' } = request;
@@ -45,7 +45,7 @@ function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<Wr
   const name = request.name ?? '';
   served.kind.strategy.decode.defaults?.(draft, write.context);
   request.audit?.requestObject?.(draft);
-  // Whose object it is comes before whether there is one.
+  // A namespace mismatch is reported before NotFound.
   ensureNamespaceMatches(draft.metadata, write);
   ensureNameMatches(draft.metadata, name);
   dropRepeatedOwners(draft.metadata, 'as sent', write.warnings);
@@ -62,7 +62,7 @@ function replaceWith(draft: DraftObject, write: WriteOperation): MaybePromise<Wr
   );
 }
 
-/** The first attempt may have the decoded body itself; one that follows a lost race needs a clean one. */
+/** The first attempt uses the decoded body itself; later attempts get a copy. */
 function freshDrafts(decoded: DraftObject): () => DraftObject {
   const spare = copyJson(decoded);
   let used = false;

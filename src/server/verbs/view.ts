@@ -1,6 +1,6 @@
 /**
- * get, update and patch of a view: another object that shows a part of this one, such as its scale. A changed view
- * becomes an update of the object below it, by that object's rules.
+ * get, update and patch of a view subresource such as `scale`. An update of the view becomes an update of the object, by
+ * the rules of its kind.
  */
 import type { Kind } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
@@ -35,7 +35,7 @@ import { applicationOf, readPatch, requirePatchType } from './patch.js';
 
 interface ViewCall {
   readonly view: SubresourceView;
-  /** The kind of what is shown, in the cluster's names. */
+  /** The kind of the view. */
   readonly shown: ServedKind;
   readonly write: WriteOperation;
 }
@@ -62,7 +62,7 @@ export function onView(
         ensureNamespaceMatches(body.draft.metadata, write);
         ensureNameMatches(body.draft.metadata, request.name ?? '');
       });
-      // Whom the document names is for the store to compare.
+      // The uid is a precondition.
       const { uid } = body.draft.metadata;
       return writeView(
         { view, shown, write },
@@ -78,7 +78,7 @@ export function onView(
       const write = startWrite(context, request, { served, dryRun: options.dryRun });
       const call: ViewCall = { view, shown, write };
       requireLive(write);
-      // The patch speaks of the view, not of what is below.
+      // The patch applies to the view.
       const about = { options, write: { ...write, served: shown } };
       if (patchType === 'apply') return writeView(call, applicationOf(request, about));
       return writeView(call, owned(shown, write, readPatch(request, patchType, about)));
@@ -94,7 +94,7 @@ export function onView(
   }
 }
 
-/** The address of a custom kind reads documents of any type, and then cannot make a Scale of them. */
+/** The scale endpoint of a custom resource decodes any type and then fails to convert it to a Scale. */
 function requireScale({ body }: ApiRequest, shown: ServedKind): void {
   const value = body === undefined ? undefined : readable(body);
   if (!isRecord(value)) return;
@@ -103,7 +103,7 @@ function requireScale({ body }: ApiRequest, shown: ServedKind): void {
   throw errors.badRequest(`no kind is registered for the type v1.Scale in scheme ${quote(CUSTOM_SCHEME)}`);
 }
 
-/** What cannot be read is reported by whoever reads it in earnest. */
+/** Undefined for a malformed body: the decoder reports it. */
 function readable(body: RequestBody): unknown {
   try {
     return body.read().value;
@@ -124,10 +124,10 @@ function show(live: ApiObject, { view, shown, write }: ViewCall, purpose: 'show'
   return seal(shown.schema, typed, live.metadata.resourceVersion);
 }
 
-/** What a live view becomes, and who manages it then. */
+/** Applies an update to the current view, managedFields included. */
 type Change = (shown: ApiObject) => DraftObject;
 
-/** A change that says nothing about managers: what it changes belongs to who asked for it. */
+/** Adds ownership: the fields that the change modifies belong to the writer. */
 function owned(shown: ServedKind, write: WriteOperation, change: Change): Change {
   return (before) => {
     const draft = change(before);
@@ -168,15 +168,15 @@ function writeView(
   return chain(warned(write.warnings, update), ({ object }) => answer(200, show(object, call), write.warnings));
 }
 
-/** The object as the changed view wants it. */
+/** The object after the update of its view. */
 function below(viewed: DraftObject, live: ApiObject, { view, shown, write }: ViewCall): DraftObject {
   const asObject = viewed as unknown as ApiObject;
   const isCustom = write.served.kind.representation === 'document';
-  // What a custom kind is scaled to is judged by its definition, with everything else.
+  // The CRD's schema validates the replicas of a custom resource together with the object.
   const problems = isCustom ? [] : problemsOf(asObject, shown, write);
   if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
   const { uid, resourceVersion } = viewed.metadata;
-  // A patch of a custom kind's scale may say what it likes: nobody compares.
+  // The reference server does not check the uid in a patch of a custom resource's scale.
   const why = isCustom ? undefined : failedPrecondition({ uid: uid || undefined }, live.metadata);
   if (why !== undefined) throw errors.conflict(addressOf(write), live.metadata.name, why);
   const draft = copyJson(live) as unknown as DraftObject;
@@ -191,12 +191,12 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, write }: Vie
   return draft;
 }
 
-/** The metadata of a view goes nowhere, and has to be in order all the same. */
+/** The metadata of a view is validated although it is not stored. */
 function problemsOf(viewed: ApiObject, { kind }: ServedKind, { context }: WriteOperation): readonly FieldError[] {
   return [...metadataProblems(viewed, kind, OF_A_STRUCT), ...(kind.strategy.create.validate?.(viewed, context) ?? [])];
 }
 
-/** The view with those who manage it, as a write sees it; readers are not told. */
+/** The view with managedFields, for writes; reads do not include them. */
 function showManaged(live: ApiObject, call: ViewCall): ApiObject {
   const shown = show(live, call, 'change');
   const ownership = ownershipOf(live, call);
@@ -206,7 +206,7 @@ function showManaged(live: ApiObject, call: ViewCall): ApiObject {
   return deepFreeze({ ...shown, metadata }) as ApiObject;
 }
 
-/** Undefined for a view whose fields are not those of the object. */
+/** Undefined for a view without a replicas path. */
 function ownershipOf(live: ApiObject, { view, write }: ViewCall): ScaleOwnership | undefined {
   if (view.replicasPath === undefined) return undefined;
   return {
@@ -218,7 +218,7 @@ function ownershipOf(live: ApiObject, { view, write }: ViewCall): ScaleOwnership
 
 const servedViews = new WeakMap<Kind, Map<Dialect, ServedKind>>();
 
-/** Kinds that are never addressed themselves, in the cluster's names. */
+/** A ServedKind for a kind that has no endpoint of its own. */
 export function servedView(kind: Kind, dialect: Dialect): ServedKind {
   let byDialect = servedViews.get(kind);
   if (byDialect === undefined) {

@@ -1,5 +1,5 @@
 /**
- * Kinds whose objects are not stored: a review is answered, a component's state is looked up.
+ * Virtual kinds: reviews and ComponentStatus are computed, not stored.
  */
 import type { VirtualKind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
@@ -47,7 +47,7 @@ export function onVirtual(
     const { matches } = selectionOf(request, served);
     return chain(virtual.list(power), (drafts) => {
       const items = drafts.map(finish).filter((item) => matches?.(item) ?? true);
-      // What is looked up has no version.
+      // A computed list has no resourceVersion.
       const list = { kind: served.kind.names.listKind, apiVersion: served.apiVersion, metadata: {}, items };
       return answer(200, Object.freeze(list) as unknown as ApiList);
     });
@@ -77,15 +77,15 @@ function create(
   const answered = warned(write.warnings, () =>
     chain(admit('mutate', { operation: 'CREATE', object: draft }, write), () => {
       const body = redecodeMutated(draft, write);
-      // Those who only judge see a copy that they cannot change.
-      const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(admit('validate', { operation: 'CREATE', object: judged }, write), () =>
+      // Validating plugins get a frozen copy.
+      const frozen = deepFreeze(copyJson(body)) as unknown as ApiObject;
+      return chain(admit('validate', { operation: 'CREATE', object: frozen }, write), () =>
         answerTo(body, strategyContext(write, deleteObject)),
       );
     }),
   );
   return chain(answered, (result) => {
-    // What is done rather than shown is answered with a Status.
+    // Kinds that perform an action return a Status.
     const isStatus = result.kind === 'Status' && result.apiVersion === 'v1';
     const object = isStatus ? (deepFreeze(result) as unknown as Status) : finish(result);
     return answer(201, object, write.warnings);

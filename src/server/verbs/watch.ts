@@ -1,8 +1,8 @@
 /**
- * watch: the changes of a collection as they happen. spec: Watch, Streaming lists
+ * watch: a stream of the changes of a collection. spec: Watch, Streaming lists
  *
- * The stream is live when this returns. What goes wrong before it can start is an error of the request; what goes
- * wrong with its version or later is the last event of the stream.
+ * The stream is live when this function returns. Invalid options fail the request; an expired version and later failures
+ * are the last event of the stream.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, StatusError } from '../../meta/errors.js';
@@ -39,7 +39,7 @@ interface Start {
   readonly served: ServedKind;
   readonly selection: Selection;
   readonly options: WatchOptions;
-  /** 0: none was named. */
+  /** 0 if the request names none. */
   readonly revision: number;
 }
 
@@ -55,7 +55,7 @@ function wantedRevision(text: string): number {
   }
 }
 
-/** The state must be at least as new as asked. A version that does not come is told within the stream. */
+/** Waits for the requested version. If it does not arrive in time, the stream contains the error. */
 function waitForState(start: Start, text: string): MaybePromise<EventStream | undefined> {
   const { context, request, revision } = start;
   const waited = untilRevision(context, revision, { text, signal: request.signal });
@@ -70,13 +70,13 @@ function waitForState(start: Start, text: string): MaybePromise<EventStream | un
   );
 }
 
-/** Events after a version; none for what is there already. */
+/** Events after a version, without initial events. */
 function openAfter(start: Start): EventStream {
   const { context, revision } = start;
   return open(start, revision === 0 ? context.store.revision : revision, []);
 }
 
-/** What is there as synthetic events, then a mark, then what happens. */
+/** Initial ADDED events for existing objects, then the bookmark that ends them, then changes. */
 function openWithState(start: Start): EventStream {
   const { context, served, selection, options } = start;
   const { range, matches } = selection;
@@ -91,7 +91,7 @@ function added(object: ApiObject): ChangeEvent {
   return Object.freeze({ type: 'ADDED', object });
 }
 
-/** What every stream of a cluster shares. */
+/** Options that all streams of a cluster share. */
 function streamParts({ clock, bookmarks, watches, store }: ServerContext) {
   return { clock, bookmarks, running: watches, journal: store.journal };
 }
@@ -126,7 +126,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
   }
 }
 
-/** A stream with nothing but its own end in it. */
+/** A stream that contains only an error. */
 function failedStream(error: StatusError, { context, request }: Start): EventStream {
   const initial: WireEvent[] = [{ type: 'ERROR', object: error.status }];
   return new EventStream({ initial, ...streamParts(context), signal: request.signal });
@@ -138,14 +138,14 @@ function closedStream({ context, request }: Start): EventStream {
 
 const MIN_TIMEOUT_SECONDS = 1800;
 
-/** Without a wish, streams end at different times, so that clients do not all come back at once. */
+/** The default timeout is random, so that clients do not all reconnect at once. */
 function timeoutMs(options: WatchOptions, context: ServerContext): number {
   const seconds =
     options.timeoutSeconds > 0 ? options.timeoutSeconds : MIN_TIMEOUT_SECONDS * (1 + context.ids.random());
   return seconds * 1000;
 }
 
-/** A bookmark for the present, when there is anything new to say since the last one. */
+/** A bookmark for the current revision, if it is newer than the last one. */
 function bookmarks(start: Start, after: number): () => Bookmark | undefined {
   const { context, served } = start;
   let last = after;
@@ -158,7 +158,7 @@ function bookmarks(start: Start, after: number): () => Bookmark | undefined {
 }
 
 function bookmark(served: ServedKind, revision: number, annotations?: Readonly<Record<string, string>>): Bookmark {
-  // One of a custom kind is a document, and has what was put into it.
+  // The bookmark of a custom resource has no empty struct fields.
   if (served.kind.custom !== undefined) {
     const metadata = { ...(annotations === undefined ? {} : { annotations }), resourceVersion: String(revision) };
     return Object.freeze({ apiVersion: served.apiVersion, kind: served.gvk.kind, metadata: deepFreeze(metadata) });
@@ -177,7 +177,7 @@ function bookmark(served: ServedKind, revision: number, annotations?: Readonly<R
 
 const emptyBodies = new WeakMap<ServedKind, object>();
 
-/** A built-in kind's bookmark is an object of the kind in which nothing was filled in. */
+/** The bookmark of a built-in kind is an object with zero values. */
 function emptyBody(served: ServedKind): object {
   if (served.kind.representation !== 'struct') return {};
   let body = emptyBodies.get(served);
