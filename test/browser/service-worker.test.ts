@@ -1,4 +1,4 @@
-/** Which requests a service worker answers, and when it takes over, without a browser: its scope is a fake. */
+/** Which requests a service worker answers, and when it takes control, with a fake worker scope. */
 import { createCluster } from 'orchplane';
 import {
   createResponder,
@@ -13,7 +13,7 @@ import { root } from '../package/manifest.js';
 
 const ORIGIN = 'http://page.example';
 
-/** A worker's scope as far as `fire` sees it, and what a browser would do with it. */
+/** A fake worker scope, and what a browser would do with it. */
 class FakeWorker {
   readonly location = { origin: ORIGIN };
   readonly clients = { claim: async () => void this.calls.push('claim') };
@@ -62,8 +62,8 @@ async function codesOf(worker: FakeWorker, paths: readonly string[]): Promise<Re
   return Object.fromEntries(await Promise.all(codes));
 }
 
-describe('what is answered', () => {
-  test('at the root: the paths of the API, and no others', async () => {
+describe('the requests that a worker answers', () => {
+  test('at the root are the API paths only', async () => {
     const answered = [
       '/api',
       '/api/v1/pods?limit=1',
@@ -79,7 +79,7 @@ describe('what is answered', () => {
     });
   });
 
-  test('below a base: everything, as if it were at the root', async () => {
+  test('below a base are all paths, as if they were at the root', async () => {
     for (const base of ['/cluster', '/cluster/']) {
       expect(await codesOf(fired({ base }), ['/cluster', '/cluster/', '/cluster/api/v1/pods', '/cluster/x'])).toEqual({
         '/cluster': 200,
@@ -95,7 +95,7 @@ describe('what is answered', () => {
     }
   });
 
-  test('within a scope: only what is in it', async () => {
+  test('within a scope are only those of the scope', async () => {
     const paths = ['/apis/apps/v1/deployments', '/api/v1/pods', '/version'];
     expect(await codesOf(fired({ scope: '/apis' }), paths)).toEqual({
       '/apis/apps/v1/deployments': 200,
@@ -111,12 +111,12 @@ describe('what is answered', () => {
     });
   });
 
-  test('never what is meant for another origin', () => {
+  test('exclude those to another origin', () => {
     expect(fired().fetch('https://page.example/api/v1/pods')).toBeUndefined();
     expect(fired().fetch('http://elsewhere.example/api/v1/pods')).toBeUndefined();
   });
 
-  test('a body and a query arrive below a base', async () => {
+  test('keep body and query below a base', async () => {
     const worker = fired({ base: '/cluster/' });
     const made = await worker.fetch('/cluster/api/v1/namespaces/default/configmaps?fieldManager=page', {
       method: 'POST',
@@ -130,21 +130,21 @@ describe('what is answered', () => {
     });
   });
 
-  test('the options of a handler are passed on', async () => {
+  test('use the options of the handler', async () => {
     const worker = fired({ tokens: { secret: { user: 'alice', groups: ['system:masters'] } } });
     expect((await worker.fetch('/api/v1/pods'))?.status).toBe(403);
     expect((await worker.fetch('/api/v1/pods', { headers: { authorization: 'Bearer secret' } }))?.status).toBe(200);
   });
 });
 
-describe('when it takes over', () => {
-  test('at once', async () => {
+describe('taking control', () => {
+  test('happens at once by default', async () => {
     const worker = fired();
     await worker.start();
     expect(worker.calls).toEqual(['skipWaiting', 'claim']);
   });
 
-  test('by the rule of the browser, when told so', async () => {
+  test('follows the rules of the browser when claim is false', async () => {
     const worker = fired({ claim: false });
     await worker.start();
     expect(worker.calls).toEqual([]);
@@ -152,22 +152,22 @@ describe('when it takes over', () => {
   });
 });
 
-describe('what is refused', () => {
-  test.each(['', 'cluster', '/a/../b', '/a?b', '/ä', 'http://host/a'])('%j as a base or a scope', (path) => {
+describe('invalid use', () => {
+  test.each(['', 'cluster', '/a/../b', '/a?b', '/ä', 'http://host/a'])('rejects %j as a base or a scope', (path) => {
     expect(() => fired({ base: path })).toThrow(new TypeError(`orchplane: base is not a valid path: ${path}`));
     expect(() => fired({ scope: path })).toThrow(new TypeError(`orchplane: scope is not a valid path: ${path}`));
   });
 
-  test('to be a service worker elsewhere', () => {
+  test('rejects fire outside of a service worker', () => {
     expect(() => fire(createCluster())).toThrow('orchplane: fire works in a service worker');
   });
 
-  test('to guess an origin where there is none', () => {
+  test('rejects a missing origin', () => {
     expect(() => createResponder(createCluster())).toThrow('give the option origin');
   });
 });
 
-test('the scope that the compiler knows in a worker fits', () => {
+test('the ServiceWorkerGlobalScope type satisfies WorkerScope', () => {
   const file = `${root}test/browser/scope.ts`;
   const text = `
     import type { WorkerScope } from '../../src/service-worker/fire.js';

@@ -1,4 +1,4 @@
-/** Each verb: the request it makes, the answer it gives, the ways it fails. */
+/** The verbs of the client: requests, results and failures. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
 import { jsonPatch, mergePatch, strategicPatch } from '../../../src/client/patches.js';
@@ -18,33 +18,33 @@ function setup(...script: Script) {
 const stored = widget('w', 7);
 const missing = errors.notFound({ group: 'things.orch.io', resource: 'widgets' }, 'w');
 
-describe('reading', () => {
-  test('get gives the server’s object itself, not a copy', async () => {
+describe('reads', () => {
+  test('get returns the object of the server itself, not a copy', async () => {
     const { widgets } = setup(answer(stored), Promise.resolve(answer(stored)));
     expect(await widgets.get('w')).toBe(stored);
     expect(await widgets.get('w')).toBe(stored);
   });
 
-  test('get sends the version it was given', async () => {
+  test('get sends the given version', async () => {
     const { transport, widgets } = setup(answer(stored));
     await widgets.get('w', { resourceVersion: '0' });
     expect(transport.last.options).toEqual({ resourceVersion: '0' });
   });
 
-  test('get rejects with what the transport throws or rejects with', async () => {
+  test('get rejects with the error of the transport', async () => {
     const { widgets } = setup(missing, Promise.reject(missing));
     await expect(widgets.get('w')).rejects.toBe(missing);
     await expect(widgets.get('w')).rejects.toBe(missing);
   });
 
-  test('find gives undefined for an object that does not exist', async () => {
+  test('find returns undefined for an object that does not exist', async () => {
     const { widgets } = setup(answer(stored), missing, Promise.reject(missing));
     expect(await widgets.find('w')).toBe(stored);
     expect(await widgets.find('w')).toBeUndefined();
     expect(await widgets.find('w')).toBeUndefined();
   });
 
-  test('find rejects when it is the kind that is not served', async () => {
+  test('find rejects when the kind is not served', async () => {
     const { widgets } = setup(
       errors.router('NotFound'),
       errors.forbidden({ group: '', resource: 'widgets' }, 'w', 'no'),
@@ -53,7 +53,7 @@ describe('reading', () => {
     await expect(widgets.find('w')).rejects.toSatisfy((e) => StatusError.is(e, 'Forbidden'));
   });
 
-  test('list sends selectors as text and everything else as it is', async () => {
+  test('list sends selectors as text and all other options unchanged', async () => {
     const list = listOf(9, [stored]);
     const { transport, widgets } = setup(answer(list));
     const options = { limit: 5, continue: 'c', resourceVersion: '3', resourceVersionMatch: 'Exact' } as const;
@@ -66,8 +66,8 @@ describe('reading', () => {
   });
 });
 
-describe('writing', () => {
-  test('create says what the body is', async () => {
+describe('writes', () => {
+  test('create adds kind and apiVersion to the body', async () => {
     const { transport, widgets } = setup(answer(stored));
     const input = { metadata: { name: 'w' }, spec: { parts: ['bolt'] } };
     expect(await widgets.create(input)).toBe(stored);
@@ -77,7 +77,7 @@ describe('writing', () => {
     expect(input).toEqual({ metadata: { name: 'w' }, spec: { parts: ['bolt'] } });
   });
 
-  test('create leaves the judgement of another kind to the server', async () => {
+  test('create leaves the validation of another kind to the server', async () => {
     const { transport, widgets } = setup(answer(stored), answer(stored), answer(stored));
     await widgets.create({ kind: 'Gadget', metadata: {}, spec: { parts: [] } });
     expect(transport.last.body?.read().value).toMatchObject({ kind: 'Gadget', apiVersion: 'things.orch.io/v1' });
@@ -88,7 +88,7 @@ describe('writing', () => {
     expect(transport.last.body?.read().value).toBe(whole);
   });
 
-  test('update goes to the name of its object', async () => {
+  test('update addresses the name of its object', async () => {
     const { transport, widgets } = setup(answer(stored), answer(widget('w', 8)));
     const read = await widgets.get('w');
     await widgets.update({ ...read, spec: { ...read.spec, size: 'l' } }, { fieldManager: 'me' });
@@ -103,7 +103,7 @@ describe('writing', () => {
     ['merge', mergePatch<unknown>({ spec: { node: null } }), { spec: { node: null } }],
     ['strategic', strategicPatch<unknown>({ $patch: 'replace' }), { $patch: 'replace' }],
     ['json', jsonPatch([{ op: 'remove', path: '/spec/node' }]), [{ op: 'remove', path: '/spec/node' }]],
-  ] as const)('a %s patch is sent as one', async (patchType, patch, body) => {
+  ] as const)('a %s patch is sent with its type', async (patchType, patch, body) => {
     const { transport, widgets } = setup(answer(stored));
     expect(await widgets.patch('w', patch as ReturnType<typeof jsonPatch>)).toBe(stored);
     expect(transport.last).toMatchObject({ verb: 'patch', name: 'w', patchType });
@@ -111,8 +111,8 @@ describe('writing', () => {
   });
 });
 
-describe('deleting', () => {
-  test('delete translates its options and gives what the server gave', async () => {
+describe('deletes', () => {
+  test('delete converts its options and returns the response of the server', async () => {
     const status = successStatus({ name: 'w' });
     const { transport, widgets } = setup(answer(status), answer(stored));
     const preconditions = { uid: 'u', resourceVersion: '7' };
@@ -129,7 +129,7 @@ describe('deleting', () => {
     expect(await widgets.delete('w')).toBe(stored);
   });
 
-  test('deleteCollection selects', async () => {
+  test('deleteCollection sends selectors', async () => {
     const { transport, widgets } = setup(answer(listOf(9, [stored])));
     await widgets.deleteCollection({ labels: 'app=web', propagation: 'Orphan', limit: 3 });
     expect(transport.last).toMatchObject({ verb: 'deletecollection', namespace: 'default' });
@@ -138,7 +138,7 @@ describe('deleting', () => {
 });
 
 describe('subresources', () => {
-  test('status is read, replaced, edited and patched below the object', async () => {
+  test('status can be read, replaced, edited and patched', async () => {
     const { transport, widgets } = setup(
       answer(stored),
       answer(stored),
@@ -161,14 +161,14 @@ describe('subresources', () => {
     ]);
   });
 
-  test('an update below an object gets the name of the object', async () => {
+  test('an update of a subresource gets the name of the object', async () => {
     const { transport, widgets } = setup(answer(stored));
     await widgets.subresource('finalize').update('w', { metadata: {}, spec: { parts: [] } });
     expect(transport.last).toMatchObject({ verb: 'update', name: 'w', subresource: 'finalize' });
     expect(transport.last.body?.read().value).toMatchObject({ metadata: { name: 'w' } });
   });
 
-  test('one that cannot be read is edited from the object itself', async () => {
+  test('a subresource that cannot be read is edited from the object itself', async () => {
     const { transport, widgets } = setup(answer(stored), answer(stored));
     await widgets.subresource('finalize').edit('w', (draft) => {
       draft.spec.parts = [];
@@ -180,7 +180,7 @@ describe('subresources', () => {
     ]);
   });
 
-  test('one that the kind does not declare is refused', () => {
+  test('a subresource that the kind does not declare is rejected', () => {
     const { client, widgets } = setup();
     const untyped = widgets as unknown as { subresource(name: string): unknown };
     expect(() => untyped.subresource('eviction')).toThrow(
@@ -192,8 +192,8 @@ describe('subresources', () => {
   });
 });
 
-describe('aborting a promise', () => {
-  test('before it was sent: nothing is sent', async () => {
+describe('an abort', () => {
+  test('before the request is sent prevents the request', async () => {
     const { transport, widgets } = setup();
     const reason = new Error('enough');
     await expect(widgets.get('w', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -201,7 +201,7 @@ describe('aborting a promise', () => {
     expect(transport.requests).toEqual([]);
   });
 
-  test('while it waits: it rejects with the reason at once', async () => {
+  test('during the request rejects with the reason at once', async () => {
     const later = deferred<ApiResponse>();
     const { transport, widgets } = setup(later.promise);
     const stop = new AbortController();
@@ -213,7 +213,7 @@ describe('aborting a promise', () => {
     later.reject(new Error('nobody is told of this'));
   });
 
-  test('after it settled: nothing happens', async () => {
+  test('after the response has no effect', async () => {
     const { widgets } = setup(Promise.resolve(answer(stored)));
     const stop = new AbortController();
     const got = widgets.get('w', { signal: stop.signal });

@@ -1,4 +1,4 @@
-/** Where requests go, and what a client adds to them. */
+/** Addresses and defaults of client requests. */
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.js';
 import { createClient } from '../../../src/client/client.js';
@@ -13,7 +13,7 @@ function setup(options: Parameters<Client['with']>[0] = {}) {
 }
 
 describe('addresses', () => {
-  test('a namespaced kind goes to the namespace "default" unless told otherwise', async () => {
+  test('a namespaced kind uses the namespace "default" by default', async () => {
     const { transport, client } = setup();
     await client.api(Widget).get('w');
     expect(transport.last).toEqual({
@@ -25,7 +25,7 @@ describe('addresses', () => {
     });
   });
 
-  test('the namespace is the call’s, or else the client’s', async () => {
+  test('the namespace is that of the call, else that of the client', async () => {
     const { transport, client } = setup({ namespace: 'team-a' });
     await client.api(Widget).get('w');
     await client.api(Widget, 'team-b').get('w');
@@ -44,7 +44,7 @@ describe('addresses', () => {
     expect(transport.last.namespace).toBeUndefined();
   });
 
-  test('the group is spelt in the dialect of the server', async () => {
+  test('the group is in the dialect of the server', async () => {
     const { transport, client } = setup();
     transport.dialect = kubernetesDialect;
     await client.api(Widget).create({ metadata: { name: 'w' }, spec: { parts: [] } });
@@ -54,39 +54,39 @@ describe('addresses', () => {
 });
 
 describe('defaults', () => {
-  test('writes carry the field manager, the field validation and the dry run of the client', async () => {
+  test('writes carry the field manager, field validation and dry run of the client', async () => {
     const { transport, client } = setup({ fieldManager: 'ci', fieldValidation: 'Strict', dryRun: true });
     await client.api(Widget).create({ metadata: { name: 'w' }, spec: { parts: [] } });
     expect(transport.last.options).toEqual({ fieldManager: 'ci', fieldValidation: 'Strict', dryRun: ['All'] });
   });
 
-  test('a call overrides them', async () => {
+  test('a call overrides the defaults of the client', async () => {
     const { transport, client } = setup({ fieldManager: 'ci', dryRun: true });
     const input = { metadata: { name: 'w' }, spec: { parts: [] } };
     await client.api(Widget).create(input, { fieldManager: 'me', dryRun: false });
     expect(transport.last.options).toEqual({ fieldManager: 'me' });
   });
 
-  test('a delete takes only the dry run', async () => {
+  test('a delete uses only the dry run', async () => {
     const { transport, client } = setup({ fieldManager: 'ci', dryRun: true });
     await client.api(Widget).delete('w');
     expect(transport.last.options).toEqual({ dryRun: ['All'] });
   });
 
-  test('reads take none of them', async () => {
+  test('reads use none of the write defaults', async () => {
     const { transport, client } = setup({ fieldManager: 'ci', dryRun: true });
     await client.api(Widget).get('w');
     expect(transport.last.options).toEqual({});
   });
 
-  test('every request names the user', async () => {
+  test('every request carries the user', async () => {
     const alice = { user: 'alice', groups: ['dev'] };
     const { transport, client } = setup({ as: alice });
     await client.api(Widget).get('w');
     expect(transport.last.user).toBe(alice);
   });
 
-  test('with() makes another client and leaves the first as it is', async () => {
+  test('with() returns another client and leaves the first unchanged', async () => {
     const { transport, client } = setup({ namespace: 'team-a', fieldManager: 'ci' });
     const other = client.with({ fieldManager: 'hpa', as: { user: 'alice' } });
     const input = { metadata: { name: 'w' }, spec: { parts: [] } };
@@ -101,7 +101,7 @@ describe('defaults', () => {
 });
 
 describe('warnings', () => {
-  test('each is handed to onWarning, in order', async () => {
+  test('each warning is passed to onWarning in order', async () => {
     const warnings: string[] = [];
     const transport = new FakeTransport(answer(widget('w', 1), ['v1 is old', 'no such field']));
     const client = createClient({ transport, onWarning: (warning) => warnings.push(warning) });
@@ -109,12 +109,12 @@ describe('warnings', () => {
     expect(warnings).toEqual(['v1 is old', 'no such field']);
   });
 
-  test('they are no reason to fail where nobody listens', async () => {
+  test('a warning without onWarning is ignored', async () => {
     const transport = new FakeTransport(answer(listOf(1, []), ['v1 is old']));
     await expect(createClient({ transport }).api(Widget).list()).resolves.toBeDefined();
   });
 
-  test('what onWarning throws rejects the call', async () => {
+  test('an error of onWarning rejects the call', async () => {
     const transport = new FakeTransport(answer(widget('w', 1), ['v1 is old']));
     const strict = createClient({
       transport,
@@ -128,20 +128,20 @@ describe('warnings', () => {
 
 describe('misuse that types would catch', () => {
   const { client } = setup();
-  // As a caller without types has it.
+  // As a caller without types sees it.
   const untyped = client as unknown as { api(...args: unknown[]): unknown; all(kind: unknown): unknown };
 
-  test('a namespace for a cluster-scoped kind', () => {
+  test('a namespace for a cluster-scoped kind throws TypeError', () => {
     expect(() => untyped.api(Rack, 'default')).toThrow(
       new TypeError('orchplane: Rack is cluster-scoped: api takes no namespace, got "default"'),
     );
   });
 
-  test('an empty namespace', () => {
+  test('an empty namespace throws TypeError', () => {
     expect(() => untyped.api(Widget, '')).toThrow(/Widget needs the name of a namespace, got ""; all\(\) spans/);
   });
 
-  test('a kind by its name', () => {
+  test('a kind given by name throws TypeError', () => {
     expect(() => untyped.api('Widget')).toThrow(/a kind is a value, .*got "Widget"/);
     expect(() => untyped.all(undefined)).toThrow(/a kind is a value, .*got undefined/);
   });

@@ -1,4 +1,4 @@
-/** The client on a real cluster: that the fakes of the other tests promise nothing the server does not keep. */
+/** The client on a real cluster: verifies that the fakes of the other tests match the server. */
 import { expect, test } from 'vitest';
 import { jsonPatch, mergePatch } from '../../../src/client/patches.js';
 import { ConfigMap } from '../../../src/kinds/core/v1/config-map.js';
@@ -10,14 +10,14 @@ import { eventually, everyTransport } from './transports.js';
 
 const settings = (colour: string, name = 'settings') => ({ metadata: { name }, data: { colour } });
 
-test('in process, objects are the same one every time', async () => {
+test('in process, reads return the same object every time', async () => {
   const configMaps = testCluster().api(ConfigMap);
   const created = await configMaps.create(settings('blue'));
   expect(await configMaps.get('settings')).toBe(created);
   expect((await configMaps.list()).items[0]).toBe(created);
 });
 
-test('in process, a watch is on when the call returns', async () => {
+test('in process, a watch is active when the call returns', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   const watch = configMaps.watch();
@@ -26,7 +26,7 @@ test('in process, a watch is on when the call returns', async () => {
 });
 
 everyTransport('the client', (connect) => {
-  test('objects come back frozen, and equal every time', async () => {
+  test('reads return frozen, equal objects', async () => {
     const { client } = await connect();
     const configMaps = client.api(ConfigMap);
     const created = await configMaps.create(settings('blue'));
@@ -38,7 +38,7 @@ everyTransport('the client', (connect) => {
     expect(await configMaps.find('nope')).toBeUndefined();
   });
 
-  test('what was read can be sent back, edited and patched', async () => {
+  test('objects that were read can be updated, edited and patched', async () => {
     const { client } = await connect();
     const configMaps = client.api(ConfigMap);
     const created = await configMaps.create(settings('blue'));
@@ -52,7 +52,7 @@ everyTransport('the client', (connect) => {
     expect(patched.data).toEqual({ size: 'm' });
   });
 
-  test('edits that race all come through', async () => {
+  test('concurrent edits all succeed', async () => {
     const { client } = await connect();
     const configMaps = client.api(ConfigMap);
     await configMaps.create(settings('blue'));
@@ -72,7 +72,7 @@ everyTransport('the client', (connect) => {
     expect(await client.api(ConfigMap).find('settings')).toBeUndefined();
   });
 
-  test('pages cross namespaces at one version', async () => {
+  test('pages span namespaces at one version', async () => {
     const { client } = await connect();
     for (const namespace of ['default', 'kube-system']) {
       for (const name of ['a', 'b', 'c']) await client.api(ConfigMap, namespace).create(settings('blue', name));
@@ -88,7 +88,7 @@ everyTransport('the client', (connect) => {
     expect(names).toEqual(['default/a', 'default/b', 'default/c', 'kube-system/a', 'kube-system/b', 'kube-system/c']);
   });
 
-  test('a watch sees what is written after its version', async () => {
+  test('a watch receives changes after its version', async () => {
     const { client } = await connect();
     const configMaps = client.api(ConfigMap);
     const stop = new AbortController();
@@ -106,7 +106,7 @@ everyTransport('the client', (connect) => {
     expect(seen).toEqual(['ADDED web', 'DELETED web']);
   });
 
-  test('a watch from a version that is gone is told so', async () => {
+  test('a watch from a compacted version is rejected with Expired', async () => {
     const { cluster, client } = await connect();
     const configMaps = client.api(ConfigMap);
     await configMaps.create(settings('blue'));
@@ -123,7 +123,7 @@ everyTransport('the client', (connect) => {
     await expect(next).rejects.toSatisfy((e) => StatusError.is(e, 'Expired'));
   });
 
-  test('an informer follows a cluster through a restore, to versions that were used before', async () => {
+  test('an informer follows a restore to versions that were used before', async () => {
     const { cluster, client } = await connect();
     const configMaps = client.api(ConfigMap);
     await configMaps.create(settings('blue'));
@@ -145,7 +145,7 @@ everyTransport('the client', (connect) => {
     await eventually(() => expect(informer.snapshot()).toEqual([]));
   });
 
-  test('an informer outlives the server’s timeout of its watch', async () => {
+  test('an informer survives the server timeout of its watch', async () => {
     const { cluster, client } = await connect();
     const configMaps = client.api(ConfigMap);
     const failures: unknown[] = [];
@@ -158,7 +158,7 @@ everyTransport('the client', (connect) => {
     expect(failures).toEqual([]);
   });
 
-  test('waitFor ends with the state it waits for, or with the cluster’s time', async () => {
+  test('waitFor resolves with the awaited state or times out by the clock of the cluster', async () => {
     const { cluster, client } = await connect();
     const configMaps = client.api(ConfigMap);
     const red = configMaps.waitFor('settings', (c) => c?.data?.['colour'] === 'red', { timeoutMs: 5_000 });
@@ -186,7 +186,7 @@ everyTransport('the client', (connect) => {
     expect(await namespaces.find('old')).toBeUndefined();
   });
 
-  test('behind a middleware, which makes everything wait, the same holds', async () => {
+  test('an asynchronous middleware does not change the results', async () => {
     const { cluster, client } = await connect();
     using _slow = cluster.use(async (_request, next) => {
       await settle();
@@ -201,7 +201,7 @@ everyTransport('the client', (connect) => {
     expect(await told).toEqual({ type: 'ADDED', object: created });
   });
 
-  test('what a cluster that closes leaves behind ends quietly, and later requests are refused', async () => {
+  test('closing a cluster ends watches silently and rejects later requests', async () => {
     const { cluster, client } = await connect();
     const configMaps = client.api(ConfigMap);
     const watch = configMaps.watch({

@@ -1,4 +1,4 @@
-/** Read, change, write: when it writes, when it tries again, when it gives up. */
+/** edit: when it writes, retries and fails. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
 import { errors, StatusError } from '../../../src/meta/errors.js';
@@ -14,7 +14,7 @@ function setup(...script: ConstructorParameters<typeof FakeTransport>) {
   return { transport, widgets: createClient({ transport }).api(Widget) };
 }
 
-test('the recipe’s changes are written on top of the version that was read', async () => {
+test('writes the changes of the recipe on top of the version that was read', async () => {
   const written = live(8);
   const { transport, widgets } = setup(live(7, ['nut']), written);
   const result = await widgets.edit('w', (draft) => {
@@ -28,7 +28,7 @@ test('the recipe’s changes are written on top of the version that was read', a
   });
 });
 
-test('a recipe that changes nothing sends nothing and gives the live object', async () => {
+test('sends nothing and returns the live object when the recipe changes nothing', async () => {
   const read = live(7);
   const { transport, widgets } = setup(read);
   const result = await widgets.edit('w', (draft) => {
@@ -38,7 +38,7 @@ test('a recipe that changes nothing sends nothing and gives the live object', as
   expect(transport.requests.map(({ verb }) => verb)).toEqual(['get']);
 });
 
-test('after a Conflict it reads again and runs the recipe on what is there now', async () => {
+test('reads again and reruns the recipe after a Conflict', async () => {
   const { transport, widgets } = setup(
     live(7, ['a']),
     conflict,
@@ -54,7 +54,7 @@ test('after a Conflict it reads again and runs the recipe on what is there now',
   expect(transport.last.body?.read().value).toMatchObject({ spec: { parts: ['c', 'bolt'] } });
 });
 
-test('it gives up after ten attempts, with the last Conflict', async () => {
+test('fails with the last Conflict after ten attempts', async () => {
   const { transport, widgets } = setup(...Array.from({ length: 10 }, () => [live(7), conflict]).flat());
   const editing = widgets.edit('w', (draft) => {
     draft.spec.size = 's';
@@ -63,7 +63,7 @@ test('it gives up after ten attempts, with the last Conflict', async () => {
   expect(transport.requests).toHaveLength(20);
 });
 
-test('the number of attempts can be chosen', async () => {
+test('uses the given number of attempts', async () => {
   const { transport, widgets } = setup(live(7), conflict);
   const editing = widgets.edit(
     'w',
@@ -76,7 +76,7 @@ test('the number of attempts can be chosen', async () => {
   expect(transport.last.options).toEqual({ fieldManager: 'me' });
 });
 
-test('any other failure is not tried again', async () => {
+test('does not retry after any other failure', async () => {
   const { widgets } = setup(live(7), errors.notFound({ group: '', resource: 'widgets' }, 'w'));
   const editing = widgets.edit('w', (draft) => {
     draft.spec.size = 's';
@@ -84,7 +84,7 @@ test('any other failure is not tried again', async () => {
   await expect(editing).rejects.toSatisfy((e) => StatusError.is(e, 'NotFound'));
 });
 
-test('what the recipe throws comes out', async () => {
+test('rejects with an error of the recipe', async () => {
   const { transport, widgets } = setup(live(7));
   const editing = widgets.edit('w', () => {
     throw new Error('not today');
@@ -93,21 +93,21 @@ test('what the recipe throws comes out', async () => {
   expect(transport.requests).toHaveLength(1);
 });
 
-test('what the recipe returns does not matter', async () => {
+test('ignores the result of the recipe', async () => {
   const { transport, widgets } = setup(live(7), live(8));
   const size = (draft: Widget) => (draft.spec.size = 'l');
   await widgets.edit('w', size);
   expect(transport.last.body?.read().value).toMatchObject({ kind: 'Widget', spec: { size: 'l' } });
 });
 
-test('a recipe that would finish later is refused', async () => {
+test('rejects an asynchronous recipe', async () => {
   const { transport, widgets } = setup(live(7));
   const editing = widgets.edit('w', async () => undefined);
   await expect(editing).rejects.toThrow(new TypeError('orchplane: the recipe of an edit must be synchronous'));
   expect(transport.requests).toHaveLength(1);
 });
 
-test('a recipe that renames the object still addresses the one it read', async () => {
+test('addresses the object it read even when the recipe renames it', async () => {
   const { transport, widgets } = setup(live(7), live(8));
   await widgets.edit('w', (draft) => {
     draft.metadata.name = 'other';
@@ -115,7 +115,7 @@ test('a recipe that renames the object still addresses the one it read', async (
   expect(transport.last.name).toBe('w');
 });
 
-test('an abort between the attempts ends it with the reason', async () => {
+test('rejects with the reason of an abort between attempts', async () => {
   const stop = new AbortController();
   const reason = new Error('enough');
   const { transport, widgets } = setup(live(7), () => {

@@ -1,4 +1,4 @@
-/** What `explain` says about objects and about applies that have not happened. */
+/** explain: field ownership of objects, and plans of applies. */
 import { defineKind, type FieldChange, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Deployment } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ async function settings(connect: Connect) {
 const config = (data: Record<string, string>) => ({ metadata: { name: 'settings' }, data });
 
 everyTransport('an object is explained', (connect) => {
-  test('field by field, with everybody who owns it and since when', async () => {
+  test('lists each field with its owners and since when', async () => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red', size: 'm' }));
     await as('design').apply(config({ colour: 'red' }));
@@ -30,7 +30,7 @@ everyTransport('an object is explained', (connect) => {
     ]);
   });
 
-  test('with what belongs to nobody, and with what is claimed but empty', async () => {
+  test('includes fields without an owner and owned fields that are empty', async () => {
     const { client, as } = await settings(connect);
     await as('ci').apply({ metadata: { name: 'settings', labels: {} } });
     const explained = await as('ci').explain('settings');
@@ -41,7 +41,7 @@ everyTransport('an object is explained', (connect) => {
     expect(namespaces.fields.map(({ path }) => path)).toContain('.status.phase');
   });
 
-  test('as a table', async () => {
+  test('prints as a table', async () => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     expect(String(await as('ci').explain('settings')).split('\n')).toEqual([
@@ -50,7 +50,7 @@ everyTransport('an object is explained', (connect) => {
     ]);
   });
 
-  test('also where items are told by their keys, and where managers wrote below it', async () => {
+  test('identifies list items by key and names the subresources of managers', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -62,14 +62,14 @@ everyTransport('an object is explained', (connect) => {
     expect(explained.ownersOf('.spec.replicas')).toMatchObject([{ manager: 'hpa', subresource: 'scale' }]);
   });
 
-  test('and cannot be changed', async () => {
+  test('returns frozen results', async () => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     const { fields, managers } = await as('ci').explain('settings');
     expect([fields, managers, fields[0], fields[0]?.owners].every(Object.isFrozen)).toBe(true);
   });
 
-  test('by paths of items, and of what lies inside something that is owned as a whole', async () => {
+  test('finds owners by the path of an item and of values inside an atomic field', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -80,10 +80,10 @@ everyTransport('an object is explained', (connect) => {
     expect(explained.ownersOf('.spec.selector.matchLabels.app')).toMatchObject([{ manager: 'ci' }]);
     expect(explained.ownersOf('.spec.replicas')).toEqual([]);
     expect(() => explained.ownersOf('spec.replicas')).toThrow(/begins with a dot/);
-    expect(() => explained.ownersOf(`${containers}[0].image`)).toThrow(/told by their keys/);
+    expect(() => explained.ownersOf(`${containers}[0].image`)).toThrow(/identified by key/);
   });
 
-  test('unless it does not exist', async () => {
+  test('rejects an object that does not exist', async () => {
     const { as } = await settings(connect);
     await expect(as('ci').explain('nothing')).rejects.toSatisfy((error) => StatusError.is(error, 'NotFound'));
   });
@@ -93,7 +93,7 @@ everyTransport('a would-be apply is explained', (connect) => {
   const changes = (plan: { fields: readonly { path: string; change: FieldChange }[] }) =>
     Object.fromEntries(plan.fields.map(({ path, change }) => [path, change]));
 
-  test('without doing anything', async () => {
+  test('writes nothing', async () => {
     const { cluster, as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     const before = cluster.resourceVersion;
@@ -102,7 +102,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     expect(cluster.resourceVersion).toBe(before);
   });
 
-  test('that creates', async () => {
+  test('reports a create', async () => {
     const { as } = await settings(connect);
     const plan = await as('ci').explain(config({ colour: 'red' }));
     expect(plan.outcome).toBe('create');
@@ -111,7 +111,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     expect(plan.object).toMatchObject(config({ colour: 'red' }));
   });
 
-  test('that changes, shares, keeps, releases and removes', async () => {
+  test('reports added, changed, shared, kept, released and removed fields', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ kept: '1', shared: '1', released: '1', removed: '1', changed: '1' }));
     await as('b').apply(config({ shared: '1', released: '1' }));
@@ -127,7 +127,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     });
   });
 
-  test('that would fail, or, forced, take', async () => {
+  test('reports conflicts, or taken fields when forced', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1', y: '1' }));
     const wanted = config({ x: '2', y: '1' });
@@ -138,12 +138,12 @@ everyTransport('a would-be apply is explained', (connect) => {
     const forced = await as('b').explain(wanted, { force: true });
     expect(forced.outcome).toBe('change');
     expect(changes(forced)).toEqual({ '.data.x': 'take', '.data.y': 'share' });
-    // What was foretold is what happens.
+    // The plan matches what happens.
     const { metadata: _foretold, ...foretold } = forced.object;
     expect(await as('b').apply(wanted, { force: true })).toMatchObject(foretold);
   });
 
-  test('that changes nothing', async () => {
+  test('reports an apply that changes nothing', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     const plan = await as('a').explain(config({ x: '1' }));
@@ -151,7 +151,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     expect(String(plan)).toBe('ConfigMap "settings", applied by "a": would stay as it is\n  keep  .data.x  "1"');
   });
 
-  test('as a list', async () => {
+  test('prints as a list', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     expect(String(await as('b').explain(config({ x: '2', y: '1' }))).split('\n')).toEqual([
@@ -161,7 +161,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     ]);
   });
 
-  test('with the defaults that follow', async () => {
+  test('includes defaults that change as a consequence', async () => {
     const Box = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Box',
@@ -179,7 +179,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     ]);
   });
 
-  test('that would only change owners', async () => {
+  test('reports an apply that changes only owners', async () => {
     const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     const plan = await as('b').explain(config({ x: '1' }));
@@ -187,7 +187,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     expect(String(plan)).toContain('would only change owners');
   });
 
-  test('of an object that nobody tracks: it belongs to who came before', async () => {
+  test('attributes an object without managedFields to before-first-apply', async () => {
     const { as } = await settings(connect);
     await as('a').create(config({ x: '1', y: '1' }));
     await as('a').patch('settings', mergePatch({ metadata: { managedFields: [] } }));
@@ -196,7 +196,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     expect(plan.fields[0]?.others).toMatchObject([{ manager: 'before-first-apply', operation: 'Update' }]);
   });
 
-  test('below the object', async () => {
+  test('works for subresources', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -217,7 +217,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     ]);
   });
 
-  test('with what it names in vain', async () => {
+  test('reports fields that the endpoint ignores', async () => {
     const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const api = client.with({ fieldManager: 'ci' }).api(Deployment);
@@ -228,7 +228,7 @@ everyTransport('a would-be apply is explained', (connect) => {
     expect(changes(plan)['.status.replicas']).toBe('ignore');
   });
 
-  test('and refused like the apply itself', async () => {
+  test('rejects like the apply itself', async () => {
     const { client, as } = await settings(connect);
     const nameless = client.api(ConfigMap).explain(config({ x: '1' }));
     await expect(nameless).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));

@@ -1,6 +1,6 @@
 /**
- * What the client's tests run against: two small kinds, a transport that answers from a script, a stream that the test
- * drives and a clock that moves by hand. Nothing here knows how a server behaves; each test says what it answers.
+ * Fixtures of the client tests: two small kinds, a scripted transport, a stream driven by the test, and a manual
+ * clock. They do not model server behaviour; each test scripts the responses.
  */
 import type { Kind } from '../../../src/kinds/kind.js';
 import type { Dialect } from '../../../src/meta/dialect.js';
@@ -43,7 +43,7 @@ export interface RackInput {
   height: number;
 }
 
-/** Namespaced, of a group of the service's own, with `status` and a `finalize` that can only be written. */
+/** Namespaced, in a built-in group, with `status` and a write-only `finalize`. */
 export const Widget = fakeKind<Kind<Widget, WidgetInput, 'Namespaced', 'status' | 'finalize'>>({
   group: 'things.orch.io',
   kind: 'Widget',
@@ -69,7 +69,7 @@ interface FakeKind {
   readonly subresources: Readonly<Record<string, readonly Verb[]>>;
 }
 
-/** Only what the client reads; schema and strategy are the server's. */
+/** Only what the client reads; schema and strategy belong to the server. */
 function fakeKind<AnyKind>({ group, kind, plural, scope, subresources }: FakeKind): AnyKind {
   return {
     group,
@@ -81,7 +81,7 @@ function fakeKind<AnyKind>({ group, kind, plural, scope, subresources }: FakeKin
   } as AnyKind;
 }
 
-/** A widget as a server would return it. The uid follows from the name unless given. */
+/** A widget as a server would return it. The uid is derived from the name by default. */
 export function widget(
   name: string,
   version: number,
@@ -102,7 +102,7 @@ export function answer(object: ApiObject | ApiList | Status, warnings: readonly 
   return { type: 'object', code: 200, object, warnings };
 }
 
-/** A stream whose events the test sends. Keeps the promises of WatchStream. */
+/** A stream whose events the test sends. Implements the contract of WatchStream. */
 export class FakeStream implements WatchStream {
   closed = false;
   readonly #ready: (WireEvent | 'end' | { readonly failure: unknown })[] = [];
@@ -159,7 +159,7 @@ export class FakeStream implements WatchStream {
   }
 }
 
-/** Time that stands still until it is advanced. */
+/** A clock that stands still until it is advanced. */
 export class FakeClock implements Clock {
   #now = 0;
   #timers: { readonly at: number; readonly run: () => void }[] = [];
@@ -191,7 +191,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A promise and its ends, for an answer that the test gives later. */
+/** A promise with its resolve and reject functions, for a delayed response. */
 export function deferred<Value>(): {
   promise: Promise<Value>;
   resolve(value: Value): void;
@@ -206,7 +206,7 @@ export function deferred<Value>(): {
   return { promise, resolve, reject };
 }
 
-/** Lets promise chains run out. Nothing here waits for anything else, so a bounded number of turns is enough. */
+/** Runs pending promise chains. Nothing here waits for anything else, so a bounded number of turns is enough. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
@@ -214,7 +214,7 @@ export async function settle(): Promise<void> {
 type Answer = ApiResponse | Promise<ApiResponse> | FakeStream | Error;
 type Script = Answer | ((request: ApiRequest) => Answer);
 
-/** A transport that answers from a script and remembers what it was asked. An Error in the script is thrown. */
+/** A transport that answers from a script and records its requests. An Error in the script is thrown. */
 export class FakeTransport implements Transport {
   dialect: Dialect = orchDialect;
   readonly clock = new FakeClock();

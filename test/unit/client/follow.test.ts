@@ -1,4 +1,4 @@
-/** Informers of a cluster in the same process: they stay, and nothing that matters about a watch is lost by it. */
+/** Informers of a cluster in the same process, which keep one watch without losing its guarantees. */
 import { createCluster, mergePatch } from 'orchplane';
 import { ConfigMap, Role, RoleBinding, Secret } from 'orchplane/kinds';
 import { cuttingStreams, fakeClock, recordRequests, testCluster } from 'orchplane/testing';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const HOUR = 3_600_000;
 
-test('a day passes in one watch', async () => {
+test('an informer keeps one watch for a whole day', async () => {
   const cluster = testCluster();
   using log = recordRequests(cluster);
   const informer = cluster.api(ConfigMap).informer();
@@ -18,7 +18,7 @@ test('a day passes in one watch', async () => {
   expect(log.requests().map(({ verb }) => verb)).toEqual(['list', 'watch', 'create']);
 });
 
-test('a watch that asked for no such thing ends as ever, and so does one that asked for a time', async () => {
+test('an ordinary watch, and one with a timeout, still end', async () => {
   const cluster = testCluster();
   const ends: string[] = [];
   const read = async (name: string, timeoutSeconds?: number) => {
@@ -34,7 +34,7 @@ test('a watch that asked for no such thing ends as ever, and so does one that as
   expect(ends).toEqual(['asked', 'plain']);
 });
 
-test('bookmarks tell it how far the cluster is, though nothing of its kind happens', async () => {
+test('bookmarks advance the version of an informer without changes of its kind', async () => {
   const cluster = testCluster();
   const informer = cluster.api(ConfigMap).informer();
   await informer.synced;
@@ -44,7 +44,7 @@ test('bookmarks tell it how far the cluster is, though nothing of its kind happe
   expect(informer.resourceVersion).toBe(cluster.resourceVersion);
 });
 
-test('all that happens in one turn is told in order, and nothing after the end', async () => {
+test('changes of one turn are delivered in order, and none after the end', async () => {
   const cluster = testCluster();
   const informer = cluster.api(ConfigMap).informer();
   await informer.synced;
@@ -59,7 +59,7 @@ test('all that happens in one turn is told in order, and nothing after the end',
   expect(told).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'ADDED d']);
 });
 
-test('cut off, it goes on where it was', async () => {
+test('an informer resumes where its watch was cut off', async () => {
   const cluster = testCluster();
   using log = recordRequests(cluster);
   const informer = cluster.api(ConfigMap).informer();
@@ -76,7 +76,7 @@ test('cut off, it goes on where it was', async () => {
   expect(verbs.filter((verb) => verb === 'watch').length).toBeGreaterThan(2);
 });
 
-test('whoever has lost the right to watch is told within the hour', async () => {
+test('a user who loses the permission to watch is rejected within the hour', async () => {
   const clock = fakeClock({ now: Date.UTC(2030, 0, 1) });
   const cluster = createCluster({ clock });
   await cluster.api(Role).create({
@@ -100,7 +100,7 @@ test('whoever has lost the right to watch is told within the hour', async () => 
   await cluster.close();
 });
 
-test('who writes whenever it hears of something leaves others their turn', async () => {
+test('a listener that writes on every event does not starve others', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'a' } });

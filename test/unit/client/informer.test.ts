@@ -1,4 +1,4 @@
-/** Informers: the copy, the indexes, the subscribers, and how all three survive what servers do. */
+/** Informers: the local copy, indexes, subscribers, and recovery from server behaviour. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
@@ -34,8 +34,8 @@ function setup(...script: Script) {
   return { transport, client, widgets: client.api(Widget), events, failures, record, onError, sent };
 }
 
-describe('the copy', () => {
-  test('lists, then watches from the version of the list, with the same selectors and bookmarks', async () => {
+describe('the local copy', () => {
+  test('lists, then watches from the version of the list with the same selectors and bookmarks', async () => {
     const { transport, widgets, sent } = setup(answer(listOf(5, [a1, b2])), new FakeStream());
     const informer = widgets.informer({ labels: { app: 'web' }, fields: 'spec.node=n1' });
     await informer.synced;
@@ -49,7 +49,7 @@ describe('the copy', () => {
     expect(informer.get('nope')).toBeUndefined();
   });
 
-  test('is there and followed when the call returns, if the transport answers at once', () => {
+  test('is complete when the call returns if the transport is synchronous', () => {
     const { widgets, sent } = setup(answer(listOf(5, [a1])), new FakeStream());
     const informer = widgets.informer();
     expect(informer.get('a')).toBe(a1);
@@ -72,7 +72,7 @@ describe('the copy', () => {
     expect(informer.get('b')).toBeUndefined();
   });
 
-  test('tells namespaces apart', async () => {
+  test('distinguishes namespaces', async () => {
     const there = widget('a', 3);
     there.metadata.namespace = 'team-a';
     const { client } = setup(answer(listOf(5, [a1, there])), new FakeStream());
@@ -90,7 +90,7 @@ describe('the copy', () => {
     expect(client.all(Rack).informer().get('a')).toBe(rack);
   });
 
-  test('snapshot is the same array until something changes', async () => {
+  test('has a snapshot that is the same array until something changes', async () => {
     const stream = new FakeStream();
     const { widgets } = setup(answer(listOf(5, [a1])), stream);
     const informer = widgets.informer();
@@ -120,7 +120,7 @@ describe('indexes', () => {
     widget(name, version, { spec: { size: 'm', parts: [], ...(node === undefined ? {} : { node }) } });
   const byNode = { node: (w: DeepReadonly<Widget>) => (w.spec.node === undefined ? [] : [w.spec.node]) };
 
-  test('find objects, and keep up with them', async () => {
+  test('find objects and follow their changes', async () => {
     const stream = new FakeStream();
     const [a, b, c] = [at('a', 1, 'n1'), at('b', 2, 'n1'), at('c', 3)];
     const { widgets } = setup(answer(listOf(5, [a, b, c])), stream);
@@ -141,7 +141,7 @@ describe('indexes', () => {
     expect(informer.by('node', 'nowhere')).toEqual([]);
   });
 
-  test('keep up with a new list as well', async () => {
+  test('follow a new list', async () => {
     const stream = new FakeStream();
     const { widgets } = setup(
       answer(listOf(5, [at('a', 1, 'n1'), at('b', 2, 'n1')])),
@@ -156,7 +156,7 @@ describe('indexes', () => {
     expect(informer.by('node', 'n2').map(({ metadata }) => metadata.name)).toEqual(['b']);
   });
 
-  test('a function that throws is reported; the object is known all the same', () => {
+  test('report a function that throws and keep the object', () => {
     const { widgets, failures, onError } = setup(answer(listOf(5, [a1])), new FakeStream());
     const broken = new Error('no such field');
     const informer = widgets.informer({
@@ -173,7 +173,7 @@ describe('indexes', () => {
     expect(informer.by('name', 'a')).toEqual([a1]);
   });
 
-  test('one that was not declared is refused', () => {
+  test('that were not declared are rejected', () => {
     const { widgets } = setup(answer(listOf(5, [])), new FakeStream());
     const informer = widgets.informer() as unknown as { by(index: string, key: string): unknown };
     expect(() => informer.by('node', 'n1')).toThrow(
@@ -183,7 +183,7 @@ describe('indexes', () => {
 });
 
 describe('subscribers', () => {
-  test('are told what changed and what was before', async () => {
+  test('receive the change and the previous object', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [a1])), stream);
     widgets.informer().subscribe(record);
@@ -196,7 +196,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED b@6', 'MODIFIED a@7 (was 1)', 'DELETED b@8 (was 6)']);
   });
 
-  test('are told of the first list when they were there before it', async () => {
+  test('receive the first list when they subscribed before it', async () => {
     const later = deferred<ApiResponse>();
     const { widgets, events, record } = setup(later.promise, new FakeStream());
     const informer = widgets.informer();
@@ -206,7 +206,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED a@1', 'ADDED b@2']);
   });
 
-  test('see the informer as it is after the change', async () => {
+  test('see the informer after the change', async () => {
     const stream = new FakeStream();
     const { widgets } = setup(answer(listOf(5, [])), stream, answer(listOf(9, [a1, b2])), new FakeStream());
     const informer = widgets.informer();
@@ -217,7 +217,7 @@ describe('subscribers', () => {
     expect(sizes).toEqual([2, 2]);
   });
 
-  test('are told nothing once they have gone, not even by the event at hand', async () => {
+  test('receive nothing after they unsubscribe, not even the current event', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer();
@@ -237,7 +237,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED a@1']);
   });
 
-  test('that come while an event is told hear of the next one', async () => {
+  test('that subscribe during an event receive the next one', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer();
@@ -250,7 +250,7 @@ describe('subscribers', () => {
     expect(events).toEqual(['ADDED b@2']);
   });
 
-  test('that throw are reported, and keep nobody else from hearing', async () => {
+  test('that throw are reported and do not affect others', async () => {
     const stream = new FakeStream();
     const { widgets, events, failures, record, onError } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer({ onError });
@@ -267,7 +267,7 @@ describe('subscribers', () => {
 });
 
 describe('an expired version', () => {
-  test('in mid-stream: it lists again and tells the difference', async () => {
+  test('during a watch causes a new list and delivers the differences', async () => {
     const stream = new FakeStream();
     const recreated = widget('c', 8, { uid: 'another' });
     const { widgets, events, failures, record, onError, sent } = setup(
@@ -296,7 +296,7 @@ describe('an expired version', () => {
     ['as an ERROR frame', () => frame(expired)],
     ['as a refusal', () => errors.expired('too old')],
     ['as a plain 410', () => errors.gone('too old')],
-  ])('at the start, %s: it lists again at once', async (_, refusal) => {
+  ])('at the start, %s, causes a new list at once', async (_, refusal) => {
     const { widgets, sent } = setup(answer(listOf(5, [a1])), refusal(), answer(listOf(6, [a1, b2])), new FakeStream());
     const informer = widgets.informer();
     await settle();
@@ -304,7 +304,7 @@ describe('an expired version', () => {
     expect(informer.list()).toHaveLength(2);
   });
 
-  test('time and again: it slows down instead of spinning', async () => {
+  test('that recurs is retried with a growing delay', async () => {
     const again: Script = [answer(listOf(5, [])), errors.expired('too old')];
     const { transport, widgets } = setup(...again, ...again, ...again, answer(listOf(6, [a1])), new FakeStream());
     const informer = widgets.informer();
@@ -319,7 +319,7 @@ describe('an expired version', () => {
   });
 });
 
-test('an object under a version that was used before is a change', async () => {
+test('an object with a reused version counts as changed', async () => {
   const stream = new FakeStream();
   const [before, after] = [widget('a', 7), widget('a', 7, { spec: { size: 'l', parts: [] } })];
   const { widgets, events, record } = setup(
@@ -337,8 +337,8 @@ test('an object under a version that was used before is a change', async () => {
   expect(events).toEqual(['MODIFIED a@7 (was 7)']);
 });
 
-describe('the end of a stream', () => {
-  test('makes it watch again from the last version it has seen', async () => {
+describe('the end of a watch stream', () => {
+  test('causes a new watch from the last version received', async () => {
     const [first, second] = [new FakeStream(), new FakeStream()];
     const { widgets, sent } = setup(answer(listOf(5, [])), first, second, new FakeStream());
     const informer = widgets.informer();
@@ -356,7 +356,7 @@ describe('the end of a stream', () => {
     expect(informer.list()).toHaveLength(1);
   });
 
-  test('after a quiet hour is no failure', async () => {
+  test('after an idle hour is not a failure', async () => {
     const streams = [new FakeStream(), new FakeStream(), new FakeStream(), new FakeStream()];
     const { transport, widgets, sent } = setup(answer(listOf(5, [])), ...streams);
     widgets.informer();
@@ -368,7 +368,7 @@ describe('the end of a stream', () => {
     expect(sent()).toEqual(['list', 'watch from 5', 'watch from 5', 'watch from 5', 'watch from 5']);
   });
 
-  test('right at its beginning, time and again, slows it down', async () => {
+  test('that recurs at once is retried with a growing delay', async () => {
     const { transport, widgets } = setup(answer(listOf(5, [])), ended(), ended(), ended(), new FakeStream());
     widgets.informer();
     await settle();
@@ -381,7 +381,7 @@ describe('the end of a stream', () => {
 });
 
 describe('failures', () => {
-  test('of the list are reported and tried again, at growing intervals', async () => {
+  test('of the list are reported and retried at growing intervals', async () => {
     const { transport, widgets, failures, onError } = setup(
       unavailable,
       Promise.reject(unavailable),
@@ -404,7 +404,7 @@ describe('failures', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('of the watch are reported; it goes on from the last version, without a new list', async () => {
+  test('of the watch are reported, and it resumes from the last version without a new list', async () => {
     const stream = new FakeStream();
     const { transport, widgets, failures, onError, sent } = setup(
       answer(listOf(5, [])),
@@ -423,7 +423,7 @@ describe('failures', () => {
     expect(sent()).toEqual(['list', 'watch from 5', 'watch from 7', 'watch from 7']);
   });
 
-  test('wait as long as the server asks', async () => {
+  test('are retried after the Retry-After of the server', async () => {
     const { transport, widgets, onError } = setup(
       errors.tooManyRequests('slow down', 20),
       answer(listOf(5, [])),
@@ -436,9 +436,9 @@ describe('failures', () => {
     expect(transport.requests).toHaveLength(3);
   });
 
-  test('never wait longer than half a minute', async () => {
+  test('are retried after at most half a minute', async () => {
     const { transport, widgets, failures, onError } = setup(...Array.from({ length: 12 }, () => unavailable));
-    // Node warns of more than ten listeners: nothing may pile up on the way.
+    // Node warns about more than ten listeners: none may accumulate.
     const warn = vi.spyOn(process, 'emitWarning');
     widgets.informer({ onError });
     for (let round = 0; round < 11; round++) await transport.clock.advance(30_000);
@@ -464,7 +464,7 @@ describe('failures', () => {
     expect(sent()).toEqual(['list', 'watch from 5', 'watch from 5', 'watch from 5', 'list', 'watch from 90']);
   });
 
-  test('are printed where nobody asked to be told', async () => {
+  test('are logged to the console without onError', async () => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     try {
       const { widgets } = setup(unavailable);
@@ -480,8 +480,8 @@ describe('failures', () => {
   });
 });
 
-describe('ending', () => {
-  test('close ends the stream and the calls; what was known stays readable', async () => {
+describe('the end of an informer', () => {
+  test('by close ends the stream and notifications and keeps its objects readable', async () => {
     const stream = new FakeStream();
     const { widgets, events, record, sent } = setup(answer(listOf(5, [a1])), stream);
     const informer = widgets.informer();
@@ -498,7 +498,7 @@ describe('ending', () => {
     await expect(informer.synced).resolves.toBeUndefined();
   });
 
-  test('a listener may close it', async () => {
+  test('by a listener is allowed', async () => {
     const stream = new FakeStream();
     const { widgets, events, record } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer();
@@ -510,7 +510,7 @@ describe('ending', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('before the first list: synced rejects, and the list that comes is dropped', async () => {
+  test('before the first list rejects synced and drops the list', async () => {
     const later = deferred<ApiResponse>();
     const { widgets, sent, failures, onError } = setup(later.promise);
     const informer = widgets.informer({ onError });
@@ -523,7 +523,7 @@ describe('ending', () => {
     expect(failures).toEqual([]);
   });
 
-  test('an abort does the same; synced rejects with its reason', async () => {
+  test('by abort rejects synced with the reason', async () => {
     const later = deferred<ApiResponse>();
     const { widgets, failures, onError } = setup(later.promise);
     const stop = new AbortController();
@@ -534,14 +534,14 @@ describe('ending', () => {
     expect(failures).toEqual([]);
   });
 
-  test('a signal that has aborted already: nothing is sent', async () => {
+  test('before its start sends nothing', async () => {
     const { transport, widgets } = setup();
     const reason = new Error('enough');
     await expect(widgets.informer({ signal: AbortSignal.abort(reason) }).synced).rejects.toBe(reason);
     expect(transport.requests).toEqual([]);
   });
 
-  test('an abort while the transport answers leaves nothing behind', async () => {
+  test('during a synchronous response leaves nothing behind', async () => {
     const stop = new AbortController();
     const { widgets, sent } = setup(() => {
       stop.abort();
@@ -552,7 +552,7 @@ describe('ending', () => {
     expect(sent()).toEqual(['list']);
   });
 
-  test('nothing of it stays on the signal', async () => {
+  test('leaves no listener on the signal', async () => {
     const stop = new AbortController();
     const { transport, widgets, onError } = setup(unavailable, answer(listOf(5, [])), new FakeStream());
     const informer = widgets.informer({ signal: stop.signal, onError });
@@ -562,7 +562,7 @@ describe('ending', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('while it waits to try again: no timer is left', async () => {
+  test('during a retry delay leaves no timer behind', async () => {
     const { transport, widgets, onError } = setup(unavailable);
     {
       await using informer = widgets.informer({ onError });

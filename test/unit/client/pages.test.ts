@@ -1,4 +1,4 @@
-/** Large lists: which requests a loop makes, and when it ends. */
+/** Pagination: the requests of a loop and its end. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
 import { errors, StatusError } from '../../../src/meta/errors.js';
@@ -14,7 +14,7 @@ function setup(...script: ConstructorParameters<typeof FakeTransport>) {
   return { transport, everywhere: createClient({ transport }).all(Widget) };
 }
 
-test('pages follow the token until there is none, also past an empty page', async () => {
+test('pages follow the continue token to the end, also after an empty page', async () => {
   const { transport, everywhere } = setup(answer(pageOne), Promise.resolve(answer(pageTwo)), answer(pageThree));
   const pages: unknown[] = [];
   for await (const page of everywhere.pages({ pageSize: 2, labels: { app: 'web' } })) pages.push(page);
@@ -27,7 +27,7 @@ test('pages follow the token until there is none, also past an empty page', asyn
   ]);
 });
 
-test('a version goes with the first page only; the token knows it from then on', async () => {
+test('only the first page sends the version; later ones use the token', async () => {
   const { transport, everywhere } = setup(answer(pageOne), answer(pageThree));
   for await (const _ of everywhere.pages({ resourceVersion: '5', resourceVersionMatch: 'Exact' }));
   expect(transport.requests.map(({ options }) => options)).toEqual([
@@ -36,7 +36,7 @@ test('a version goes with the first page only; the token knows it from then on',
   ]);
 });
 
-test('a page is requested only when the loop asks for it', async () => {
+test('a page is requested only on demand', async () => {
   const { transport, everywhere } = setup(answer(pageOne));
   const pages = everywhere.pages();
   expect(transport.requests).toHaveLength(0);
@@ -44,14 +44,14 @@ test('a page is requested only when the loop asks for it', async () => {
   expect(transport.requests).toHaveLength(1);
 });
 
-test('items come one by one across pages', async () => {
+test('items are returned one by one across pages', async () => {
   const { everywhere } = setup(answer(pageOne), answer(pageTwo), answer(pageThree));
   const names: string[] = [];
   for await (const item of everywhere.items({ pageSize: 2 })) names.push(item.metadata.name);
   expect(names).toEqual(['a', 'b', 'c']);
 });
 
-test('an expired token is the caller’s to handle', async () => {
+test('an expired token is thrown to the caller', async () => {
   const { everywhere } = setup(answer(pageOne), errors.expired('the token is too old', 'fresh'));
   const names: string[] = [];
   const loop = async () => {
@@ -61,7 +61,7 @@ test('an expired token is the caller’s to handle', async () => {
   expect(names).toEqual(['a', 'b']);
 });
 
-test('an abort ends the loop quietly: before a page, within one, and while one is on its way', async () => {
+test('an abort ends the loop silently: before a page, within one, and during a request', async () => {
   const stop = new AbortController();
   const { transport, everywhere } = setup(answer(pageOne));
   const names: string[] = [];

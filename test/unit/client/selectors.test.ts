@@ -17,7 +17,7 @@ test.each([
     ],
     'app in (api,web),!canary,team,zone notin (a)',
   ],
-])('labels %j are written %j', (labels, text) => {
+])('labelSelectorText converts %j to %j', (labels, text) => {
   expect(labelSelectorText(labels)).toBe(text);
 });
 
@@ -28,7 +28,7 @@ test.each([
   [[{ key: 'app', operator: 'In', values: [] }]],
   [[{ key: 'app', operator: 'Sometimes' }]],
   [[{ key: 'app', operator: 'In', values: ['a)'] }]],
-])('labels %j would say something else on the way, so they are refused', (labels) => {
+])('labelSelectorText rejects %j', (labels) => {
   expect(() => labelSelectorText(labels)).toThrow(expect.toSatisfy((e) => StatusError.is(e, 'BadRequest')));
 });
 
@@ -37,10 +37,10 @@ test.each([
   [{}, ''],
   [{ 'metadata.name': 'w', 'spec.node': '' }, 'metadata.name=w,spec.node='],
   [{ reason: 'a=b,c\\d' }, 'reason=a\\=b\\,c\\\\d'],
-])('fields %j are written %j', (fields, text) => {
+])('fieldSelectorText converts %j to %j', (fields, text) => {
   expect(fieldSelectorText(fields)).toBe(text);
 });
 
-test.each([[{ '': 'x' }], [{ 'a,b': 'x' }], [{ 'a!': 'x' }]])('fields %j are refused', (fields) => {
+test.each([[{ '': 'x' }], [{ 'a,b': 'x' }], [{ 'a!': 'x' }]])('fieldSelectorText rejects %j', (fields) => {
   expect(() => fieldSelectorText(fields)).toThrow(expect.toSatisfy((e) => StatusError.is(e, 'BadRequest')));
 });

@@ -1,6 +1,6 @@
 /**
- * One suite, three ways to a cluster: a call in this process, HTTP without a socket, and HTTP through real sockets. The
- * client must not be able to tell which one it has, so a test that runs through all of them says nothing of identity.
+ * Runs a suite with three transports: a call in this process, HTTP without a socket, and HTTP over sockets. The
+ * client behaves the same with each, so such tests do not compare object identity.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -40,7 +40,7 @@ const routes: Readonly<Record<string, Route>> = {
   },
 };
 
-/** Runs the suite once for each transport. What a test connected is closed after it. */
+/** Runs the suite once for each transport. Connections of a test are closed after it. */
 export function everyTransport(what: string, suite: (connect: Connect, route: string) => void): void {
   describe.each(Object.entries(routes))(`${what}, %s`, (name, route) => {
     suite(async (options, defaults = {}) => {
@@ -58,10 +58,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A server on a port of its own, until the end of the test. */
+/** A server on a free port, closed at the end of the test. */
 export async function listen(handler: FetchHandler): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer({ maxHeaderSize: 128 * 1024 }, (incoming, outgoing) => {
-    // Whoever left in the middle is told nothing; anything else would be a fault of this adapter.
+    // A client that disconnected gets no response; anything else would be a bug of this adapter.
     pass(handler, incoming, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
   });
   server.listen(0, '127.0.0.1');
@@ -104,12 +104,12 @@ function drained(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-/** Waits for what a network takes a moment for. */
+/** Waits for what takes a network some time. */
 export function eventually<Value>(check: () => Value | Promise<Value>): Promise<Value> {
   return vi.waitFor(check, { timeout: 10_000, interval: 2 });
 }
 
-/** What a promise is rejected with. */
+/** The rejection reason of a promise. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

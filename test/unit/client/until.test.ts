@@ -1,4 +1,4 @@
-/** Conditions that say what they want and what is missing. */
+/** Conditions that describe what they require and what is missing. */
 import { StatusError } from 'orchplane';
 import { ConfigMap, Pod } from 'orchplane/kinds';
 import { testCluster, until } from 'orchplane/testing';
@@ -10,7 +10,7 @@ const pod = (status: object, metadata: object = {}) => ({
   status,
 });
 
-describe('a condition', () => {
+describe('until conditions', () => {
   const ready = { type: 'Ready', status: 'True' };
   const unready = { type: 'Ready', status: 'False', reason: 'NotYet', message: 'wait' };
   test.each([
@@ -59,7 +59,7 @@ describe('a condition', () => {
       'condition Ready is "False" (NotYet: wait)',
     ],
     ['ready', until.ready, pod({ phase: 'Running', conditions: [ready] }), undefined],
-  ] as const)('%s tells what is missing (%#)', (_name, condition, object, missing) => {
+  ] as const)('%s reports what is missing (%#)', (_name, condition, object, missing) => {
     expect(condition.missing(object)).toBe(missing);
     expect((condition as (object: unknown) => boolean)(object)).toBe(missing === undefined);
   });
@@ -82,18 +82,18 @@ describe('a condition', () => {
     [{ kind: 'Widget', status: { conditions: [{ type: 'Available', status: 'True' }] } }, undefined],
     [{ kind: 'Widget', status: {} }, 'it has no condition Ready or Available'],
     [{ kind: 'Pod', metadata: { deletionTimestamp: 'x' }, status: { phase: 'Running' } }, 'it is being deleted'],
-  ])('ready goes by the kind (%#)', (object, missing) => {
+  ])('ready depends on the kind (%#)', (object, missing) => {
     expect(until.ready.missing(object)).toBe(missing);
   });
 
-  test('that is none is refused', () => {
+  test('invalid conditions are rejected', () => {
     expect(() => until.and((() => true) as never)).toThrow('until.and takes conditions of until; until.that');
-    expect(() => until.condition('')).toThrow('until.condition takes a text');
+    expect(() => until.condition('')).toThrow('until.condition takes a non-empty string');
   });
 });
 
-describe('a wait', () => {
-  test('that runs out of time names what was wanted, what is missing and the last state', async () => {
+describe('waitFor with a condition', () => {
+  test('times out with a message that names the condition, what is missing and the last state', async () => {
     const cluster = testCluster();
     await cluster.api(Pod).create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
     const error = cluster
@@ -111,7 +111,7 @@ describe('a wait', () => {
     );
   });
 
-  test('ends with the object, typed as one that is there', async () => {
+  test('resolves with the object, typed as present', async () => {
     const cluster = testCluster();
     const waiting = cluster.api(ConfigMap).waitFor('a', until.exists);
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });

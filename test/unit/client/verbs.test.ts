@@ -1,6 +1,6 @@
 /**
- * Every verb with a real server behind it, through every transport. Most of it is one story told thrice: clusters with
- * the same time and identities must answer to the same calls with the same values, whatever is in between.
+ * Every verb against a real server, through every transport. Clusters with the same clock and IDs must return the
+ * same values for the same calls with every transport.
  */
 import { defineKind, jsonPatch, mergePatch, Quantity, StatusError, strategicPatch } from 'orchplane';
 import { ConfigMap, Deployment, Lease, Namespace, Node, Pod } from 'orchplane/kinds';
@@ -31,10 +31,10 @@ const web = (image: string) => ({
   },
 });
 
-/** What each call came to: a value, or the Status and the warnings of the failure. */
+/** The outcome of each call: a value, or the Status and warnings of the failure. */
 type Outcome = readonly [step: string, outcome: Readonly<Record<string, unknown>>];
 
-/** Strings that paths, queries, JSON, YAML and headers each treat specially. */
+/** Strings that are special in paths, queries, JSON, YAML or headers. */
 const AWKWARD = 'a+b %2F "q" \\ é 😀 \u2028 \u0085 \u007f \ufeff <&> ; \t\n';
 
 async function story(client: Client): Promise<readonly Outcome[]> {
@@ -156,23 +156,26 @@ async function story(client: Client): Promise<readonly Outcome[]> {
 }
 
 everyTransport('the story', (connect) => {
-  test.each(['orch', 'kubernetes'] as const)('is the same as in process, in the dialect %s', async (dialect) => {
-    const cluster = testCluster({ dialect });
-    cluster.install(Box);
-    const expected = await story(cluster);
-    expect(expected.filter(([, outcome]) => 'value' in outcome).length).toBeGreaterThan(30);
-    expect(expected.filter(([, outcome]) => 'error' in outcome)).toEqual([]);
+  test.each(['orch', 'kubernetes'] as const)(
+    'returns the same results as in process, in the dialect %s',
+    async (dialect) => {
+      const cluster = testCluster({ dialect });
+      cluster.install(Box);
+      const expected = await story(cluster);
+      expect(expected.filter(([, outcome]) => 'value' in outcome).length).toBeGreaterThan(30);
+      expect(expected.filter(([, outcome]) => 'error' in outcome)).toEqual([]);
 
-    const { cluster: other, client } = await connect({ dialect });
-    other.install(Box);
-    const actual = await story(client);
-    expect(actual.filter(([, outcome]) => !isFrozen(outcome['value']))).toEqual([]);
-    const [uids, otherUids] = [namedUids(), namedUids()];
-    for (const [index, outcome] of expected.entries()) expect(otherUids(actual[index])).toEqual(uids(outcome));
-  });
+      const { cluster: other, client } = await connect({ dialect });
+      other.install(Box);
+      const actual = await story(client);
+      expect(actual.filter(([, outcome]) => !isFrozen(outcome['value']))).toEqual([]);
+      const [uids, otherUids] = [namedUids(), namedUids()];
+      for (const [index, outcome] of expected.entries()) expect(otherUids(actual[index])).toEqual(uids(outcome));
+    },
+  );
 });
 
-/** Uids count up, also for requests that a handler gives one to: what matters is which are the same. */
+/** Uids are sequential, also for requests to which a handler assigns one: only their equality matters. */
 function namedUids(): (value: unknown) => unknown {
   const names = new Map<string, string>();
   const name = (uid: string): string => {
@@ -189,7 +192,7 @@ function namedUids(): (value: unknown) => unknown {
 }
 
 everyTransport('requests', (connect) => {
-  test('a kind that is not served is no object that does not exist', async () => {
+  test('find rejects when the kind is not served', async () => {
     const { client } = await connect();
     const error = await rejection(client.api(Box).find('b'));
     expect(StatusError.is(error, 'NotFound') && error.message).toContain(
@@ -197,7 +200,7 @@ everyTransport('requests', (connect) => {
     );
   });
 
-  test('a body that is no JSON is refused', async () => {
+  test('a body that is not JSON is rejected', async () => {
     const { client } = await connect();
     const bodies = [new Map(), () => 1, Number.NaN];
     for (const body of bodies) {
@@ -208,7 +211,7 @@ everyTransport('requests', (connect) => {
     }
   });
 
-  test('an object that is changed right after the call is sent as it was', async () => {
+  test('changes to an object after the call are not sent', async () => {
     const { client } = await connect();
     const input = { metadata: { name: 'a' }, data: { colour: 'red' } };
     const creating = client.api(ConfigMap).create(input);
@@ -216,7 +219,7 @@ everyTransport('requests', (connect) => {
     expect((await creating).data).toEqual({ colour: 'red' });
   });
 
-  test('a request that is aborted before it is sent, or while it waits, rejects with the reason', async () => {
+  test('an abort before or during a request rejects with the reason', async () => {
     const { cluster, client } = await connect();
     const maps = client.api(ConfigMap);
     const reason = new Error('enough');
@@ -238,7 +241,7 @@ everyTransport('requests', (connect) => {
     for (const go of waiting) go();
   });
 
-  test('many at once do not get in each other’s way', async () => {
+  test('concurrent requests do not affect each other', async () => {
     const { client } = await connect();
     const maps = client.api(ConfigMap);
     const names = Array.from({ length: 60 }, (_, index) => `m-${index}`);
@@ -248,14 +251,14 @@ everyTransport('requests', (connect) => {
     expect((await maps.list()).items).toHaveLength(60);
   });
 
-  test('a very long selector arrives', async () => {
+  test('a very long selector is transmitted', async () => {
     const { client } = await connect();
     await client.api(ConfigMap).create({ metadata: { name: 'a', labels: { n: 'v-1999' } } });
     const labels = `n in (${Array.from({ length: 2_000 }, (_, index) => `v-${index}`).join(',')})`;
     expect((await client.api(ConfigMap).list({ labels })).items).toHaveLength(1);
   });
 
-  test('large objects and lists come through', async () => {
+  test('large objects and lists are transmitted', async () => {
     const { client } = await connect();
     const maps = client.api(ConfigMap);
     const large = 'é😀x'.repeat(100_000);
@@ -267,7 +270,7 @@ everyTransport('requests', (connect) => {
     expect((await watch.next()).value).toMatchObject({ object: { data: { large } } });
   });
 
-  test('whoever names no manager is called after this library', async () => {
+  test('the field manager is the name of the library when none is given', async () => {
     const { client } = await connect();
     await client.api(ConfigMap).apply({ metadata: { name: 'a' }, data: { a: '1' } }, { fieldManager: 'ci' });
     const changed = await client.api(ConfigMap).patch('a', mergePatch({ data: { b: '1' } }));
@@ -276,7 +279,7 @@ everyTransport('requests', (connect) => {
 });
 
 everyTransport('watching', (connect) => {
-  test('hands events over in order, however slow the reader is', async () => {
+  test('events arrive in order, however slow the reader is', async () => {
     const { client } = await connect();
     const maps = client.api(ConfigMap);
     const { resourceVersion } = (await maps.list()).metadata;
@@ -292,7 +295,7 @@ everyTransport('watching', (connect) => {
     expect(seen).toEqual(names);
   });
 
-  test('an abort at any moment ends it quietly', async () => {
+  test('an abort at any time ends a watch silently', async () => {
     const { client } = await connect();
     const maps = client.api(ConfigMap);
     await maps.create({ metadata: { name: 'a' } });
@@ -308,7 +311,7 @@ everyTransport('watching', (connect) => {
     }
   });
 
-  test('a watch that is left lets go of the server', async () => {
+  test('leaving a watch closes it on the server', async () => {
     const { cluster, client } = await connect();
     const before = cluster.clock.pending;
     const watches = Array.from({ length: 5 }, () =>
@@ -322,13 +325,13 @@ everyTransport('watching', (connect) => {
     await eventually(() => expect(cluster.clock.pending).toBe(before));
   });
 
-  test('a refusal is thrown by the first read', async () => {
+  test('a rejected watch throws on the first read', async () => {
     const { client } = await connect();
     const error = await rejection(client.api(ConfigMap).watch({ fields: 'spec.colour=red' }).next());
     expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(/is not a known field selector/);
   });
 
-  test('timeoutSeconds ends it', async () => {
+  test('timeoutSeconds ends a watch', async () => {
     const { cluster, client } = await connect();
     await client.api(ConfigMap).create({ metadata: { name: 'a' } });
     const watch = client.api(ConfigMap).watch({ timeoutSeconds: 5 });
@@ -338,7 +341,7 @@ everyTransport('watching', (connect) => {
     expect(await next).toEqual({ done: true, value: undefined });
   });
 
-  test('an informer of many objects keeps up', async () => {
+  test('an informer of many objects stays up to date', async () => {
     const { client } = await connect();
     const maps = client.api(ConfigMap);
     await using informer = maps.informer();

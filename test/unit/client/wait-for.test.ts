@@ -1,4 +1,4 @@
-/** Waiting for one object: the present first, then every change, and each way to give up. */
+/** waitFor: the current state first, then every change, and each failure. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
@@ -19,7 +19,7 @@ function setup(...script: ConstructorParameters<typeof FakeTransport>) {
   return { transport, client, widgets: client.api(Widget) };
 }
 
-test('an object that is as wanted is answered from the present, without a watch', async () => {
+test('resolves with the current state without a watch', async () => {
   const ready = done(3);
   const { transport, widgets } = setup(answer(listOf(5, [ready])));
   expect(await widgets.waitFor('w', isReady, { timeoutMs: 100 })).toBe(ready);
@@ -32,14 +32,14 @@ test('an object that is as wanted is answered from the present, without a watch'
   expect(transport.clock.pending).toBe(0);
 });
 
-test('nothing of it stays on the signal', async () => {
+test('leaves no listener on the signal', async () => {
   const stop = new AbortController();
   const { widgets } = setup(answer(listOf(5, [done(3)])));
   await widgets.waitFor('w', isReady, { signal: stop.signal });
   expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
 });
 
-test('otherwise it watches that one object from the version it looked at', async () => {
+test('watches the one object from the version that was read', async () => {
   const stream = new FakeStream();
   const { transport, widgets } = setup(answer(listOf(5, [waiting(3)])), stream);
   const wait = widgets.waitFor('w', isReady, { timeoutMs: 100 });
@@ -54,7 +54,7 @@ test('otherwise it watches that one object from the version it looked at', async
   expect(transport.clock.pending).toBe(0);
 });
 
-test('the predicate sees every state once, absence as undefined', async () => {
+test('passes every state to the predicate once, and undefined for absence', async () => {
   const stream = new FakeStream();
   const { widgets } = setup(answer(listOf(5, [])), stream);
   const seen: (string | undefined)[] = [];
@@ -73,7 +73,7 @@ test('the predicate sees every state once, absence as undefined', async () => {
   expect(seen).toEqual([undefined, '6', undefined, '9']);
 });
 
-test('it can wait for an object to be gone', async () => {
+test('can wait for the deletion of an object', async () => {
   const stream = new FakeStream();
   const { widgets } = setup(answer(listOf(5, [waiting(3)])), stream, answer(listOf(6, [])));
   const wait = widgets.waitFor('w', (w) => w === undefined);
@@ -82,7 +82,7 @@ test('it can wait for an object to be gone', async () => {
   expect(await widgets.waitFor('w', (w) => w === undefined)).toBeUndefined();
 });
 
-test('a version that has expired makes it look again', async () => {
+test('lists again after an expired version', async () => {
   const stream = new FakeStream();
   const ready = done(8);
   const { widgets } = setup(answer(listOf(5, [waiting(3)])), stream, answer(listOf(9, [ready])));
@@ -91,7 +91,7 @@ test('a version that has expired makes it look again', async () => {
   expect(await wait).toBe(ready);
 });
 
-test('the server’s end of the stream makes it watch on', async () => {
+test('watches again after the server ends the stream', async () => {
   const [first, second] = [new FakeStream(), new FakeStream()];
   const { transport, widgets } = setup(answer(listOf(5, [])), first, second);
   const wait = widgets.waitFor('w', isReady);
@@ -103,8 +103,8 @@ test('the server’s end of the stream makes it watch on', async () => {
   expect((await wait)?.metadata.resourceVersion).toBe('7');
 });
 
-describe('giving up', () => {
-  test('on time, with an error that says what was waited for and how it was last seen', async () => {
+describe('failure', () => {
+  test('on timeout names the condition and the last state', async () => {
     const stream = new FakeStream();
     const { transport, widgets } = setup(answer(listOf(5, [waiting(3)])), stream);
     const wait = widgets.waitFor('w', isReady, { timeoutMs: 5_000 });
@@ -119,7 +119,7 @@ describe('giving up', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('on time, also while the present is still on its way', async () => {
+  test('on timeout happens even while the first list is pending', async () => {
     const { promise } = deferred<ApiResponse>();
     const { transport, client } = setup(promise);
     const wait = client.api(Rack).waitFor('r', (rack) => rack !== undefined, { timeoutMs: 100 });
@@ -130,7 +130,7 @@ describe('giving up', () => {
     });
   });
 
-  test('on abort, with the reason', async () => {
+  test('on abort has the reason of the signal', async () => {
     const stream = new FakeStream();
     const { transport, widgets } = setup(answer(listOf(5, [])), stream);
     const stop = new AbortController();
@@ -142,14 +142,14 @@ describe('giving up', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('on an abort that came before: nothing is sent', async () => {
+  test('on an earlier abort happens without a request', async () => {
     const { transport, widgets } = setup();
     const reason = new Error('enough');
     await expect(widgets.waitFor('w', isReady, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(transport.requests).toEqual([]);
   });
 
-  test('when the server refuses', async () => {
+  test('of the server rejects the call', async () => {
     const refusal = errors.forbidden({ group: '', resource: 'widgets' }, 'w', 'no');
     const { transport, widgets } = setup(refusal, Promise.reject(refusal), answer(listOf(5, [])), refusal);
     await expect(widgets.waitFor('w', isReady, { timeoutMs: 100 })).rejects.toBe(refusal);
@@ -158,7 +158,7 @@ describe('giving up', () => {
     expect(transport.clock.pending).toBe(0);
   });
 
-  test('when the predicate throws', async () => {
+  test('of the predicate rejects the call', async () => {
     const { widgets } = setup(answer(listOf(5, [])));
     const wait = widgets.waitFor('w', () => {
       throw new Error('not what I expected');

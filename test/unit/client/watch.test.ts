@@ -1,4 +1,4 @@
-/** Watches: when they begin, what they yield, every way they end. */
+/** Watches: their start, their events and every way they end. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
@@ -22,8 +22,8 @@ function setup(...script: ConstructorParameters<typeof FakeTransport>) {
   return { stream, transport, widgets: createClient({ transport }).api(Widget) };
 }
 
-describe('beginning', () => {
-  test('the watch is on when the call returns', () => {
+describe('the start of a watch', () => {
+  test('happens when the call returns', () => {
     const { transport, widgets } = setup();
     widgets.watch({ labels: 'app=web', resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 9 });
     expect(transport.last).toMatchObject({ verb: 'watch', namespace: 'default' });
@@ -35,7 +35,7 @@ describe('beginning', () => {
     });
   });
 
-  test('what happens between the call and the first read is not lost', async () => {
+  test('keeps events between the call and the first read', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     stream.send(added);
@@ -43,7 +43,7 @@ describe('beginning', () => {
     expect(await watch.next()).toEqual({ done: false, value: added });
   });
 
-  test('over an asynchronous transport events begin with its answer', async () => {
+  test('over an asynchronous transport happens with its response', async () => {
     const stream = new FakeStream();
     const later = deferred<ApiResponse>();
     const { transport, widgets } = setup(later.promise);
@@ -59,7 +59,7 @@ describe('beginning', () => {
   test.each([
     ['thrown', () => errors.badRequest('no')],
     ['rejected with', () => Promise.reject(errors.badRequest('no'))],
-  ])('a refusal that is %s is thrown by the first read, then the watch has ended', async (_, refuse) => {
+  ])('that is rejected %s throws on the first read and ends the watch', async (_, refuse) => {
     const { widgets } = setup(refuse);
     const watch = widgets.watch();
     await settle();
@@ -67,7 +67,7 @@ describe('beginning', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('warnings are handed on', async () => {
+  test('passes warnings on', async () => {
     const warnings: string[] = [];
     const transport = new FakeTransport({ type: 'watch', watch: new FakeStream(), warnings: ['v1 is old'] });
     createClient({ transport, onWarning: (warning) => warnings.push(warning) })
@@ -77,8 +77,8 @@ describe('beginning', () => {
   });
 });
 
-describe('reading', () => {
-  test('events pass through as the objects they are', async () => {
+describe('reading a watch', () => {
+  test('returns the event objects of the server', async () => {
     const { stream, widgets } = setup();
     stream.send(added, bookmark, modified);
     stream.end();
@@ -90,7 +90,7 @@ describe('reading', () => {
     expect(seen[2]).toBe(modified);
   });
 
-  test('an ERROR frame is thrown as its Status, after the events before it', async () => {
+  test('throws the Status of an ERROR event after the events before it', async () => {
     const { stream, widgets } = setup();
     stream.send(added, expired);
     const watch = widgets.watch();
@@ -105,7 +105,7 @@ describe('reading', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('a broken connection is thrown', async () => {
+  test('throws when the connection breaks', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const next = watch.next();
@@ -114,7 +114,7 @@ describe('reading', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('one read after another may come before a loop', async () => {
+  test('allows single reads before a loop', async () => {
     const { stream, widgets } = setup();
     stream.send(added, modified);
     stream.end();
@@ -125,7 +125,7 @@ describe('reading', () => {
     expect(rest).toEqual([modified]);
   });
 
-  test('a second reader is refused, the first goes on', async () => {
+  test('rejects a second reader and keeps the first', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const first = watch.next();
@@ -139,8 +139,8 @@ describe('reading', () => {
   });
 });
 
-describe('ending', () => {
-  test('an abort ends a loop quietly, also while it waits', async () => {
+describe('the end of a watch', () => {
+  test('by abort ends a loop silently, also during a read', async () => {
     const { stream, widgets } = setup();
     const stop = new AbortController();
     const seen: unknown[] = [];
@@ -155,7 +155,7 @@ describe('ending', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('an abort inside the loop lets no further event through', async () => {
+  test('by abort inside the loop delivers no further event', async () => {
     const { stream, widgets } = setup();
     const stop = new AbortController();
     stream.send(added, modified);
@@ -167,7 +167,7 @@ describe('ending', () => {
     expect(seen).toEqual([added]);
   });
 
-  test('an event that is on its way to the reader when the watch closes is dropped', async () => {
+  test('by close drops an event that is being delivered', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const next = watch.next();
@@ -176,13 +176,13 @@ describe('ending', () => {
     expect(await next).toEqual(DONE);
   });
 
-  test('a signal that has aborted already: nothing is sent', async () => {
+  test('before its start sends nothing', async () => {
     const { transport, widgets } = setup();
     expect(await widgets.watch({ signal: AbortSignal.abort() }).next()).toEqual(DONE);
     expect(transport.requests).toEqual([]);
   });
 
-  test('nothing of it stays on the signal', async () => {
+  test('leaves no listener on the signal', async () => {
     const stop = new AbortController();
     const later = deferred<ApiResponse>();
     const { stream, widgets } = setup(new FakeStream(), errors.badRequest('no'), later.promise);
@@ -196,7 +196,7 @@ describe('ending', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('close ends a read that waits', async () => {
+  test('by close ends a pending read', async () => {
     const { stream, widgets } = setup();
     const watch = widgets.watch();
     const next = watch.next();
@@ -206,7 +206,7 @@ describe('ending', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('close before an asynchronous answer ends the read, and the stream when it comes', async () => {
+  test('by close before an asynchronous response ends the read and closes the stream', async () => {
     const later = deferred<ApiResponse>();
     const { stream, widgets } = setup(later.promise);
     const watch = widgets.watch();
@@ -218,7 +218,7 @@ describe('ending', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('a refusal that comes after close concerns nobody', async () => {
+  test('by close ignores a later rejection', async () => {
     const later = deferred<ApiResponse>();
     const { widgets } = setup(later.promise);
     const watch = widgets.watch();
@@ -228,7 +228,7 @@ describe('ending', () => {
     expect(await watch.next()).toEqual(DONE);
   });
 
-  test('a connection that breaks because of the abort is quiet too', async () => {
+  test('by abort ignores a connection error', async () => {
     const { stream, widgets } = setup();
     const stop = new AbortController();
     stream.close = () => stream.break(new Error('aborted'));
@@ -237,7 +237,7 @@ describe('ending', () => {
     expect(await next).toEqual(DONE);
   });
 
-  test('leaving a loop closes the watch', async () => {
+  test('follows leaving a loop', async () => {
     const { stream, widgets } = setup();
     stream.send(added);
     const watch = widgets.watch();
@@ -246,7 +246,7 @@ describe('ending', () => {
     for await (const _ of watch) throw new Error('not reached');
   });
 
-  test('so does leaving a block that uses it', async () => {
+  test('follows leaving a block that uses it', async () => {
     const { stream, widgets } = setup();
     {
       await using watch = widgets.watch();
@@ -255,7 +255,7 @@ describe('ending', () => {
     expect(stream.closed).toBe(true);
   });
 
-  test('the server’s own end is an end', async () => {
+  test('by the server is silent', async () => {
     const { stream, widgets } = setup();
     stream.end();
     const watch = widgets.watch();

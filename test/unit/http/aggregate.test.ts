@@ -1,4 +1,4 @@
-/** Versions for which somebody else answers. */
+/** Aggregated API versions, which another server serves. */
 import { apiServices, controllers } from 'orchplane/controllers';
 import { type Aggregation, createFetchHandler } from 'orchplane/http';
 import { APIService, ClusterRole, ClusterRoleBinding, Service } from 'orchplane/kinds';
@@ -60,8 +60,8 @@ async function world(
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('a request for a version of somebody else', () => {
-  test('is passed on as it came, without what is for this server only', async () => {
+describe('a request for an aggregated API', () => {
+  test('is proxied without the headers that are for this server only', async () => {
     let seen: Request | undefined;
     const { ask } = await world({
       [NAME]: (request) => {
@@ -95,7 +95,7 @@ describe('a request for a version of somebody else', () => {
     expect(header('audit-id')).toBe(response.headers.get('audit-id'));
   });
 
-  test('tells who asks, whole', async () => {
+  test('carries the complete identity of the user', async () => {
     const seen: Headers[] = [];
     const { ask, cluster } = await world({
       [NAME]: ({ headers }) => {
@@ -128,7 +128,7 @@ describe('a request for a version of somebody else', () => {
     ]);
   });
 
-  test('is refused here when who asks may not', async () => {
+  test('is rejected here when the user is not authorized', async () => {
     let asked = 0;
     const { ask } = await world({
       [NAME]: () => {
@@ -141,7 +141,7 @@ describe('a request for a version of somebody else', () => {
     expect(asked).toBe(0);
   });
 
-  test('is answered while the answer is still being made', async () => {
+  test('is answered while the backend still streams its response', async () => {
     let more: ReadableStreamDefaultController<Uint8Array> | undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -157,14 +157,14 @@ describe('a request for a version of somebody else', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test('takes the place of what is served here', async () => {
+  test('takes precedence over a version that this server serves itself', async () => {
     const { ask } = await world(() => () => new Response('elsewhere'), { group: 'own.example.com' });
     expect(await (await ask('/apis/own.example.com/v1')).text()).toBe('elsewhere');
     expect((await ask('/apis/own.example.com/v2')).status).toBe(404);
     expect((await ask('/apis/apps/v1')).status).toBe(200);
   });
 
-  test('over the network: without encodings that were undone on the way, redirections as they are', async () => {
+  test('over the network, drops encodings that fetch has decoded and passes redirects on', async () => {
     const seen: [string, RequestInit][] = [];
     vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
       seen.push([url, init]);
@@ -180,8 +180,8 @@ describe('a request for a version of somebody else', () => {
   });
 });
 
-describe('who cannot be reached', () => {
-  test('is unavailable', async () => {
+describe('an unreachable backend', () => {
+  test('gets 503 while its APIService is unavailable', async () => {
     const { ask } = await world({ [NAME]: () => new Response() }, { service: false });
     for (const path of ['/apis/metrics.example.com/v1', '/apis/metrics.example.com/v1/nodes']) {
       const response = await ask(path);
@@ -190,7 +190,7 @@ describe('who cannot be reached', () => {
     }
   });
 
-  test('is told as what it is', async () => {
+  test('is reported with the reason of the failure', async () => {
     const { ask } = await world({
       [NAME]: () => {
         throw new Error('connection refused');
@@ -204,7 +204,7 @@ describe('who cannot be reached', () => {
   });
 });
 
-describe('discovery', () => {
+describe('discovery of aggregated APIs', () => {
   const legacy = (request: Request) => {
     if (new URL(request.url).pathname === '/apis') return new Response('no', { status: 404 });
     return Response.json({ kind: 'APIResourceList', groupVersion: 'metrics.example.com/v1', resources: RESOURCES });
@@ -216,7 +216,7 @@ describe('discovery', () => {
       .find(({ name }) => name === 'metrics.example.com');
   };
 
-  test('lists the group where its priority puts it', async () => {
+  test('lists the group at the position of its priority', async () => {
     const { ask } = await world({ [NAME]: legacy });
     const { groups } = (await (await ask('/apis')).json()) as { groups: { name: string }[] };
     expect(groups[0]?.name).toBe('apiregistration.orch.io');
@@ -232,7 +232,7 @@ describe('discovery', () => {
     });
   });
 
-  test('has what an older server says about its resources', async () => {
+  test('includes the resources of a server without aggregated discovery', async () => {
     const { ask } = await world({ [NAME]: legacy });
     const response = await ask('/apis', { headers: { accept: ALL_GROUPS } });
     const etag = response.headers.get('etag') ?? '';
@@ -261,7 +261,7 @@ describe('discovery', () => {
     expect(again.status).toBe(304);
   });
 
-  test('has what a server of today says, which may itself be one of these clusters', async () => {
+  test('includes the resources of a server with aggregated discovery, which may be another cluster', async () => {
     const behind = testCluster({ dialect: 'orch' });
     const inner = createFetchHandler(behind);
     const { ask } = await world(() => inner, { group: 'apps' });
@@ -273,7 +273,7 @@ describe('discovery', () => {
     expect(apps?.versions[0]?.resources.length).toBe(5);
   });
 
-  test('marks as stale what cannot be had', async () => {
+  test('marks a version as stale when its backend cannot be reached', async () => {
     const { ask } = await world({ [NAME]: legacy }, { service: false });
     expect(await remoteIn(await ask('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
       name: 'metrics.example.com',
@@ -281,7 +281,7 @@ describe('discovery', () => {
     });
   });
 
-  test('asks once a minute, and does not wait for ever', async () => {
+  test('queries a backend at most once a minute and times out', async () => {
     let asked = 0;
     let hangs = false;
     const { ask, cluster } = await world({
@@ -303,13 +303,13 @@ describe('discovery', () => {
   });
 });
 
-test('a controller and a handler share who answers', async () => {
+test('a controller and a handler can share the aggregation option', async () => {
   const aggregate = { [NAME]: () => Response.json({ resources: [] }) };
   const cluster = testCluster({ controllers: controllers([apiServices({ aggregate })]) });
   const handler = createFetchHandler(cluster, { aggregate });
   expect((await handler(new Request(`${BASE}/apis/metrics.example.com`))).status).toBe(404);
 });
 
-test.each([[7], [{ x: 'nowhere' }], [{ x: 1 }]])('a handler refuses %o', (aggregate) => {
+test.each([[7], [{ x: 'nowhere' }], [{ x: 1 }]])('createHandler rejects %o as the aggregate option', (aggregate) => {
   expect(() => createFetchHandler(testCluster(), { aggregate: aggregate as never })).toThrow('aggregate');
 });

@@ -1,4 +1,4 @@
-/** Requests in: which reach the cluster, as what, and which go no further. */
+/** The handler: which requests reach the cluster, in which form, and which are rejected before. */
 import { describe, expect, test } from 'vitest';
 import type { ApiRequest } from '../../../src/protocol/request.js';
 import { configMap, FakeWatch, fakeServer, found, settle } from './fakes.js';
@@ -10,7 +10,7 @@ const json = { 'content-type': 'application/json' };
 
 const serveOne = () => fakeServer(() => found(configMap('a')));
 
-describe('paths that lead nowhere', () => {
+describe('unknown paths', () => {
   test.each([
     ['/nope'],
     ['//api'],
@@ -19,7 +19,7 @@ describe('paths that lead nowhere', () => {
     ['/apis/example.com/v1/namespaces/ns/planets'],
     ['/versions'],
     ['/apis/nope.example.com'],
-  ])('%s is a plain-text 404', async (path) => {
+  ])('%s gets a plain-text 404', async (path) => {
     const response = await serveOne().call('GET', path);
     expect(response.status).toBe(404);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -28,33 +28,36 @@ describe('paths that lead nowhere', () => {
     expect(await response.text()).toBe('404 page not found\n');
   });
 
-  test.each([['/api/v1/nope'], ['/api/v2/configmaps'], [`${ITEM}/scale`]])('%s is a Status', async (path) => {
-    const response = await serveOne().call('GET', path, { headers: { accept: 'text/html' } });
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({
-      message: 'the server could not find the requested resource',
-      details: {},
-    });
-  });
+  test.each([['/api/v1/nope'], ['/api/v2/configmaps'], [`${ITEM}/scale`]])(
+    '%s gets a Status with 404',
+    async (path) => {
+      const response = await serveOne().call('GET', path, { headers: { accept: 'text/html' } });
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({
+        message: 'the server could not find the requested resource',
+        details: {},
+      });
+    },
+  );
 
-  test('a wrong method is refused with those allowed', async () => {
+  test('a wrong method gets 405 with the allowed methods', async () => {
     const response = await serveOne().call('PUT', COLLECTION, { headers: json, body: '{}' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, POST, DELETE');
   });
 
-  test('HEAD has no body', async () => {
+  test('a response to HEAD has no body', async () => {
     const response = await serveOne().call('HEAD', ITEM);
     expect(response.status).toBe(405);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await response.text()).toBe('');
   });
 
-  test('a malformed escape is a bad request', async () => {
+  test('a malformed percent escape gets 400', async () => {
     expect((await serveOne().call('GET', '/api/v1/configmaps/%zz')).status).toBe(400);
   });
 
-  test.each([['/healthz'], ['/livez'], ['/readyz']])('%s is ok, whatever the method', async (path) => {
+  test.each([['/healthz'], ['/livez'], ['/readyz']])('%s responds ok to every method', async (path) => {
     for (const method of ['GET', 'POST', 'LOCK']) {
       const response = await serveOne().call(method, path);
       expect(response.status).toBe(200);
@@ -63,7 +66,7 @@ describe('paths that lead nowhere', () => {
   });
 });
 
-describe('requests', () => {
+describe('ApiRequests built by the handler', () => {
   async function received(method: string, path: string, init: RequestInit = {}): Promise<ApiRequest | undefined> {
     const { call, requests } = serveOne();
     await call(method, path, init);
@@ -78,6 +81,7 @@ describe('requests', () => {
       name: 'a',
       options: { resourceVersion: '5' },
       userAgent: 'me/1',
+      authorized: expect.objectContaining({ verb: 'get', namespace: 'ns', name: 'a' }),
       signal: expect.any(AbortSignal),
     });
   });
@@ -89,18 +93,18 @@ describe('requests', () => {
     expect(request).not.toHaveProperty('name');
   });
 
-  test('a missing body is an empty one', async () => {
+  test('a missing body is read as an empty one', async () => {
     const request = await received('POST', COLLECTION, { headers: json });
     expect(request?.body?.summary()).toBe('<empty>');
   });
 
-  test('a patch has its type', async () => {
+  test('a patch carries its patch type', async () => {
     const headers = { 'content-type': 'application/merge-patch+json' };
     const request = await received('PATCH', ITEM, { headers, body: '{}' });
     expect(request).toMatchObject({ verb: 'patch', patchType: 'merge', name: 'a' });
   });
 
-  test('a delete with a body leaves the query aside', async () => {
+  test('a delete with a body ignores the options in the query', async () => {
     const request = await received('DELETE', `${ITEM}?dryRun=All&gracePeriodSeconds=x`, { headers: json, body: '{}' });
     expect(request?.options).toEqual({});
     expect(request?.body).toBeDefined();
@@ -111,14 +115,14 @@ describe('requests', () => {
     ['/api/v1/watch/namespaces/ns/configmaps/a', 'metadata.name=a'],
     ['/api/v1/watch/namespaces/ns/configmaps/a?fieldSelector=metadata.name%3D%3Da,x%3Dy', 'metadata.name==a,x=y'],
     ['/api/v1/watch/namespaces/ns/configmaps/a,b', 'metadata.name=a\\,b'],
-  ])('%s selects by name', async (path, fieldSelector) => {
+  ])('%s becomes a field selector on the name', async (path, fieldSelector) => {
     const { call, requests } = fakeServer(() => ({ type: 'watch', watch: new FakeWatch(), warnings: [] }));
     await (await call('GET', path)).body?.cancel();
     expect(requests[0]).toMatchObject({ verb: 'watch', namespace: 'ns', options: { fieldSelector } });
     expect(requests[0]).not.toHaveProperty('name');
   });
 
-  test('a watch of a name cannot select another', async () => {
+  test('a watch of one name rejects a field selector on another name', async () => {
     const response = await serveOne().call(
       'GET',
       '/api/v1/watch/namespaces/ns/configmaps/a?fieldSelector=metadata.name%3Db',
@@ -136,13 +140,13 @@ describe('requests', () => {
     ['POST', COLLECTION, { ...json, accept: 'text/html' }, 406],
     ['POST', `${COLLECTION}?timeout=x`, json, 400],
     ['DELETE', `${COLLECTION}?limit=x`, json, 400],
-  ])('%s %s with %j is %i and goes no further', async (method, path, headers, code) => {
+  ])('%s %s with %j gets %i and does not reach the cluster', async (method, path, headers, code) => {
     const { call, requests } = serveOne();
     expect((await call(method, path, { headers, body: '{}' })).status).toBe(code);
     expect(requests).toEqual([]);
   });
 
-  test('an update learns of its unknown encoding only when the body is read', async () => {
+  test('an update reports an unknown encoding only when the body is read', async () => {
     const { call, requests } = fakeServer((request) => found({ ...configMap('a'), read: request.body?.read() }));
     const response = await call('PUT', ITEM, { headers: { 'content-type': 'text/plain' }, body: '{}' });
     expect(requests).toHaveLength(1);
@@ -152,7 +156,7 @@ describe('requests', () => {
   test.each([
     [3 * 1024 * 1024, 200],
     [3 * 1024 * 1024 + 1, 413],
-  ])('a body of %i bytes: %i', async (size, code) => {
+  ])('a body of %i bytes gets %i', async (size, code) => {
     const response = await serveOne().call('POST', COLLECTION, { headers: json, body: 'x'.repeat(size) });
     expect(response.status).toBe(code);
     if (code === 413) {
@@ -161,17 +165,17 @@ describe('requests', () => {
   });
 });
 
-describe('users', () => {
+describe('authentication by token', () => {
   const tokens = { 'alice-token': { user: 'alice', groups: ['dev'] } };
   const serve = () => fakeServer(() => found(configMap('a')), { tokens });
 
-  test('come from tokens', async () => {
+  test('a known token sets the user of the request', async () => {
     const { call, requests } = serve();
     await call('GET', ITEM, { headers: { authorization: 'Bearer alice-token' } });
     expect(requests[0]?.user).toEqual({ user: 'alice', groups: ['dev', 'system:authenticated'] });
   });
 
-  test.each([[ITEM], ['/healthz'], ['/nope']])('an unknown token is refused at %s', async (path) => {
+  test.each([[ITEM], ['/healthz'], ['/nope']])('an unknown token is rejected at %s', async (path) => {
     const response = await serve().call('GET', path, { headers: { authorization: 'Bearer nope' } });
     expect(await response.json()).toEqual({
       kind: 'Status',
@@ -184,7 +188,7 @@ describe('users', () => {
     });
   });
 
-  test('a token that was hidden by a space is mentioned', async () => {
+  test('a token after an extra space is ignored with a warning', async () => {
     const response = await serve().call('GET', ITEM, { headers: { authorization: 'Bearer  alice-token' } });
     expect(response.headers.get('warning')).toContain('extra space before the bearer token');
   });
@@ -196,7 +200,7 @@ describe('watches', () => {
     return { watch, ...fakeServer(() => ({ type: 'watch', watch, warnings: ['beware'] })) };
   }
 
-  test('answer before anything has happened', async () => {
+  test('respond before the first event', async () => {
     const { call, requests } = serveWatch();
     const response = await call('GET', `${COLLECTION}?watch=`);
     expect(response.status).toBe(200);
@@ -206,7 +210,7 @@ describe('watches', () => {
     await response.body?.cancel();
   });
 
-  test('stream events until the reader leaves', async () => {
+  test('stream events until the reader cancels', async () => {
     const { watch, call } = serveWatch();
     const response = await call('GET', `${COLLECTION}?watch=1`, { headers: { accept: METADATA } });
     const reader = response.body?.getReader();
@@ -238,7 +242,7 @@ describe('watches', () => {
   });
 });
 
-describe('time', () => {
+describe('timeouts', () => {
   const never = () => new Promise<never>(() => undefined);
 
   test.each([
@@ -251,7 +255,7 @@ describe('time', () => {
       34_000,
       'Timeout: request did not complete within requested timeout - context deadline exceeded',
     ],
-  ])('%s %s gives up after %i ms', async (method, path, delayMs, message) => {
+  ])('%s %s times out after %i ms', async (method, path, delayMs, message) => {
     const { call, timers } = fakeServer(never);
     const response = call(method, path);
     await settle();

@@ -1,4 +1,4 @@
-/** Encodings: which are understood, which are chosen, and the texts that list them. */
+/** Content negotiation: which encodings are accepted and chosen, and the messages that list them. */
 import { describe, expect, test } from 'vitest';
 import type { Codec } from '../../../src/codec/codec.js';
 import { jsonCodec } from '../../../src/codec/json.js';
@@ -30,21 +30,21 @@ const offer = createOffer([jsonCodec], kubernetesDialect);
 const wide = createOffer([jsonCodec, yaml, vendor], kubernetesDialect);
 const object = { watch: false };
 
-describe('Accept clauses', () => {
-  test('are sorted by quality, then plain types before wildcards, else as they stand', () => {
+describe('parseAccept', () => {
+  test('sorts clauses by quality, then plain types before wildcards, and keeps equal ones in order', () => {
     const types = (header: string) => parseAccept(header).map(({ type, subtype }) => `${type}/${subtype}`);
     expect(types('a/b;q=0.5, c/d, */*, e/*, f/g')).toEqual(['c/d', 'f/g', 'e/*', '*/*', 'a/b']);
     expect(types('a/b;q=bogus,c/d;q=0.2')).toEqual(['c/d', 'a/b']);
   });
 
-  test('that are no media types are dropped, and * stands for any', () => {
+  test('drops clauses that are not media types and reads * as any type', () => {
     expect(parseAccept('json, a/b/c, *, /x')).toEqual([
       { type: '', subtype: 'x', quality: 1, parameters: new Map() },
       { type: '*', subtype: '*', quality: 1, parameters: new Map() },
     ]);
   });
 
-  test('have parameters', () => {
+  test('reads parameters', () => {
     expect(parseAccept('a/b; as=Table ;v = v1;x;y=;z=1=2')[0]?.parameters).toEqual(
       new Map([
         ['as', 'Table'],
@@ -54,18 +54,18 @@ describe('Accept clauses', () => {
   });
 });
 
-describe('the router', () => {
+describe('routerRefusal', () => {
   test.each([
     ['application/json'],
     ['text/html, application/json;q=0.1'],
     ['*/*'],
     [''],
     ['application/json;as=Bogus'],
-  ])('lets %j pass', (accept) => {
+  ])('accepts %j', (accept) => {
     expect(routerRefusal(offer, accept, { streams: false, empty: false })).toBeUndefined();
   });
 
-  test.each([['text/html'], ['application/*'], ['APPLICATION/JSON']])('refuses %j', (accept) => {
+  test.each([['text/html'], ['application/*'], ['APPLICATION/JSON']])('rejects %j', (accept) => {
     expect(routerRefusal(wide, accept, { streams: false, empty: false })?.status).toMatchObject({
       code: 406,
       reason: 'NotAcceptable',
@@ -75,7 +75,7 @@ describe('the router', () => {
     });
   });
 
-  test('lists streams where there are any, and calls a missing body an unsupported one', () => {
+  test('lists stream types for paths that can be watched and reports a missing body as 415', () => {
     expect(routerRefusal(wide, 'text/html', { streams: true, empty: false })?.message).toContain(
       'protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
     );
@@ -86,7 +86,7 @@ describe('the router', () => {
   });
 });
 
-describe('the form of an answer', () => {
+describe('chooseRepresentation', () => {
   test.each([
     ['', 'application/json'],
     ['*/*', 'application/json'],
@@ -101,13 +101,13 @@ describe('the form of an answer', () => {
     ['application/json;stream=watch', 'application/json'],
     ['application/json;stream=bogus,application/yaml', 'application/yaml'],
     ['application/json;charset=utf-8', 'application/json'],
-  ])('%s', (accept, mediaType) => {
+  ])('chooses an encoding for %s', (accept, mediaType) => {
     const { mediaType: chosen, pretty, view, codec } = chooseRepresentation(wide, accept, object);
     expect({ chosen, pretty, view }).toEqual({ chosen: mediaType, pretty: false, view: undefined });
     expect(codec.mediaType(kubernetesDialect)).toBe(mediaType);
   });
 
-  test('may be asked to be pretty', () => {
+  test('applies the pretty parameter', () => {
     expect(chooseRepresentation(offer, 'application/json;pretty=1', object).pretty).toBe(true);
     expect(chooseRepresentation(offer, 'application/json;pretty=true', object).pretty).toBe(false);
   });
@@ -120,11 +120,11 @@ describe('the form of an answer', () => {
       'meta.k8s.io/v1beta1',
     ],
     ['application/json;as=Table;g=meta.k8s.io;v=v1', 'Table', 'meta.k8s.io/v1'],
-  ])('%s', (accept, kind, apiVersion) => {
+  ])('chooses a view for %s', (accept, kind, apiVersion) => {
     expect(chooseRepresentation(offer, accept, object).view).toEqual({ kind, apiVersion });
   });
 
-  test('views are named in the dialect', () => {
+  test('names views in the group of the dialect', () => {
     const accept = 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1';
     expect(chooseRepresentation(createOffer([jsonCodec], orchDialect), accept, object).view?.apiVersion).toBe(
       'meta.orch.io/v1',
@@ -132,14 +132,14 @@ describe('the form of an answer', () => {
     expect(() => chooseRepresentation(offer, accept, object)).toThrow('only the following media types are accepted');
   });
 
-  test('a table is had only where people can read it', () => {
+  test('offers tables only in encodings that support them', () => {
     const asTable = 'as=Table;v=v1;g=meta.k8s.io';
     expect(chooseRepresentation(wide, `application/yaml;${asTable}`, object).mediaType).toBe('application/yaml');
     const both = `application/vnd.kubernetes.protobuf;${asTable},application/json;${asTable}`;
     expect(chooseRepresentation(wide, both, object).mediaType).toBe('application/json');
   });
 
-  test('an encoding of built-in kinds carries only the metadata of others', () => {
+  test('offers custom resources in an encoding for built-in kinds only as metadata', () => {
     const accept = 'application/vnd.kubernetes.protobuf,application/json;q=0.5';
     expect(chooseRepresentation(wide, accept, { watch: false, kindRepresentation: 'struct' }).codec).toBe(vendor);
     expect(chooseRepresentation(wide, accept, { watch: false, kindRepresentation: 'document' }).codec).toBe(jsonCodec);
@@ -152,7 +152,7 @@ describe('the form of an answer', () => {
     ['application/json;as=PartialObjectMetadata;v=v2;g=meta.k8s.io'],
     ['application/json;g=meta.k8s.io;v=v1'],
     ['text/html'],
-  ])('nothing fits %s', (accept) => {
+  ])('rejects %s', (accept) => {
     expect(() => chooseRepresentation(wide, accept, object)).toThrow(
       expect.objectContaining({
         code: 406,
@@ -162,13 +162,13 @@ describe('the form of an answer', () => {
     );
   });
 
-  test('a watch needs an encoding with a stream', () => {
+  test('requires an encoding with a stream for a watch', () => {
     expect(() => chooseRepresentation(wide, 'application/yaml', { watch: true })).toThrow(
       'only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
     );
   });
 
-  test('an error takes no view, and no form at all when only a view would do', () => {
+  test('gives an error no view, and no representation when only a view is accepted', () => {
     const view = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
     expect(chooseErrorRepresentation(offer, `${view},application/json;q=0.1`)).toEqual({
       codec: jsonCodec,
@@ -180,7 +180,7 @@ describe('the form of an answer', () => {
   });
 });
 
-describe('the type of a body', () => {
+describe('Content-Type headers', () => {
   test.each([
     ['application/json', 'application/json'],
     ['APPLICATION/JSON', 'application/json'],
@@ -192,11 +192,11 @@ describe('the type of a body', () => {
     ['application/json, application/yaml', undefined],
     ['bogus', undefined],
     ['', undefined],
-  ])('%s', (header, type) => {
+  ])('parseMediaType reads %s', (header, type) => {
     expect(parseMediaType(header)).toBe(type);
   });
 
-  test('names a codec; no type means the first', () => {
+  test('requestCodec finds the codec by type and defaults to the first', () => {
     expect(requestCodec(wide, '')).toBe(jsonCodec);
     expect(requestCodec(wide, 'application/yaml; charset=utf-8')).toBe(yaml);
   });
@@ -215,13 +215,13 @@ describe('the type of a body', () => {
   );
 });
 
-describe('the type of a patch', () => {
+describe('readPatchType', () => {
   test.each([
     ['application/json-patch+json', 'json'],
     ['application/merge-patch+json;charset=utf-8', 'merge'],
     ['application/strategic-merge-patch+json', 'strategic'],
     ['application/apply-patch+yaml', 'apply'],
-  ] as const)('%s', (header, type) => {
+  ] as const)('reads %s', (header, type) => {
     expect(readPatchType(offer, header, 'struct').type).toBe(type);
   });
 
@@ -237,13 +237,13 @@ describe('the type of a patch', () => {
     },
   );
 
-  test('a list of types passes the router and fails behind it', () => {
+  test('rejects a list of types that the router accepts with the message of the handler', () => {
     expect(() => readPatchType(offer, 'application/merge-patch+json, application/json-patch+json', 'struct')).toThrow(
       'accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
     );
   });
 
-  test('kinds of one’s own know no strategic merge', () => {
+  test('does not accept a strategic merge patch for custom resources', () => {
     expect(readPatchType(offer, 'application/apply-patch+yaml', 'document').type).toBe('apply');
     expect(() => readPatchType(offer, 'application/strategic-merge-patch+json', 'document')).toThrow(
       'accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',

@@ -1,4 +1,4 @@
-/** Which of several faults of a request is reported, and in which encoding, as a real server has it. */
+/** Which of several errors of a request is reported, and in which encoding, as in the reference server. */
 import { defineKind, toCRD } from 'orchplane';
 import { cbor } from 'orchplane/codec/cbor';
 import { createFetchHandler } from 'orchplane/http';
@@ -36,7 +36,7 @@ async function start() {
   };
 }
 
-test('who has not reached a resource is refused without the encodings behind a gate', async () => {
+test('an error before a resource is reached is not sent in an encoding behind a feature gate', async () => {
   const ask = await start();
   const accept = 'application/cbor';
   expect(await ask('GET', '/api/v1/nothing', { accept })).toMatchObject({ code: 404, type: 'application/json' });
@@ -46,7 +46,7 @@ test('who has not reached a resource is refused without the encodings behind a g
   expect(await ask('GET', `${THINGS}/none`, { accept })).toMatchObject({ code: 404, type: 'application/cbor' });
 });
 
-test('what a deletion of many is about is judged before its body', async () => {
+test('deletecollection validates its selectors before its body', async () => {
   const ask = await start();
   const foreign = { 'content-type': 'foo/bar' };
   const exact = 'resourceVersionMatch=Exact&resourceVersion=0';
@@ -58,7 +58,7 @@ test('what a deletion of many is about is judged before its body', async () => {
   expect(await ask('DELETE', THINGS, foreign, '{}')).toMatchObject({ code: 415 });
 });
 
-test('a line to somebody else comes by any method and in any encoding, and never for a trial', async () => {
+test('a connect subresource accepts any method and encoding, and rejects a dry run', async () => {
   const ask = await start();
   const line = '/api/v1/namespaces/default/services/s/proxy';
   const missing = { code: 404, message: 'services "s" not found' };
@@ -70,7 +70,7 @@ test('a line to somebody else comes by any method and in any encoding, and never
   expect(await ask('OPTIONS', `${PODS}/p/exec`)).toMatchObject({ code: 405 });
 });
 
-test('custom objects: of which kind, which patch, and of what they are no list', async () => {
+test('custom resources report an unknown kind, an unsupported patch and a wrong list view in order', async () => {
   const ask = await start();
   const json = { 'content-type': 'application/json' };
   const why = `Object 'Kind' is missing in '{"metadata":{"name":"x"}}'`;
@@ -88,7 +88,7 @@ test('custom objects: of which kind, which patch, and of what they are no list',
   expect(await ask('GET', `${THINGS}/x`, { accept })).toMatchObject({ code: 500, message: 'content is not a list' });
 });
 
-test('of old kinds one is warned also where a request cannot be read', async () => {
+test('a deprecated kind adds its warning to a request that cannot be read', async () => {
   const ask = await start();
   const { code, warning } = await ask('GET', '/api/v1/componentstatuses?timeoutSeconds=x');
   expect(code).toBe(400);

@@ -1,4 +1,4 @@
-/** What the server answers outside of its resources. */
+/** The non-resource pages of the server. */
 import { createCluster } from 'orchplane';
 import { cbor } from 'orchplane/codec/cbor';
 import { createFetchHandler } from 'orchplane/http';
@@ -27,14 +27,14 @@ describe('discovery', () => {
     ['/apis/apps', { kind: 'APIGroup', name: 'apps' }],
     ['/apis/apps/v1', { kind: 'APIResourceList', groupVersion: 'apps/v1' }],
     ['/api/v1', { kind: 'APIResourceList', groupVersion: 'v1' }],
-  ])('%s', async (path, document) => {
+  ])('%s returns the expected document', async (path, document) => {
     const response = await call(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await response.json()).toMatchObject(document);
   });
 
-  test('only what the router does not guard answers to any method', async () => {
+  test('only paths outside the router accept any method', async () => {
     for (const path of ['/api', '/api/v1', '/apis/apps/v1', '/version']) {
       const response = await call(path, {}, 'POST');
       expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, 'GET']);
@@ -44,23 +44,23 @@ describe('discovery', () => {
     }
   });
 
-  test('what is not there is a Status below built-in groups and plain text elsewhere', async () => {
+  test('an unknown version gets a Status in built-in groups and plain text elsewhere', async () => {
     expect(await (await call('/apis/apps/v9')).json()).toMatchObject({ kind: 'Status', reason: 'NotFound' });
     expect(await (await call('/apis/nope.example.com')).text()).toBe('404 page not found\n');
     expect(await (await call('/apis/nope.example.com/v1')).text()).toBe('404 page not found\n');
   });
 
-  test('a form that cannot be had is refused', async () => {
+  test('an unsupported Accept header is rejected', async () => {
     expect(await (await call('/api', { accept: 'text/html' })).json()).toMatchObject({ code: 406 });
     expect(await (await call('/version', { accept: 'text/plain' })).json()).toMatchObject({
       message: '406: Not Acceptable\n\nAvailable representations: application/json',
     });
   });
 
-  describe('everything at once', () => {
+  describe('aggregated discovery', () => {
     const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-    test('comes with a tag by which it need not come again', async () => {
+    test('has an ETag with which a client avoids downloading it again', async () => {
       const response = await call('/apis', { accept: `${AGGREGATED},application/json` });
       expect(response.headers.get('content-type')).toBe(AGGREGATED);
       expect(response.headers.get('vary')).toBe('Accept');
@@ -72,7 +72,7 @@ describe('discovery', () => {
       expect([again.status, await again.text()]).toEqual([304, '']);
     });
 
-    test('a version nobody serves falls back to the plain document, or fails', async () => {
+    test('falls back to the plain document for an unknown version, or fails', async () => {
       const old = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
       expect(await (await call('/apis', { accept: `${old},application/json` })).json()).toMatchObject({
         kind: 'APIGroupList',
@@ -80,7 +80,7 @@ describe('discovery', () => {
       expect((await call('/apis', { accept: old })).status).toBe(406);
     });
 
-    test('an earlier plain clause wins', async () => {
+    test('is not used when an earlier plain clause matches', async () => {
       expect(await (await call('/api', { accept: `application/json,${AGGREGATED};q=0.5` })).json()).toMatchObject({
         kind: 'APIVersions',
       });
@@ -94,7 +94,7 @@ describe('OpenAPI', () => {
     { codecs: [cbor] },
   );
 
-  test('is found by its index, need not come twice, and moves with its hash', async () => {
+  test('is found by its index, supports ETags, and redirects an outdated hash', async () => {
     const { call } = server();
     const { paths } = await (await call('/openapi/v3')).json();
     const address: string = paths['apis/apps/v1'].serverRelativeURL;
@@ -109,7 +109,7 @@ describe('OpenAPI', () => {
     expect((await call('/openapi/v2', { accept: 'text/html' })).status).toBe(406);
   });
 
-  test('names CBOR where it is spoken, under another hash', async () => {
+  test('lists CBOR under another hash when the encoding is enabled', async () => {
     const ask = async (path: string) => (await cbored(new Request(`http://cluster.local${path}`))).text();
     expect(await ask('/openapi/v3/apis/apps/v1')).toContain('application/cbor-seq');
     expect(await ask('/openapi/v2')).toContain('application/apply-patch+cbor');
@@ -119,14 +119,17 @@ describe('OpenAPI', () => {
   });
 });
 
-describe('health', () => {
-  test.each(['/healthz', '/livez', '/readyz', '/healthz/ping', '/readyz/informer-sync'])('%s', async (path) => {
-    const response = await server().call(path);
-    expect([response.status, await response.text()]).toEqual([200, 'ok']);
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-  });
+describe('health checks', () => {
+  test.each(['/healthz', '/livez', '/readyz', '/healthz/ping', '/readyz/informer-sync'])(
+    '%s responds ok',
+    async (path) => {
+      const response = await server().call(path);
+      expect([response.status, await response.text()]).toEqual([200, 'ok']);
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    },
+  );
 
-  test('is told check by check', async () => {
+  test('lists every check when it is verbose', async () => {
     const { call } = server();
     expect(await (await call('/livez?verbose')).text()).toBe('[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n');
     expect(await (await call('/healthz?verbose&exclude=log&exclude=nope')).text()).toBe(
@@ -136,7 +139,7 @@ describe('health', () => {
     expect((await call('/healthz/constructor')).status).toBe(404);
   });
 
-  test('a closed cluster is alive and not ready', async () => {
+  test('a closed cluster is live but not ready', async () => {
     const { cluster, call } = server();
     await cluster.close();
     expect((await call('/livez')).status).toBe(200);
@@ -149,7 +152,7 @@ describe('health', () => {
   });
 });
 
-describe('the version', () => {
+describe('the version page', () => {
   test('is indented JSON', async () => {
     const text = await (await server().call('/version')).text();
     expect(text.startsWith('{\n  "major": "1",\n  "minor": "33",')).toBe(true);
@@ -157,7 +160,7 @@ describe('the version', () => {
   });
 });
 
-describe('the index', () => {
+describe('the path index', () => {
   test('lists every group and version', async () => {
     const { paths } = await (await server().call('/')).json();
     expect(paths).toEqual([...paths].sort());
@@ -165,8 +168,8 @@ describe('the index', () => {
   });
 });
 
-describe('metrics', () => {
-  test('count what was answered', async () => {
+describe('the metrics page', () => {
+  test('counts responses', async () => {
     const { call } = server();
     await call('/api/v1/namespaces/default/configmaps');
     await call('/api/v1/namespaces/default/configmaps');
@@ -180,7 +183,7 @@ describe('metrics', () => {
     );
   });
 
-  test('count open watches', async () => {
+  test('counts open watches', async () => {
     const { call } = server();
     const watch = await call('/api/v1/configmaps?watch=1');
     const open = /^apiserver_longrunning_requests\{.*verb="WATCH".*\} (\d+)$/m;
@@ -189,14 +192,14 @@ describe('metrics', () => {
     expect(open.exec(await (await call('/metrics')).text())?.[1]).toBe('0');
   });
 
-  test('strange methods share one name', async () => {
+  test('unknown methods share one label', async () => {
     const { call } = server();
     await call('/nope', {}, 'BOGUS');
     expect(await (await call('/metrics')).text()).toContain('verb="other"');
   });
 });
 
-describe('who may see what', () => {
+describe('authorization of pages', () => {
   const { call } = server({ tokens });
   const carol = { authorization: 'Bearer carol-token' };
 
@@ -212,11 +215,11 @@ describe('who may see what', () => {
     ['/metrics', carol, 403],
     ['/metrics', { authorization: 'Bearer admin-token' }, 200],
     ['/nope', { authorization: 'Bearer admin-token' }, 404],
-  ])('%s with %j: %i', async (path, headers, code) => {
+  ])('%s with %j gets %i', async (path, headers, code) => {
     expect((await call(path, headers as Record<string, string>)).status).toBe(code);
   });
 
-  test('whoever is refused for who they are gets a header more', async () => {
+  test('a response with 403 carries the nosniff header', async () => {
     const sniff = async (path: string, headers: Record<string, string> = {}) =>
       (await call(path, headers)).headers.get('x-content-type-options');
     expect(await sniff('/api/v1/pods')).toBe('nosniff');
@@ -226,7 +229,7 @@ describe('who may see what', () => {
     expect(await sniff('/api/v1/namespaces/none', { authorization: 'Bearer admin-token' })).toBeNull();
   });
 
-  test('a refusal names the path', async () => {
+  test('a response with 403 names the path', async () => {
     expect(await (await call('/metrics', carol)).json()).toMatchObject({
       message: 'forbidden: User "carol" cannot get path "/metrics"',
       reason: 'Forbidden',

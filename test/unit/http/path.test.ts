@@ -1,4 +1,4 @@
-/** Which path addresses what. */
+/** parsePath: which route a path addresses. */
 import { describe, expect, test } from 'vitest';
 import { parsePath } from '../../../src/http/path.js';
 
@@ -11,7 +11,7 @@ const configMaps = {
   watch: false,
 };
 
-describe('resources', () => {
+describe('resource paths', () => {
   test.each([
     ['/api/v1/configmaps', {}],
     ['/api/v1/namespaces/ns/configmaps', { namespace: 'ns' }],
@@ -37,23 +37,23 @@ describe('resources', () => {
     ],
     ['/api/v1//configmaps', { resource: '', name: 'configmaps' }],
     ['/api/v1/watch', { resource: 'watch' }],
-  ])('%s', (path, differs) => {
+  ])('%s is parsed', (path, differs) => {
     expect(parsePath(path)).toEqual({ ...configMaps, ...differs });
   });
 });
 
-describe('escapes', () => {
+describe('percent escapes', () => {
   test.each([
     ['%6Fne', { name: 'one' }],
     ['a%20b', { name: 'a b' }],
     ['system%3Areader', { name: 'system:reader' }],
     ['a+b', { name: 'a+b' }],
     ['%C3%A9', { name: 'é' }],
-    // An escaped slash divides segments all the same.
+    // An escaped slash separates segments too.
     ['one%2Ftwo', { name: 'one', subresource: 'two' }],
-    // Bytes that are no UTF-8.
+    // Invalid UTF-8.
     ['a%FFb', { name: 'a\ufffdb' }],
-  ])('%s', (name, differs) => {
+  ])('%s is decoded', (name, differs) => {
     expect(parsePath(`/api/v1/namespaces/ns/configmaps/${name}`)).toEqual({
       ...configMaps,
       namespace: 'ns',
@@ -61,13 +61,13 @@ describe('escapes', () => {
     });
   });
 
-  test('a percent sign that begins none makes the path malformed', () => {
+  test('a percent sign without an escape makes the path malformed', () => {
     expect(parsePath('/api/v1/configmaps/50%')).toEqual({ type: 'malformed' });
     expect(parsePath('/api/v1/configmaps/%zz')).toEqual({ type: 'malformed' });
   });
 });
 
-describe('everything else', () => {
+describe('other paths', () => {
   test.each([
     ['/api', { type: 'discovery', group: '' }],
     ['/api/', { type: 'discovery', group: '' }],
@@ -81,7 +81,7 @@ describe('everything else', () => {
     ['//api', { type: 'other', path: '//api' }],
     ['/apis//v1/things', { type: 'other', path: '/apis//v1/things' }],
     ['/apix/v1/pods', { type: 'other', path: '/apix/v1/pods' }],
-  ])('%s', (path, route) => {
+  ])('%s is parsed', (path, route) => {
     expect(parsePath(path)).toEqual(route);
   });
 });

@@ -1,4 +1,4 @@
-/** What a query says, and which faults it can have. */
+/** Parsing of queries and their errors. */
 import { describe, expect, test } from 'vitest';
 import {
   isPrettyRequested,
@@ -11,7 +11,7 @@ import {
 
 const list = (search: string) => readOptions('list', parseQuery(search));
 
-describe('pairs', () => {
+describe('parseQuery', () => {
   test.each([
     ['', []],
     [
@@ -37,19 +37,19 @@ describe('pairs', () => {
       ],
     ],
     ['a=%zz&b=1;c=2&d=3', [['d', ['3']]]],
-  ])('%s', (search, pairs) => {
+  ])('reads the pairs of %s', (search, pairs) => {
     expect([...parseQuery(search)]).toEqual(pairs);
   });
 });
 
-describe('options', () => {
-  test('the first value counts, empty texts are as good as none, unknown names are ignored', () => {
+describe('readOptions', () => {
+  test('uses the first value, treats empty texts as absent and ignores unknown names', () => {
     expect(list('labelSelector=a%3Db&labelSelector=c&fieldSelector=&resourceVersion=&bogus=1&dryRun=All')).toEqual({
       labelSelector: 'a=b',
     });
   });
 
-  test('everything a list or a watch takes', () => {
+  test('reads every option of a list or a watch', () => {
     const search =
       'labelSelector=l&fieldSelector=f&limit=5&continue=c&resourceVersion=7&resourceVersionMatch=Exact&timeoutSeconds=0' +
       '&sendInitialEvents=true&allowWatchBookmarks=1';
@@ -66,7 +66,7 @@ describe('options', () => {
     });
   });
 
-  test('every dryRun counts', () => {
+  test('keeps every value of dryRun', () => {
     const query = parseQuery('dryRun=All&dryRun=&fieldManager=m&fieldValidation=Strict&force=1');
     expect(readOptions('create', query)).toEqual({ dryRun: ['All', ''], fieldManager: 'm', fieldValidation: 'Strict' });
     expect(readOptions('patch', query)).toMatchObject({ force: true });
@@ -80,7 +80,7 @@ describe('options', () => {
     ['force=0', false],
     ['force=FALSE', false],
     ['force=00', true],
-  ])('%s', (search, force) => {
+  ])('reads the boolean of %s', (search, force) => {
     expect(readOptions('patch', parseQuery(search))).toEqual({ force });
   });
 
@@ -92,7 +92,7 @@ describe('options', () => {
     ['timeoutSeconds=%0A', 'strconv.ParseInt: parsing "\\n": invalid syntax'],
     ['limit=9223372036854775808', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
     ['limit=y&timeoutSeconds=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
-  ])('%s is a bad request', (search, message) => {
+  ])('rejects %s', (search, message) => {
     expect(() => list(search)).toThrow(expect.objectContaining({ message, reason: 'BadRequest', code: 400 }));
   });
 
@@ -100,11 +100,11 @@ describe('options', () => {
     ['limit=-1', -1],
     ['limit=%2B5', 5],
     ['limit=-9223372036854775808', -(2 ** 63)],
-  ])('%s', (search, limit) => {
+  ])('reads the integer of %s', (search, limit) => {
     expect(list(search)).toEqual({ limit });
   });
 
-  test('a get takes a version and refuses an export', () => {
+  test('reads the version of a get and rejects export', () => {
     expect(readOptions('get', parseQuery('resourceVersion=4&limit=x'))).toEqual({ resourceVersion: '4' });
     expect(() => readOptions('get', parseQuery('export='))).toThrow(
       'the export parameter, deprecated since v1.14, is no longer supported',
@@ -113,11 +113,11 @@ describe('options', () => {
   });
 });
 
-describe('deletions', () => {
+describe('readDeleteOptions', () => {
   const search =
     'gracePeriodSeconds=3&orphanDependents=false&propagationPolicy=&dryRun=All&uid=u&resourceVersion=7&limit=5&labelSelector=a';
 
-  test('of one object', () => {
+  test('reads the options of a delete', () => {
     expect(readDeleteOptions('delete', parseQuery(search), { body: false })).toEqual({
       gracePeriodSeconds: 3,
       orphanDependents: false,
@@ -127,11 +127,11 @@ describe('deletions', () => {
     });
   });
 
-  test('a body makes every one of them pass unseen', () => {
+  test('ignores the options of the query when there is a body', () => {
     expect(readDeleteOptions('delete', parseQuery('gracePeriodSeconds=x&dryRun=All'), { body: true })).toEqual({});
   });
 
-  test('of a collection: what selects counts with a body too', () => {
+  test('reads the selectors of a deletecollection even when there is a body', () => {
     expect(readDeleteOptions('deletecollection', parseQuery(search), { body: true })).toEqual({
       labelSelector: 'a',
       limit: 5,
@@ -152,7 +152,7 @@ describe('watch, pretty and timeout', () => {
     ['watch=0', false],
     ['watch=False', false],
     ['', false],
-  ])('%s', (search, watch) => {
+  ])('isWatchRequested reads %s', (search, watch) => {
     expect(isWatchRequested(parseQuery(search))).toBe(watch);
   });
 
@@ -166,7 +166,7 @@ describe('watch, pretty and timeout', () => {
     ['', 'Wget/1', true],
     ['', 'Mozilla/5.0 (X11)', true],
     ['', 'kubectl/v1', false],
-  ])('%s from %s', (search, userAgent, pretty) => {
+  ])('isPrettyRequested reads %s from %s', (search, userAgent, pretty) => {
     expect(isPrettyRequested(parseQuery(search), userAgent)).toBe(pretty);
   });
 
@@ -175,7 +175,7 @@ describe('watch, pretty and timeout', () => {
     ['timeout=0', 0],
     ['timeout=', undefined],
     ['', undefined],
-  ])('%s', (search, milliseconds) => {
+  ])('readTimeout reads %s', (search, milliseconds) => {
     expect(readTimeout(parseQuery(search))).toBe(milliseconds);
   });
 
@@ -183,7 +183,7 @@ describe('watch, pretty and timeout', () => {
     ['x', 'invalid timeout specified in the request URL - time: invalid duration "x"'],
     ['5', 'invalid timeout specified in the request URL - time: missing unit in duration "5"'],
     ['5y', 'invalid timeout specified in the request URL - time: unknown unit "y" in duration "5y"'],
-  ])('timeout=%s is a bad request', (timeout, message) => {
+  ])('readTimeout rejects timeout=%s', (timeout, message) => {
     expect(() => readTimeout(parseQuery(`timeout=${timeout}`))).toThrow(
       expect.objectContaining({ message, code: 400 }),
     );

@@ -1,4 +1,4 @@
-/** Responses out: bodies, codes and headers for what the cluster answers. */
+/** Responses: bodies, codes and headers for what the cluster returns. */
 import { describe, expect, test } from 'vitest';
 import { errors, StatusError } from '../../../src/meta/errors.js';
 import { successStatus } from '../../../src/meta/status.js';
@@ -19,8 +19,8 @@ const serveError = (error: unknown, onError = (_error: unknown) => undefined) =>
     { onError },
   );
 
-describe('answers', () => {
-  test('an object is compact JSON with a line end, and the headers of every answer', async () => {
+describe('document responses', () => {
+  test('an object is compact JSON with a line end and the common headers', async () => {
     const response = await serveOne().call('GET', ITEM);
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toEqual({
@@ -31,7 +31,7 @@ describe('answers', () => {
     expect(await response.text()).toBe(`${JSON.stringify(configMap('a'))}\n`);
   });
 
-  test('an audit id is taken over from the request', async () => {
+  test('the audit ID of the request is kept', async () => {
     const response = await serveOne().call('GET', ITEM, { headers: { 'audit-id': 'mine' } });
     expect(response.headers.get('audit-id')).toBe('mine');
   });
@@ -40,33 +40,33 @@ describe('answers', () => {
     ['?pretty=1', {}],
     ['', { 'user-agent': 'curl/8' }],
     ['', { accept: 'application/json;pretty=1' }],
-  ])('%s %j is indented and has no line end', async (query, headers) => {
+  ])('%s %j makes the body indented without a line end', async (query, headers) => {
     const response = await serveOne().call('GET', ITEM + query, { headers: headers as Record<string, string> });
     expect(await response.text()).toBe(JSON.stringify(configMap('a'), null, 2));
   });
 
-  test('items of a built-in kind have no kind and apiVersion', async () => {
+  test('items of a built-in list omit kind and apiVersion', async () => {
     const { call } = fakeServer(() => listOf([configMap('a'), configMap('b')]));
     const items = [configMap('a'), configMap('b')].map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);
     const expected = `${JSON.stringify({ kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '9' }, items })}\n`;
     for (let time = 0; time < 2; time++) expect(await (await call('GET', COLLECTION)).text()).toBe(expected);
   });
 
-  test('items whose fields stand in another order lose kind and apiVersion all the same', async () => {
+  test('items with another field order omit kind and apiVersion too', async () => {
     const { kind, apiVersion, ...rest } = configMap('a');
     const { call } = fakeServer(() => listOf([{ ...rest, kind, apiVersion }]));
     const { items } = (await (await call('GET', COLLECTION)).json()) as { items: unknown };
     expect(items).toEqual([rest]);
   });
 
-  test('an empty list has empty items', async () => {
+  test('an empty list has an empty items array', async () => {
     const response = await fakeServer(() => listOf([])).call('GET', COLLECTION);
     expect(await response.text()).toBe(
       '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[]}\n',
     );
   });
 
-  test('items of a kind of one’s own keep theirs, and the list keeps its order', async () => {
+  test('items of a custom list keep kind and apiVersion, and the list keeps its key order', async () => {
     const widget = { ...configMap('w'), apiVersion: 'example.com/v1', kind: 'Widget' };
     const list = {
       apiVersion: 'example.com/v1',
@@ -76,12 +76,12 @@ describe('answers', () => {
     };
     const { call } = fakeServer(() => ({ type: 'object', code: 200, object: list, warnings: [] }));
     const response = await call('GET', '/apis/example.com/v1/widgets');
-    // Its metadata are those of a map too: there is a token even when there is none.
+    // Its metadata is an unstructured map too: `continue` is present even when it is empty.
     const wire = { ...list, metadata: { continue: '', resourceVersion: '9' } };
     expect(await response.text()).toBe(`${JSON.stringify(wire)}\n`);
   });
 
-  test('the code is the server’s, and warnings become headers', async () => {
+  test('the response has the code of the cluster, and warnings become headers', async () => {
     const object = configMap('a');
     const { call } = fakeServer(() => ({ type: 'object', code: 201, object, warnings: ['unknown field "x"', 'y'] }));
     const response = await call('POST', COLLECTION, { headers: json, body: '{}' });
@@ -90,8 +90,8 @@ describe('answers', () => {
   });
 });
 
-describe('metadata-only views', () => {
-  test('of an object', async () => {
+describe('metadata views', () => {
+  test('an object is returned as PartialObjectMetadata', async () => {
     const response = await serveOne().call('GET', ITEM, { headers: { accept: METADATA } });
     const { metadata } = configMap('a');
     expect(await response.text()).toBe(
@@ -99,7 +99,7 @@ describe('metadata-only views', () => {
     );
   });
 
-  test('of a list', async () => {
+  test('a list is returned as PartialObjectMetadataList', async () => {
     const { call } = fakeServer(() => listOf([configMap('a')]));
     const { metadata } = configMap('a');
     expect(await (await call('GET', COLLECTION, { headers: { accept: METADATA_LIST } })).json()).toEqual({
@@ -110,12 +110,12 @@ describe('metadata-only views', () => {
     });
   });
 
-  test('of an empty list have null for items', async () => {
+  test('an empty list has null items', async () => {
     const response = await fakeServer(() => listOf([])).call('GET', COLLECTION, { headers: { accept: METADATA_LIST } });
     expect(await response.json()).toHaveProperty('items', null);
   });
 
-  test('do not change a Status', async () => {
+  test('a Status is returned unchanged', async () => {
     const object = successStatus({ name: 'a', kind: 'configmaps' });
     const { call } = fakeServer(() => ({ type: 'object', code: 200, object, warnings: [] }));
     expect(await (await call('DELETE', ITEM, { headers: { accept: METADATA } })).json()).toEqual(object);
@@ -132,7 +132,7 @@ describe('metadata-only views', () => {
       found(configMap('a')),
       'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
     ],
-  ])('of the wrong thing are not acceptable', async (accept, answer, message) => {
+  ])('a view that does not match the response gets 406', async (accept, answer, message) => {
     const path = accept === METADATA ? COLLECTION : ITEM;
     const response = await fakeServer(() => answer).call('GET', path, { headers: { accept } });
     expect(response.status).toBe(406);
@@ -140,31 +140,31 @@ describe('metadata-only views', () => {
   });
 });
 
-describe('failures', () => {
-  test('a StatusError is answered with its Status', async () => {
+describe('error responses', () => {
+  test('a StatusError is returned as its Status', async () => {
     const error = errors.notFound({ group: '', resource: 'configmaps' }, 'a');
     const response = await serveError(error).call('GET', ITEM);
     expect(response.status).toBe(404);
     expect(await response.text()).toBe(`${JSON.stringify(error.status)}\n`);
   });
 
-  test('a rejection is answered like a throw', async () => {
+  test('a rejection is handled like a thrown error', async () => {
     const { call } = fakeServer(() => Promise.reject(errors.gone('gone')));
     expect((await call('GET', ITEM)).status).toBe(410);
   });
 
-  test('a wait is asked for in a header too', async () => {
+  test('retryAfterSeconds becomes a Retry-After header', async () => {
     const response = await serveError(errors.tooManyRequests('slow down', 3)).call('GET', ITEM);
     expect(response.headers.get('retry-after')).toBe('3');
   });
 
-  test('what was to be warned of is said with the failure', async () => {
+  test('warnings of a failed request are sent with the error', async () => {
     const { status } = errors.badRequest('no');
     const response = await serveError(new StatusError(status, { warnings: ['unknown field "x"'] })).call('GET', ITEM);
     expect(response.headers.get('warning')).toBe('299 - "unknown field \\"x\\""');
   });
 
-  test('any other error is a 500 that says nothing, and a listener hears of it', async () => {
+  test('any other error becomes a 500 without details and is reported to onError', async () => {
     const heard: unknown[] = [];
     const fault = new TypeError('password is hunter2');
     const response = await serveError(fault, (error) => void heard.push(error)).call('GET', ITEM);
@@ -175,7 +175,7 @@ describe('failures', () => {
     expect(heard).toEqual([fault]);
   });
 
-  test('an error is shown indented to a client that accepts no form of it', async () => {
+  test('a client that accepts no available encoding gets indented JSON', async () => {
     const error = errors.notFound({ group: '', resource: 'configmaps' }, 'a');
     const response = await serveError(error).call('GET', ITEM, { headers: { accept: METADATA } });
     expect(response.headers.get('content-type')).toBe('application/json');

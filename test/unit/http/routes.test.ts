@@ -1,4 +1,4 @@
-/** Method and path → verb, or which refusal. */
+/** routeResource: the verb of a method and path, or the error. */
 import { describe, expect, test } from 'vitest';
 import type { ResourceRoute } from '../../../src/http/path.js';
 import { parsePath } from '../../../src/http/path.js';
@@ -10,7 +10,7 @@ function route(method: string, path: string, resource: ServedResource, call: Par
   return routeResource(resource, parsePath(path) as ResourceRoute, { method, watch: false, ...call });
 }
 
-/** `list`, `404 …` or `405 …`: enough to tell outcomes apart. */
+/** `list`, `404 …` or `405 …`: enough to distinguish outcomes. */
 function outcome(routed: Routed): string {
   if (routed.type === 'action') return routed.verb;
   return routed.type === 'nothing' ? 'nothing' : `${routed.error.code} ${routed.error.message}`;
@@ -19,7 +19,7 @@ function outcome(routed: Routed): string {
 const NOT_FOUND = '404 the server could not find the requested resource';
 const NOT_ALLOWED = '405 the server does not allow this method on the requested resource';
 
-describe('a built-in kind in namespaces', () => {
+describe('a namespaced built-in kind', () => {
   const everywhere = '/api/v1/configmaps';
   const collection = '/api/v1/namespaces/ns/configmaps';
   test.each([
@@ -49,21 +49,21 @@ describe('a built-in kind in namespaces', () => {
     ['GET', '/api/v1/watch/namespaces/ns/configmaps/a', 'watch'],
     ['POST', '/api/v1/watch/configmaps', NOT_ALLOWED],
     ['GET', '/api/v1/watch/namespaces/ns/configmaps/a/status', NOT_FOUND],
-  ])('%s %s', (method, path, expected) => {
+  ])('routes %s %s', (method, path, expected) => {
     expect(outcome(route(method, path, served.ConfigMap))).toBe(expected);
   });
 
-  test('a collection can be watched, an object cannot', () => {
+  test('can be watched as a collection but not as a single object', () => {
     expect(outcome(route('GET', collection, served.ConfigMap, { watch: true }))).toBe('watch');
     expect(outcome(route('GET', `${collection}/a`, served.ConfigMap, { watch: true }))).toBe('get');
   });
 
-  test('a refusal lists what is allowed', () => {
+  test('lists the allowed methods in a 405', () => {
     expect(route('PUT', collection, served.ConfigMap)).toMatchObject({ allow: ['GET', 'POST', 'DELETE'] });
     expect(route('POST', everywhere, served.ConfigMap)).toMatchObject({ allow: ['GET'] });
   });
 
-  test('an action names what it is about', () => {
+  test('returns the namespace, name and subresource of an action', () => {
     expect(route('GET', `${collection}/a`, served.ConfigMap)).toEqual({
       type: 'action',
       verb: 'get',
@@ -74,7 +74,7 @@ describe('a built-in kind in namespaces', () => {
   });
 });
 
-describe('a built-in kind without namespaces', () => {
+describe('a cluster-scoped built-in kind', () => {
   test.each([
     ['POST', '/api/v1/namespaces', 'create'],
     ['GET', '/api/v1/namespaces/ns', 'get'],
@@ -85,7 +85,7 @@ describe('a built-in kind without namespaces', () => {
     ['GET', '/api/v1/namespaces/ns/finalize', NOT_ALLOWED],
     ['GET', '/api/v1/namespaces/ns/status/x', NOT_FOUND],
     ['GET', '/api/v1/namespaces/ns/namespaces', NOT_FOUND],
-  ])('%s %s', (method, path, expected) => {
+  ])('routes %s %s', (method, path, expected) => {
     expect(outcome(route(method, path, served.Namespace))).toBe(expected);
   });
 });
@@ -94,21 +94,21 @@ describe('a kind with few verbs', () => {
   const review: ServedResource = { ...served.Namespace, verbs: ['create'] };
   const component: ServedResource = { ...served.Namespace, verbs: ['get', 'list'] };
 
-  test('has only the paths they need', () => {
+  test('has only the paths that its verbs need', () => {
     expect(outcome(route('POST', '/api/v1/namespaces', review))).toBe('create');
     expect(route('GET', '/api/v1/namespaces', review)).toMatchObject({ allow: ['POST'] });
     expect(outcome(route('GET', '/api/v1/namespaces/x', review))).toBe(NOT_FOUND);
     expect(outcome(route('GET', '/api/v1/watch/namespaces', component))).toBe(NOT_FOUND);
   });
 
-  test('that cannot be watched says so', () => {
+  test('rejects a watch when it cannot be watched', () => {
     expect(outcome(route('GET', '/api/v1/namespaces', component, { watch: true }))).toBe(
       '405 watch is not supported on resources of kind "namespaces"',
     );
   });
 });
 
-describe('a kind of one’s own', () => {
+describe('a custom resource', () => {
   const collection = '/apis/example.com/v1/namespaces/ns/widgets';
   test.each([
     ['GET', '/apis/example.com/v1/widgets', 'list'],
@@ -126,16 +126,16 @@ describe('a kind of one’s own', () => {
     ['POST', `${collection}/a/status`, '405 create is not supported on resources of kind "widgets.example.com"'],
     ['GET', `${collection}/a/bogus`, '404 widgets.example.com "a" not found'],
     ['GET', '/apis/example.com/v1/watch/namespaces/ns/widgets', 'watch'],
-  ])('%s %s', (method, path, expected) => {
+  ])('routes %s %s', (method, path, expected) => {
     expect(outcome(route(method, path, served.Widget))).toBe(expected);
   });
 
-  test('without namespaces is not found in one', () => {
+  test('is not found in a namespace when it is cluster-scoped', () => {
     expect(outcome(route('GET', '/apis/example.com/v1/planets', served.Planet))).toBe('list');
     expect(outcome(route('GET', '/apis/example.com/v1/namespaces/ns/planets', served.Planet))).toBe('nothing');
   });
 
-  test('a create takes its name from the body', () => {
+  test('takes the name of a create from the body', () => {
     expect(route('POST', `${collection}/a`, served.Widget)).toEqual({
       type: 'action',
       verb: 'create',

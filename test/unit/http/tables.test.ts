@@ -1,4 +1,4 @@
-/** Objects as tables, and as metadata alone, over HTTP. */
+/** Tables and metadata views over HTTP. */
 import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap, IPAddress, Pod } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 const PATH = '/api/v1/namespaces/default/configmaps';
 
 describe('a table', () => {
-  test('of one object has its cells and its metadata, and ages by the clock of the cluster', async () => {
+  test('of one object has cells and metadata, with ages by the clock of the cluster', async () => {
     await cluster.clock.advance(90_000);
     const { body } = await call(`${PATH}/a`);
     expect(body).toMatchObject({
@@ -44,7 +44,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('says of pods that they have come to their end', async () => {
+  test('shows pods that have completed', async () => {
     const pods = cluster.api(Pod);
     for (const name of ['p', 'q', 'r']) {
       await pods.create({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } });
@@ -61,20 +61,20 @@ describe('a table', () => {
     expect(Object.keys(body.rows[2])).toEqual(['cells', 'conditions', 'object']);
   });
 
-  test('of a page tells how to go on', async () => {
+  test('of a page contains the continue token', async () => {
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
     const { body } = await call(`${PATH}?limit=1`);
     expect(body.metadata).toMatchObject({ continue: expect.any(String), remainingItemCount: 1 });
     expect(body.rows).toHaveLength(1);
   });
 
-  test('of nothing has columns and no rows', async () => {
+  test('of an empty list has columns and no rows', async () => {
     const { body } = await call(`${PATH}?labelSelector=none`);
     expect(body.rows).toEqual([]);
     expect(body.columnDefinitions).toHaveLength(3);
   });
 
-  test('carries along what is asked for', async () => {
+  test('includes the requested part of each object', async () => {
     expect((await call(`${PATH}?includeObject=None`)).body.rows[0].object).toBeNull();
     expect((await call(`${PATH}?includeObject=Object`)).body.rows[0].object).toMatchObject({
       kind: 'ConfigMap',
@@ -83,18 +83,18 @@ describe('a table', () => {
     expect(await call(`${PATH}?includeObject=Bogus`)).toMatchObject({ status: 400, body: { reason: 'BadRequest' } });
   });
 
-  test('names the version in which it was asked for', async () => {
+  test('has the requested version', async () => {
     const { body } = await call(PATH, 'application/json;as=Table;v=v1beta1;g=meta.k8s.io');
     expect(body.apiVersion).toBe('meta.k8s.io/v1beta1');
     expect(body.rows[0].object.apiVersion).toBe('meta.k8s.io/v1beta1');
   });
 
-  test('does not hide a refusal or a verdict', async () => {
+  test('is not used for errors and Status objects', async () => {
     expect(await call(`${PATH}/none`)).toMatchObject({ status: 404, body: { kind: 'Status' } });
     expect(await call(`${PATH}/a`, TABLE, { method: 'DELETE' })).toMatchObject({ body: { status: 'Success' } });
   });
 
-  test('of addresses has a cell more than columns, as in the reference server', async () => {
+  test('of endpoints has one more cell than columns, as in the reference server', async () => {
     const parentRef = { resource: 'services', namespace: 'default', name: 's' };
     await cluster.api(IPAddress).create({ metadata: { name: '10.0.0.9' }, spec: { parentRef } });
     const { body } = await call('/apis/networking.k8s.io/v1/ipaddresses/10.0.0.9');
@@ -102,7 +102,7 @@ describe('a table', () => {
     expect(body.rows[0].cells).toEqual(['10.0.0.9', 'services/default/s', '0s']);
   });
 
-  test('of a kind of one’s own has the name and the age', async () => {
+  test('of a custom resource has the name and the age', async () => {
     const Gadget = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Gadget',
@@ -121,7 +121,7 @@ describe('a table', () => {
 });
 
 describe('a watch of tables', () => {
-  test('shows the columns once', async () => {
+  test('sends the columns once', async () => {
     const response = await handle(
       new Request(`http://cluster.local${PATH}?watch=1&resourceVersion=0`, { headers: { accept: TABLE } }),
     );
@@ -137,14 +137,14 @@ describe('a watch of tables', () => {
   });
 });
 
-describe('long answers', () => {
+describe('long responses', () => {
   const large = 'x'.repeat(100_000);
 
   beforeEach(async () => {
     for (const name of ['c', 'd', 'e']) await cluster.api(ConfigMap).create({ metadata: { name }, data: { large } });
   });
 
-  test('come in pieces that make the same list', async () => {
+  test('are streamed in parts that form the same list', async () => {
     const { body } = await call(PATH, 'application/json');
     expect(body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual([
       'a',
@@ -156,7 +156,7 @@ describe('long answers', () => {
     expect(body.items[3].data.large).toBe(large);
   });
 
-  test('are compressed for whoever takes that', async () => {
+  test('are compressed for a client that accepts gzip', async () => {
     const zipped = await handle(
       new Request(`http://cluster.local${PATH}`, { headers: { 'accept-encoding': 'deflate, gzip' } }),
     );
@@ -174,7 +174,7 @@ describe('long answers', () => {
     await response.body?.cancel();
   });
 
-  test('short ones are not compressed, nor are watches', async () => {
+  test('excludes short responses and watches from compression', async () => {
     const headers = { 'accept-encoding': 'gzip' };
     const short = await handle(new Request(`http://cluster.local${PATH}/a`, { headers }));
     expect(short.headers.get('content-encoding')).toBeNull();

@@ -1,4 +1,4 @@
-/** A watch as the body of a response. */
+/** The response body of a watch. */
 import { describe, expect, test } from 'vitest';
 import { jsonCodec } from '../../../src/codec/json.js';
 import { readableOf } from '../../../src/http/answer.js';
@@ -43,7 +43,7 @@ describe('events', () => {
     expect(await read()).toBe(line(added('a')));
   });
 
-  test('that are ready together share a chunk', async () => {
+  test('that are available together share a chunk', async () => {
     const { watch, read } = open();
     watch.emit(added('a'), added('b'), { type: 'DELETED', object: configMap('a') });
     expect(await read()).toBe(line(added('a')) + line(added('b')) + line({ type: 'DELETED', object: configMap('a') }));
@@ -51,7 +51,7 @@ describe('events', () => {
     expect(await read()).toBe(line(added('c')));
   });
 
-  test('are sent in chunks of bounded size, none lost', async () => {
+  test('are sent in chunks of bounded size without loss', async () => {
     const { watch, read } = open();
     const large = (name: string): WireEvent => ({ type: 'ADDED', object: configMap(name, { k: 'x'.repeat(40_000) }) });
     watch.emit(large('a'), large('b'), large('c'));
@@ -61,7 +61,7 @@ describe('events', () => {
     expect(await read()).toBeUndefined();
   });
 
-  test('bookmarks and errors pass as they are', async () => {
+  test('of type BOOKMARK and ERROR are sent unchanged', async () => {
     const { watch, read } = open();
     const bookmark: WireEvent = {
       type: 'BOOKMARK',
@@ -75,7 +75,7 @@ describe('events', () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  test('show only metadata when asked to', async () => {
+  test('contain only metadata in a metadata view', async () => {
     const { watch, read } = open({ view: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } });
     const error: WireEvent = { type: 'ERROR', object: errors.gone('gone').status };
     watch.emit(added('a'), error);
@@ -84,7 +84,7 @@ describe('events', () => {
     expect(await read()).toBe(`${JSON.stringify({ type: 'ADDED', object })}\n${line(error)}`);
   });
 
-  test('that cannot be shown as a list end the stream', async () => {
+  test('that a list view cannot represent end the stream', async () => {
     const { watch, read } = open({ view: { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' } });
     watch.emit(added('a'));
     expect(await read()).toBeUndefined();
@@ -92,15 +92,15 @@ describe('events', () => {
   });
 });
 
-describe('pace', () => {
-  test('nothing is taken from the watch before somebody reads', async () => {
+describe('back pressure', () => {
+  test('takes nothing from the watch before the first read', async () => {
     const { watch } = open();
     watch.emit(added('a'), added('b'));
     await settle();
     expect(watch.asked).toBe(0);
   });
 
-  test('of what comes while nobody reads, only one event is taken', async () => {
+  test('takes at most one event in advance while nothing reads', async () => {
     const { watch, read } = open();
     watch.emit(added('a'));
     await read();
@@ -111,8 +111,8 @@ describe('pace', () => {
   });
 });
 
-describe('the end', () => {
-  test('of the events ends the stream and closes the watch', async () => {
+describe('the end of the stream', () => {
+  test('closes the watch after the last event', async () => {
     const { watch, read } = open();
     watch.emit(added('a'));
     watch.end();
@@ -121,13 +121,13 @@ describe('the end', () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  test('a cancelled stream closes the watch', async () => {
+  test('closes the watch when the stream is cancelled', async () => {
     const { watch, reader } = open();
     await reader.cancel();
     expect(watch.isClosed).toBe(true);
   });
 
-  test('a cancel while a read waits closes the watch', async () => {
+  test('closes the watch when the stream is cancelled during a read', async () => {
     const { watch, reader, read } = open();
     const waiting = read();
     await settle();
@@ -136,7 +136,7 @@ describe('the end', () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  test('an aborted request ends a waiting read and closes the watch', async () => {
+  test('ends a pending read and closes the watch when the request is aborted', async () => {
     const controller = new AbortController();
     const { watch, read } = open({ signal: controller.signal });
     const waiting = read();
@@ -146,13 +146,13 @@ describe('the end', () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  test('a request aborted from the start never reads the watch', async () => {
+  test('never reads the watch of a request that is already aborted', async () => {
     const { watch, read } = open({ signal: AbortSignal.abort() });
     expect(await read()).toBeUndefined();
     expect(watch).toMatchObject({ asked: 0, isClosed: true });
   });
 
-  test('an abort after the end does nothing', async () => {
+  test('ignores an abort after the end', async () => {
     const controller = new AbortController();
     const { watch, read } = open({ signal: controller.signal });
     watch.end();
@@ -160,7 +160,7 @@ describe('the end', () => {
     expect(() => controller.abort()).not.toThrow();
   });
 
-  test('a watch that breaks ends with an ERROR that keeps its text to itself', async () => {
+  test('sends an ERROR event without details when the watch fails', async () => {
     const { watch, read, failures } = open();
     const fault = new Error('secret');
     watch.next = () => Promise.reject(fault);

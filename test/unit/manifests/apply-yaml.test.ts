@@ -1,4 +1,4 @@
-/** Texts of many objects: order, outcomes, failures, options; and definitions that become kinds. */
+/** applyYaml and installYaml: order, outcomes, failures and options. */
 import { describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import type { ClusterOptions } from '../../../src/cluster/options.js';
@@ -40,7 +40,7 @@ ${versions
 const gadget = (name: string, size = 2) =>
   `apiVersion: example.com/v1\nkind: Gadget\nmetadata: { name: ${name} }\nspec: { size: ${size} }\n`;
 
-/** What a report says in few words. */
+/** A report in short form. */
 const outline = (report: Awaited<ReturnType<typeof applyYaml>>) =>
   report.map(({ document: at, outcome, kind, name }) => [at, kind, name, outcome]);
 
@@ -54,7 +54,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ManifestsError> {
 }
 
 describe('applyYaml', () => {
-  test('tells what became of each object, in the order of the text', async () => {
+  test('reports the outcome of each object in the order of the text', async () => {
     const target = cluster();
     const text = together(
       document('ConfigMap', 'a', 'data: { k: v }'),
@@ -76,7 +76,7 @@ describe('applyYaml', () => {
     expect(changed?.outcome !== 'failed' && changed?.object).toEqual(await target.api(ConfigMap).get('a'));
   });
 
-  test('puts namespaces before what is in them, and definitions before their objects', async () => {
+  test('applies namespaces before their objects, and CRDs before their custom resources', async () => {
     const target = cluster();
     const text = together(
       gadget('first').replace('name: first', 'name: first, namespace: team'),
@@ -92,7 +92,7 @@ describe('applyYaml', () => {
     ]);
   });
 
-  test('takes lists apart and counts their items', async () => {
+  test('splits lists and counts their items', async () => {
     const item = (name: string) => `- { apiVersion: v1, kind: ConfigMap, metadata: { name: ${name} } }\n`;
     const report = await applyYaml(cluster(), `apiVersion: v1\nkind: List\nitems:\n${item('b')}${item('a')}`);
     expect(report.map(({ item: at, name, place }) => [at, name, place])).toEqual([
@@ -101,7 +101,7 @@ describe('applyYaml', () => {
     ]);
   });
 
-  test('applies the others when one is refused, and rejects with an error that names it', async () => {
+  test('applies the others when one is rejected, and rejects with an error that names it', async () => {
     const target = cluster();
     const text = together(document('ConfigMap', 'Wrong'), document('ConfigMap', 'a'), document('Nonsense', 'b'));
     const error = await failureOf(applyYaml(target, text));
@@ -116,7 +116,7 @@ describe('applyYaml', () => {
     expect(await target.api(ConfigMap).find('a')).toBeDefined();
   });
 
-  test('stops at the first refusal when asked to, or only reports', async () => {
+  test('stops at the first failure, or only reports failures, depending on onError', async () => {
     const text = together(document('ConfigMap', 'Wrong'), document('ConfigMap', 'a'));
     const stopped = cluster();
     const error = await failureOf(applyYaml(stopped, text, { onError: 'stop' }));
@@ -145,7 +145,7 @@ describe('applyYaml', () => {
     expect(target.resourceVersion).toBe(before);
   });
 
-  test('leaves fields of others alone unless it is to force', async () => {
+  test('leaves the fields of other managers alone unless it is forced', async () => {
     const target = cluster();
     const text = (value: string) => document('ConfigMap', 'a', `data: { k: ${value} }`);
     await applyYaml(target, text('one'), { fieldManager: 'first' });
@@ -156,7 +156,7 @@ describe('applyYaml', () => {
     expect(managedFields?.map(({ manager }) => manager)).toContain('second');
   });
 
-  test('rehearses', async () => {
+  test('stores nothing in a dry run', async () => {
     const target = cluster();
     const before = target.resourceVersion;
     const text = together(definition('Gadget'), document('ConfigMap', 'a'), gadget('g'));
@@ -169,7 +169,7 @@ describe('applyYaml', () => {
     expect(again[0]?.outcome).toBe('unchanged');
   });
 
-  test('takes what the options leave open from the defaults of the client', async () => {
+  test('uses the defaults of the client for absent options', async () => {
     const target = cluster();
     await installYaml(target, definition('Gadget'));
     const warnings: string[] = [];
@@ -189,13 +189,13 @@ describe('applyYaml', () => {
     );
   });
 
-  test('takes a field that nobody knows for a mistake', async () => {
+  test('rejects unknown fields', async () => {
     const text = together(definition('Gadget'), gadget('a').replace('size', 'sze'));
     expect((await failureOf(applyYaml(cluster(), text))).message).toContain('sze');
     await applyYaml(cluster(), text.replace('sze', 'size'));
   });
 
-  test('creates what has no name yet', async () => {
+  test('creates objects that have only a generateName', async () => {
     const target = cluster();
     const text =
       'apiVersion: v1\nkind: Pod\nmetadata: { generateName: p- }\nspec: { containers: [{ name: c, image: i }] }';
@@ -203,7 +203,7 @@ describe('applyYaml', () => {
     expect((await target.api(Pod).list()).items).toHaveLength(2);
   });
 
-  test('says whose definition is missing, failed or of other versions', async () => {
+  test('reports whether the CRD of a kind is missing, failed or has other versions', async () => {
     const missing = await failureOf(applyYaml(cluster(), gadget('g')));
     expect(missing.message).toContain('no kind of that group is defined here');
     const broken = definition('Gadget').replace('type: integer', 'type: nonsense');
@@ -220,7 +220,7 @@ describe('applyYaml', () => {
     expect(dialect.message).toContain('this cluster speaks orch');
   });
 
-  test('refuses misuse, and gives up with the reason of a signal', async () => {
+  test('rejects misuse with TypeError and an abort with the reason of the signal', async () => {
     const target = cluster();
     const wrong = { fieldManger: 'ci' } as ApplyYamlOptions;
     await expect(applyYaml(target, '', wrong)).rejects.toThrow(
@@ -237,7 +237,7 @@ describe('applyYaml', () => {
 });
 
 describe('installYaml', () => {
-  test('gives a kind for each definition, in the order of the text, ready for use', async () => {
+  test('returns a kind for each CRD in the order of the text', async () => {
     const target = cluster();
     const kinds = await installYaml(
       target,
@@ -261,7 +261,7 @@ describe('installYaml', () => {
     await expect(bad).rejects.toThrow('spec.size in body should be greater than or equal to 1');
   });
 
-  test('does it again without a change', async () => {
+  test('changes nothing when it is repeated', async () => {
     const target = cluster();
     const [first] = await installYaml(target, definition('Gadget'), { fieldManager: 'ci' });
     const before = target.resourceVersion;
@@ -272,7 +272,7 @@ describe('installYaml', () => {
     expect(managedFields?.map(({ manager }) => manager)).toContain('ci');
   });
 
-  test('refuses a text with anything but definitions, and does nothing then', async () => {
+  test('rejects a text with anything but CRDs as a whole', async () => {
     const target = cluster();
     const before = target.resourceVersion;
     const { message } = await failureOf(
@@ -285,7 +285,7 @@ describe('installYaml', () => {
     expect(await installYaml(target, '# nothing')).toEqual([]);
   });
 
-  test('tells of definitions that are refused, or have names that others have', async () => {
+  test('reports CRDs that are rejected or whose names conflict', async () => {
     const target = cluster();
     const broken = definition('Gadget').replace('type: integer', 'type: nonsense');
     const refused = await failureOf(installYaml(target, broken));
@@ -298,12 +298,12 @@ describe('installYaml', () => {
     expect((await failureOf(installYaml(target, hidden))).message).toContain('serves no kind');
   });
 
-  test('refuses options that it does not have', async () => {
+  test('rejects unknown options', async () => {
     const options = { namespace: 'team' } as InstallYamlOptions;
     await expect(installYaml(cluster(), '', options)).rejects.toThrow('installYaml has no option "namespace"');
   });
 
-  test('both are methods of a cluster and of its forks, with the defaults of its client', async () => {
+  test('exists on a cluster and its forks, with the defaults of the client', async () => {
     const target = createCluster({ client: { namespace: 'kube-public', fieldManager: 'me' } });
     const [Gadget] = await target.installYaml(definition('Gadget').replace('.k8s.io', '.orch.io'));
     if (Gadget === undefined) throw new Error('no kind');
@@ -321,12 +321,12 @@ describe('installYaml', () => {
   });
 });
 
-describe('texts that are odd or long', () => {
+describe('unusual and long texts', () => {
   const places = async (text: string) =>
     (await applyYaml(cluster(), text)).map(({ place, name }) => `${name}: ${place}`);
   const [a, b, c] = ['a', 'b', 'c'].map((name) => document('ConfigMap', name)) as [string, string, string];
 
-  test('many JSON objects in a row are read one by one, each with its line', async () => {
+  test('consecutive JSON objects are read one by one, each with its line', async () => {
     const report = await applyYaml(cluster(), '{}'.repeat(20_000), { onError: 'report' });
     expect(report).toHaveLength(20_000);
     const spread = await applyYaml(cluster(), '{}\n{"a":\n"}"}\n\n{}', { onError: 'report' });
@@ -337,7 +337,7 @@ describe('texts that are odd or long', () => {
     ]);
   });
 
-  test('many documents are read in time that grows with their number, and know their lines', async () => {
+  test('many documents are read in linear time with correct lines', async () => {
     const report = await applyYaml(cluster(), '---\na: [\n'.repeat(10_000), { onError: 'report' });
     expect(report).toHaveLength(10_000);
     expect(report[9_999]).toMatchObject({
@@ -350,7 +350,7 @@ describe('texts that are odd or long', () => {
     expect(await places(together(a, b).replaceAll('\n', end))).toEqual(expected);
   });
 
-  test('byte order marks of files that were joined are passed over', async () => {
+  test('byte order marks of concatenated files are ignored', async () => {
     const joined = `\uFEFF${a}\uFEFF---\n${b}---\n\uFEFF# c\n\uFEFF${c}`;
     expect(await places(joined)).toEqual([
       'a: line 1 (document 1)',
@@ -359,7 +359,7 @@ describe('texts that are odd or long', () => {
     ]);
   });
 
-  test('a list within a list is taken apart too', async () => {
+  test('nested lists are split too', async () => {
     const list = (kind: string, ...items: unknown[]) => ({ apiVersion: 'v1', kind, items });
     const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
     const inner = list('List', map('a'), list('ConfigMapList', { metadata: { name: 'b' } }));
@@ -370,7 +370,7 @@ describe('texts that are odd or long', () => {
     ]);
   });
 
-  test('a signal that is aborted already is all that counts', async () => {
+  test('a signal that has already aborted takes precedence', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(applyYaml(cluster(), '{{{', { signal })).rejects.toThrow('enough');
     await expect(installYaml(cluster(), '{{{', { signal })).rejects.toThrow('enough');

@@ -1,15 +1,15 @@
-/** One cluster behind another, over sockets: bodies, streams and identities. */
+/** One cluster as the aggregated API of another, over sockets: bodies, streams and identities. */
 
 import { APIService, ConfigMap, Service } from 'orchplane/kinds';
 import { serve } from 'orchplane/node';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 
-test('a version is answered for by another server, writes and watches included', async () => {
+test('an aggregated version is served by another server, including writes and watches', async () => {
   const behind = testCluster();
   const users: (string | null)[] = [];
   await using inner = await serve(behind, {
-    // Who stands in front has found out who asks, and says so.
+    // The proxying server has authenticated the user and sends the identity.
     authenticate: ({ headers }) => {
       users.push(headers.get('x-remote-user'));
       return { user: headers.get('x-remote-user') ?? '', groups: (headers.get('x-remote-group') ?? '').split(', ') };

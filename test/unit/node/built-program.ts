@@ -1,11 +1,11 @@
-/** The command line as it is built for users, in a folder of its own. */
+/** The command line, built as for users, in a folder of its own. */
 import { copyFileSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../package/manifest.js';
 
-/** `folder` is the caller's to remove. */
+/** The caller must remove `folder`. */
 export async function buildProgram(prefix: string): Promise<{ readonly folder: string; readonly program: string }> {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   const program = join(folder, 'dist/node/cli.js');

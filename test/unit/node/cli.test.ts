@@ -1,6 +1,6 @@
 /**
- * The command as a process: bundled from the sources into a folder that looks like the package, so that no build is
- * needed. What is printed, how it ends, and that nothing stays behind.
+ * The command as a process: bundled from the sources into a folder like the package, so that no build is
+ * needed. Tests its output, its exit, and that it leaves nothing behind.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,8 +26,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('orchplane', () => {
-  test('--version and --help', async () => {
+describe('the orchplane command', () => {
+  test('prints its version and help', async () => {
     expect(await finished(start('--version'))).toEqual({ code: 0, out: '0.1.0\n', err: '' });
     const help = await finished(start('--help'));
     expect(help).toMatchObject({ code: 0, err: '' });
@@ -40,14 +40,14 @@ describe('orchplane', () => {
     [['serve', '--runtime-config', 'api/some=true'], 'unknown key "api/some"'],
     [['serve', '--apply', 'nowhere.yaml'], '--apply nowhere.yaml: no such file or directory'],
     [['serve', '--host', '256.0.0.1', '--no-tls'], '256.0.0.1'],
-  ])('%j fails in one line', async (words, problem) => {
+  ])('%j fails with a one-line error', async (words, problem) => {
     const { code, out, err } = await finished(start(...words));
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^orchplane: [^\n]+\n$/);
     expect(err).toContain(problem);
   });
 
-  test('a port that is taken is named', async () => {
+  test('reports a port that is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -59,7 +59,7 @@ describe('orchplane', () => {
     });
   });
 
-  test('serves until a signal comes, which ends watches cleanly', async () => {
+  test('serves until a signal arrives and then ends watches cleanly', async () => {
     const child = start('serve', '--no-tls', '--anonymous', '--log', '--apply', '-');
     child.stdin.end('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n');
     const text = await printed(child, /Ctrl-C/);
@@ -82,7 +82,7 @@ describe('orchplane', () => {
     expect(existsSync(kubeconfig)).toBe(false);
   });
 
-  test('keeps a kubeconfig that was asked for, and serves HTTPS', async () => {
+  test('keeps a requested kubeconfig and serves HTTPS', async () => {
     const kubeconfig = join(folder, 'config');
     const child = start('serve', '--token', 'secret', '--kubeconfig', kubeconfig);
     const text = await printed(child, /Ctrl-C/);
@@ -93,7 +93,7 @@ describe('orchplane', () => {
     expect(existsSync(kubeconfig)).toBe(true);
   });
 
-  test('tells every manifest that was refused, and does not start', async () => {
+  test('reports every rejected manifest and does not start', async () => {
     const file = join(folder, 'bad.yaml');
     writeFileSync(
       file,
@@ -130,7 +130,7 @@ async function finished(child: Child): Promise<{ code: number | null; out: strin
   return { code: child.exitCode, ...(outputs.get(child) ?? { out: '', err: '' }) };
 }
 
-/** The output as soon as it fits. */
+/** Resolves with the output as soon as it matches. */
 async function printed(child: Child, pattern: RegExp): Promise<string> {
   const text = (): string => outputs.get(child)?.out ?? '';
   const closed = once(child, 'close');

@@ -1,4 +1,4 @@
-/** Clients that show certificates, and headers that come several times: what only a server of its own can tell. */
+/** Client certificates and repeated headers, which only a server of our own can read. */
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -28,7 +28,7 @@ interface Ask {
   readonly to?: ServedCluster;
 }
 
-/** Who the server takes its client for: the code, and the user if there is one. */
+/** The identity that the server assigns to its client: the code, and the user if there is one. */
 async function whoAmI({ shown, headers = {}, agent, to = server }: Ask = {}) {
   const own = agent ?? new Agent({ ...shown });
   const outgoing = request(`${to.url}${REVIEW}`, {
@@ -44,8 +44,8 @@ async function whoAmI({ shown, headers = {}, agent, to = server }: Ask = {}) {
   return { code: answer.statusCode, user: body.status?.userInfo, message: body.message };
 }
 
-describe('a certificate of the authority', () => {
-  test('says who its holder is', async () => {
+describe('a certificate of the client CA', () => {
+  test('authenticates its holder', async () => {
     const shown = await server.createClientCertificate({ user: 'alice', groups: ['dev', 'ops'], uid: 'u-2' });
     expect(await whoAmI({ shown })).toEqual({
       code: 201,
@@ -63,7 +63,7 @@ describe('a certificate of the authority', () => {
     ['Jörg, "the boss" +\\; #1', ['a=b, O=c', '漢字', '']],
     ['system:serviceaccount:default:robot', []],
     [' padded ', [' ', 'a\nO=system:masters']],
-  ])('whatever the name: %j', async (user, groups) => {
+  ])('may contain any user name: %j', async (user, groups) => {
     const shown = await server.createClientCertificate({ user, groups });
     expect((await whoAmI({ shown })).user).toMatchObject({
       username: user,
@@ -71,25 +71,25 @@ describe('a certificate of the authority', () => {
     });
   });
 
-  test('goes before a token, which is not even looked at', async () => {
+  test('takes precedence over a token, which is ignored', async () => {
     const shown = await server.createClientCertificate({ user: 'alice' });
     const headers = { authorization: 'Bearer wrong' };
     expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'alice' } });
   });
 
-  test('that names nobody is no credential', async () => {
+  test('without a user name is not a credential', async () => {
     const shown = await server.createClientCertificate({ user: '', groups: ['system:masters'] });
     expect(await whoAmI({ shown })).toMatchObject({ code: 403, message: expect.stringContaining('system:anonymous') });
     const headers = { authorization: 'Bearer admin-token' };
     expect(await whoAmI({ shown, headers })).toMatchObject({ user: { username: 'admin' } });
   });
 
-  test('with a uid that is none is refused', async () => {
+  test('with an invalid UID is rejected', async () => {
     const shown = await server.createClientCertificate({ user: 'alice', uid: '' });
     expect(await whoAmI({ shown })).toMatchObject({ code: 401, message: 'Unauthorized' });
   });
 
-  test('may act as somebody else, with several groups', async () => {
+  test('allows impersonation with several groups', async () => {
     const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
     const headers = {
       'impersonate-user': 'jane',
@@ -103,7 +103,7 @@ describe('a certificate of the authority', () => {
     });
   });
 
-  test('is known on every request of a connection', async () => {
+  test('is used for every request of a connection', async () => {
     const shown = await server.createClientCertificate({ user: 'alice' });
     const agent = new Agent({ ...shown, keepAlive: true, maxSockets: 1 });
     for (let round = 0; round < 3; round++) expect((await whoAmI({ agent })).user.username).toBe('alice');
@@ -111,7 +111,7 @@ describe('a certificate of the authority', () => {
   });
 });
 
-describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a session of %s that is taken up again', (maxVersion) => {
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a resumed session of %s', (maxVersion) => {
   /** Two connections, the second of which goes on where the first has ended: how the requests on them are answered. */
   async function twice(shown: Partial<ClientCertificate>) {
     const seen: string[] = [];
@@ -133,35 +133,35 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a session of %s that is taken up
     return seen;
   }
 
-  test('has the same holder', async () => {
+  test('keeps the identity of the certificate', async () => {
     const shown = await server.createClientCertificate({ user: 'alice' });
     expect(await twice(shown)).toEqual(['false 201 alice', 'true 201 alice']);
   });
 
-  test('is refused as before', async () => {
+  test('with a rejected certificate is still rejected', async () => {
     const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
     expect(await twice(stranger)).toEqual(['false 401 undefined', 'true 401 undefined']);
   });
 
-  test('has nobody as before', async () => {
+  test('without a certificate is still anonymous', async () => {
     expect(await twice({})).toEqual(['false 403 undefined', 'true 403 undefined']);
   });
 });
 
-describe('a certificate that is no good is refused', () => {
+describe('an invalid certificate', () => {
   const unauthorized = { code: 401, message: 'Unauthorized' };
 
-  test('of another authority', async () => {
+  test('of another CA is rejected', async () => {
     const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
     expect(await whoAmI({ shown: stranger })).toMatchObject(unauthorized);
   });
 
-  test('after its time', async () => {
+  test('is rejected after it has expired', async () => {
     const shown = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
     expect(await whoAmI({ shown })).toMatchObject(unauthorized);
   });
 
-  test('as soon as its time is over, on a connection that lives on', async () => {
+  test('is rejected as soon as it expires on an open connection', async () => {
     const { cert } = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
     const certificate = new X509Certificate(cert);
     const socket = { authorized: true, getPeerX509Certificate: () => certificate };
@@ -169,29 +169,29 @@ describe('a certificate that is no good is refused', () => {
     expect(peer).toMatchObject({ type: 'refused', error: expect.stringContaining('expired') });
   });
 
-  test('made for a server, or by itself', async () => {
+  test('is rejected when it is a server certificate or self-signed', async () => {
     const { cert, key } = await createServerCertificate(['localhost']);
     expect(await whoAmI({ shown: { cert, key } })).toMatchObject(unauthorized);
   });
 
-  test('unless there is a token beside it', async () => {
+  test('is ignored when the request has a token', async () => {
     const shown = await (await createClientAuthority()).issue({ user: 'root' });
     const headers = { authorization: 'Bearer admin-token' };
     expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
     expect(await whoAmI({ shown, headers: { authorization: 'Bearer wrong' } })).toMatchObject(unauthorized);
-    // What would be no credential by itself does not help.
+    // Another header that is not a credential does not help.
     expect(await whoAmI({ shown, headers: { authorization: 'Basic YTpi' } })).toMatchObject(unauthorized);
   });
 });
 
-describe('without a certificate', () => {
-  test('everything is as it was', async () => {
+describe('a connection without a certificate', () => {
+  test('authenticates as without client certificates', async () => {
     expect(await whoAmI()).toMatchObject({ code: 403, message: expect.stringContaining('system:anonymous') });
     const headers = { authorization: 'Bearer admin-token' };
     expect(await whoAmI({ headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
   });
 
-  test('a server that asks for none does not look at one', async () => {
+  test('on a server without clientCa ignores a client certificate', async () => {
     await using plain = await serve(cluster, { tls: true, token: 'admin-token' });
     const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
     expect((await whoAmI({ shown, to: plain })).code).toBe(403);
@@ -199,8 +199,8 @@ describe('without a certificate', () => {
   });
 });
 
-describe('the authority', () => {
-  test('may be brought along', async () => {
+describe('the client CA', () => {
+  test('may be given by the caller', async () => {
     const [mine, other] = [await createClientAuthority(), await createClientAuthority()];
     await using both = await serve(cluster, { tls: true, clientCa: mine.ca + other.ca });
     for (const authority of [mine, other]) {
@@ -213,11 +213,11 @@ describe('the authority', () => {
   });
 
   test.each<[ServeOptions, string]>([
-    [{ clientCa: true }, 'clientCa needs tls'],
-    [{ clientCa: true, tls: false }, 'clientCa needs tls'],
+    [{ clientCa: true }, 'clientCa requires tls'],
+    [{ clientCa: true, tls: false }, 'clientCa requires tls'],
     [{ clientCa: 'nonsense', tls: true }, 'clientCa is true, or a text in PEM'],
     [{ clientCa: '', tls: true }, 'clientCa is true, or a text in PEM'],
-  ])('%j is refused', async (options, message) => {
+  ])('%j is rejected', async (options, message) => {
     await expect(serve(cluster, options)).rejects.toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-/** The words of the command line. */
+/** Parsing of the command line. */
 import { describe, expect, test } from 'vitest';
 import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
 
@@ -7,8 +7,8 @@ const settingsOf = (...words: string[]) => {
   return command.type === 'serve' ? command.settings : undefined;
 };
 
-describe('the command line', () => {
-  test('serves over HTTPS, in the dialect of kubectl, at any port, unless told otherwise', () => {
+describe('parseCommandLine', () => {
+  test('defaults to HTTPS, the kubernetes dialect and any free port', () => {
     expect(settingsOf()).toEqual({
       port: 0,
       host: undefined,
@@ -26,7 +26,7 @@ describe('the command line', () => {
     });
   });
 
-  test('takes every option', () => {
+  test('reads every option', () => {
     const words =
       '--port 8080 --host ::1 --dialect orch --data d --apply a --apply b --kubeconfig k --no-tls --token t --log --controllers ready --feature-gates A=true,B=False --runtime-config api/all=true --runtime-config v1=false c';
     expect(settingsOf(...words.split(' '))).toEqual({
@@ -47,7 +47,7 @@ describe('the command line', () => {
     expect(settingsOf('--anonymous', '--tls')).toMatchObject({ anonymous: true, tls: true });
   });
 
-  test('--help and --version come before everything else', () => {
+  test('gives --help and --version precedence over everything else', () => {
     expect(parseCommandLine(['serve', '--help'])).toEqual({ type: 'help' });
     expect(parseCommandLine(['-v'])).toEqual({ type: 'version' });
   });
@@ -70,7 +70,7 @@ describe('the command line', () => {
     ['serve --token t --anonymous', 'contradict'],
     ['serve --token=', '--token takes printable characters'],
     ['serve --feature-gates A', '--feature-gates takes NAME=true or NAME=false, got "A"'],
-  ])('"%s" is refused in one line', (line, problem) => {
+  ])('rejects "%s" with a one-line message', (line, problem) => {
     const words = line.split(' ').filter((word) => word !== '');
     expect(() => parseCommandLine(words)).toThrow(UsageError);
     expect(() => parseCommandLine(words)).toThrow(problem);

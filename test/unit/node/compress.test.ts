@@ -1,4 +1,4 @@
-/** Compressed answers over sockets: whole, and at the pace of their readers. */
+/** Compressed responses over sockets, with back pressure. */
 import { gunzipSync } from 'node:zlib';
 import { createCluster } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { gzipSource } from '../../../src/node/http-listener.js';
 import { exchange } from './sockets.js';
 
-describe('compression', () => {
-  test('gives back what went in', async () => {
+describe('gzipSource', () => {
+  test('compresses without loss', async () => {
     const parts = ['a', 'b'.repeat(100_000), 'c'].map((part) => new TextEncoder().encode(part));
     const source = gzipSource({ read: async () => parts.shift(), cancel: () => undefined });
     const chunks: Uint8Array[] = [];
@@ -16,10 +16,10 @@ describe('compression', () => {
     expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe(`a${'b'.repeat(100_000)}c`);
   });
 
-  test('takes no more than a reader wants, and lets go', async () => {
+  test('reads only as much as its reader needs, and stops when cancelled', async () => {
     let taken = 0;
     let isCancelled = false;
-    // What cannot be made smaller.
+    // Incompressible data.
     const noise = () => crypto.getRandomValues(new Uint8Array(65_536));
     const source = gzipSource({
       async read() {
@@ -37,12 +37,12 @@ describe('compression', () => {
     expect(isCancelled).toBe(true);
   });
 
-  test('breaks where its source does', async () => {
+  test('fails when its source fails', async () => {
     const source = gzipSource({ read: () => Promise.reject(new Error('lost')), cancel: () => undefined });
     await expect(source.read()).rejects.toThrow('lost');
   });
 
-  test('over a socket', async () => {
+  test('works over a socket', async () => {
     const cluster = createCluster();
     for (const name of ['a', 'b', 'c']) {
       await cluster.api(ConfigMap).create({ metadata: { name }, data: { large: 'x'.repeat(100_000) } });

@@ -1,6 +1,6 @@
 /**
- * `orchplane serve --data`: a process that is killed at any moment is there again, with everything it has acknowledged, for
- * the clients it had.
+ * `orchplane serve --data`: a process that is killed at any time restarts with everything it has acknowledged and with
+ * the same credentials.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 describe('orchplane serve --data', () => {
-  test('is killed again and again while it is written to, and has lost nothing that it had acknowledged', async () => {
+  test('loses no acknowledged write when it is killed repeatedly', async () => {
     const data = join(folder, 'killed');
     let { child, text } = await serve('--data', data);
     expect(text).toContain(`data        ${data}`);
@@ -78,14 +78,14 @@ describe('orchplane serve --data', () => {
       await kill(child);
       stop = true;
       await Promise.all(writers);
-      // The same address, the same certificate, the same token: what was written before still leads there.
+      // The same address, certificate and token: existing kubeconfigs keep working.
       ({ child, text } = await serve('--data', data));
       expect(readFileSync(join(data, 'kubeconfig'), 'utf8')).toBe(kubeconfig);
       const after = createClient({ transport: kubeconfigTransport(kubeconfig) });
       const { items } = await after.api(ConfigMap).list();
       const kept = new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
       for (const [name, version] of acknowledged) expect(kept.get(name), name).toBe(version);
-      // Nothing torn: every object is whole.
+      // Every object is complete.
       for (const { metadata, data: content } of items) {
         expect(content?.['text']).toBe('x'.repeat(Number(metadata.name.split('-')[2]) % 2_000));
       }
@@ -94,7 +94,7 @@ describe('orchplane serve --data', () => {
     await kill(child);
   }, 120_000);
 
-  test('tokens of service accounts are still good, and credentials are for their owner alone', async () => {
+  test('keeps service account tokens valid and its credentials private', async () => {
     const data = join(folder, 'tokens');
     const first = await serve('--data', data, '--token', 'secret');
     for (const name of ['credentials.json', 'kubeconfig']) expect(statSync(join(data, name)).mode & 0o777).toBe(0o600);
@@ -122,12 +122,12 @@ describe('orchplane serve --data', () => {
       .api(Namespace)
       .list()
       .catch((error: unknown) => error);
-    // Known, and not allowed; a token that is not known would be Unauthorized.
+    // Authenticated but not authorized; an unknown token would be Unauthorized.
     expect(StatusError.is(refused, 'Forbidden')).toBe(true);
     await kill(second.child);
   }, 60_000);
 
-  test('refuses a folder of something else, and one that is in use', async () => {
+  test('rejects a folder with other content, and one that is in use', async () => {
     const manifests = join(folder, 'manifests');
     mkdirSync(manifests);
     writeFileSync(join(manifests, 'a.yaml'), '');

@@ -1,4 +1,4 @@
-/** The listener between sockets and an answerer, with clients that send bytes as they like. */
+/** The listener between sockets and a request handler, with clients that send raw bytes. */
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Answer, HttpRequest } from '../../../src/http/answer.js';
@@ -7,7 +7,7 @@ import { exchange, site, text, wireTo } from './sockets.js';
 
 const CLOSE = 'Host: x\r\nConnection: close\r\n';
 
-describe('what an answerer sees', () => {
+describe('the request that a handler receives', () => {
   test.each([
     ['/api/v1/pods?limit=1', 'http://site/api/v1/pods?limit=1'],
     ['/a/../b/%2e%2e//c', 'http://site/a/../b/%2e%2e//c'],
@@ -15,14 +15,14 @@ describe('what an answerer sees', () => {
     ['/a#b', 'http://site/a%23b'],
     ['http://elsewhere:80/path?q', 'http://site/path?q'],
     ['http://elsewhere?q', 'http://site/?q'],
-  ])('the target %s is %s', async (target, url) => {
+  ])('has for the target %s the URL %s', async (target, url) => {
     await using fake = await site(async (request) => text(request.url));
     const answer = await exchange(fake.port, `GET ${target} HTTP/1.1\r\n${CLOSE}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer.split('\r\n\r\n')[1]).toBe(url);
   });
 
-  test('headers as they came: joined, or the first where only one makes sense; odd ones too', async () => {
+  test('has its headers joined, or the first of those that must be unique', async () => {
     await using fake = await site(async ({ headers }) =>
       text(JSON.stringify([[...headers].sort(), headers.get('constructor'), headers.get('authorization')])),
     );
@@ -43,7 +43,7 @@ describe('what an answerer sees', () => {
     ]);
   });
 
-  test('methods that fetch has no words for', async () => {
+  test('may have a method that fetch does not know', async () => {
     await using fake = await site(async ({ method }) => text(method));
     for (const method of ['LOCK', 'TRACE', 'PURGE', 'DELETE']) {
       expect(await exchange(fake.port, `${method} / HTTP/1.1\r\n${CLOSE}\r\n`)).toContain(`\r\n\r\n${method}`);
@@ -51,7 +51,7 @@ describe('what an answerer sees', () => {
     expect(await exchange(fake.port, `BOGUS / HTTP/1.1\r\n${CLOSE}\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('a body as a stream, and none where none is announced', async () => {
+  test('has its body as a stream, and none when none is announced', async () => {
     await using fake = await site(async (request) => {
       if (!request.body) return text('none');
       let seen = '';
@@ -65,7 +65,7 @@ describe('what an answerer sees', () => {
     expect(await send('\r\n')).toMatch(/\r\n\r\nnone$/);
   });
 
-  test('a client that leaves aborts the signal, once it is asked for and before', async () => {
+  test('is aborted when the client disconnects, whether the signal is read before or after', async () => {
     let reason: unknown;
     await using fake = await site(
       (request) =>
@@ -87,7 +87,7 @@ describe('what an answerer sees', () => {
     expect(fake.errors).toEqual([]);
   });
 
-  test('a client that leaves in the middle of its body ends the reading', async () => {
+  test('fails to read its body when the client disconnects', async () => {
     await using fake = await site(async (request) => text(await wholeOf(request)));
     const wire = await wireTo(fake.port);
     const over = fake.over();
@@ -99,8 +99,8 @@ describe('what an answerer sees', () => {
   });
 });
 
-describe('what a client sees', () => {
-  test('a length for whole bodies, none for heads and empty answers', async () => {
+describe('the response that a client receives', () => {
+  test('has a length for complete bodies, and none for HEAD and empty responses', async () => {
     await using fake = await site(async (request) =>
       request.url.endsWith('/204') ? { code: 204, headers: [], body: null } : text('héllo'),
     );
@@ -113,7 +113,7 @@ describe('what a client sees', () => {
     expect(empty).not.toMatch(/Content-Length|Transfer-Encoding/i);
   });
 
-  test('headers of one name each in a line of its own', async () => {
+  test('has repeated headers on separate lines', async () => {
     const headers = [
       ['Warning', '299 - "a"'],
       ['Warning', '299 - "b, \\"c\\""'],
@@ -123,7 +123,7 @@ describe('what a client sees', () => {
     expect(answer).toContain('Warning: 299 - "a"\r\nWarning: 299 - "b, \\"c\\""\r\n');
   });
 
-  test('answers to requests in one go, in order', async () => {
+  test('keeps the order of pipelined requests', async () => {
     await using fake = await site(async (request) => text(request.url));
     const one = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const wire = await wireTo(fake.port);
@@ -133,14 +133,14 @@ describe('what a client sees', () => {
     wire.socket.destroy();
   });
 
-  test('a connection that ends, in HTTP/1.0, streams without chunks included', async () => {
+  test('ends the connection in HTTP/1.0, and streams without chunks', async () => {
     await using fake = await site({ code: 200, headers: [], body: streamOf('a', 'b') });
     const answer = await exchange(fake.port, 'GET / HTTP/1.0\r\n\r\n');
     expect(answer).not.toMatch(/Transfer-Encoding/i);
     expect(answer.split('\r\n\r\n')[1]).toBe('ab');
   });
 
-  test('an ordinary answer when it asks for another protocol', async () => {
+  test('ignores a request to upgrade the protocol', async () => {
     await using fake = await site(async ({ method }) => text(method));
     const upgrade = 'Host: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n';
     expect(await exchange(fake.port, `GET /exec HTTP/1.1\r\n${upgrade}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
@@ -150,14 +150,14 @@ describe('what a client sees', () => {
     ['OPTIONS *', 200],
     ['GET *', 400],
     ['GET nonsense', 400],
-  ])('%s: %i', async (line, status) => {
+  ])('to %s has the status %i', async (line, status) => {
     await using fake = await site(text('never'));
     const answer = await exchange(fake.port, `${line} HTTP/1.1\r\n${CLOSE}\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).not.toContain('never');
   });
 
-  test('to be told to go on only when its body is wanted', async () => {
+  test('is preceded by 100 Continue only when the body is read', async () => {
     await using fake = await site(async (request) =>
       request.url.endsWith('/refuse') ? { ...text('no'), code: 413 } : text(await wholeOf(request)),
     );
@@ -173,7 +173,7 @@ describe('what a client sees', () => {
     expect(refused).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n.*\r\nno$/s);
   });
 
-  test('the refusal of an upload without end, and then the end of the connection', async () => {
+  test('rejects an unlimited upload and then closes the connection', async () => {
     await using fake = await site(async (request) => {
       const reader = request.body?.getReader();
       await reader?.read();
@@ -192,7 +192,7 @@ describe('what a client sees', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n.*\r\ntoo much$/s);
   });
 
-  test('the same connection again after a small body that nobody read', async () => {
+  test('keeps the connection open after a small unread body', async () => {
     await using fake = await site(async (request) => text(request.url));
     const wire = await wireTo(fake.port);
     wire.socket.write('POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc');
@@ -203,7 +203,7 @@ describe('what a client sees', () => {
     expect(fake.log[0]).toMatchObject({ method: 'POST', target: '/1', status: 200 });
   });
 
-  test('a closed connection when the answerer fails', async () => {
+  test('is a closed connection when the handler fails', async () => {
     const fault = new Error('a fault');
     await using fake = await site(() => Promise.reject(fault));
     expect(await exchange(fake.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toBe('');
@@ -211,8 +211,8 @@ describe('what a client sees', () => {
   });
 });
 
-describe('streams', () => {
-  test('show their head before they have anything to say', async () => {
+describe('streaming responses', () => {
+  test('send their headers before the first bytes', async () => {
     let speak: (text: string | undefined) => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -233,7 +233,7 @@ describe('streams', () => {
     wire.socket.destroy();
   });
 
-  test('stop for a reader that does not read, and end when it leaves', async () => {
+  test('apply back pressure and end when the client disconnects', async () => {
     const chunk = new Uint8Array(64 * 1024);
     let produced = 0;
     let cancelled: () => void = () => undefined;
@@ -257,7 +257,7 @@ describe('streams', () => {
       wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
       once(fake.server, 'request').then(([, response]) => response),
     ]);
-    // The socket's own buffers fill first; then the stream is asked for no more.
+    // The buffers of the socket fill first; then the stream is not read any more.
     await new Promise<void>((resolve) => {
       const look = (): void => (outgoing.writableNeedDrain ? resolve() : void setImmediate(look));
       look();
@@ -279,7 +279,7 @@ describe('streams', () => {
     expect(fake.errors).toEqual([]);
   });
 
-  test('that fail in the middle take the connection with them', async () => {
+  test('that fail close the connection', async () => {
     const fault = new Error('a fault');
     let fail: () => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
@@ -294,12 +294,12 @@ describe('streams', () => {
     await wire.until(/half/);
     fail();
     const all = await wire.end();
-    // Without the last chunk the client knows that something is missing.
+    // Without the last chunk the client detects that the body is incomplete.
     expect(all).not.toMatch(/\r\n0\r\n\r\n$/);
     expect(fake.errors).toEqual([fault]);
   });
 
-  test('of a head request are not read', async () => {
+  test('are not read for a HEAD request', async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
       cancel: () => {

@@ -1,4 +1,4 @@
-/** An agent whose connections never leave the process: all that HTTP promises, over no socket. */
+/** The in-process agent: HTTP without sockets. */
 import { Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { text as textOf } from 'node:stream/consumers';
@@ -21,14 +21,14 @@ function ask(url: string, options: RequestOptions, body?: string): Promise<Incom
   return new Promise((resolve, reject) => send(url, options, resolve).on('error', reject).end(body));
 }
 
-/** How many connections the agent has, in use and waiting. */
+/** The number of connections of the agent, in use and idle. */
 function connections({ sockets, freeSockets }: InProcessAgent): [number, number] {
   const count = (all: NodeJS.ReadOnlyDict<unknown[]>): number => Object.values(all).flat().length;
   return [count(sockets), count(freeSockets)];
 }
 
-describe('an agent without a port', () => {
-  test('answers for every host, encrypted or not', async () => {
+describe('createInProcessAgent', () => {
+  test('serves every host, for http and https URLs', async () => {
     const agent = createInProcessAgent(createCluster());
     for (const origin of [agent.url, 'http://127.0.0.1:6443', 'https://production.example', 'https://[::1]:1']) {
       const response = await ask(origin + NAMESPACES, { agent });
@@ -37,7 +37,7 @@ describe('an agent without a port', () => {
     }
   });
 
-  test('is an agent of Node, which keeps connections for the next request', async () => {
+  test('returns an agent of Node that keeps connections alive', async () => {
     const agent = createInProcessAgent(createCluster());
     expect(agent).toBeInstanceOf(Agent);
     for (let count = 0; count < 3; count++) {
@@ -52,7 +52,7 @@ describe('an agent without a port', () => {
     expect((await ask(agent.url + NAMESPACES, { agent })).statusCode).toBe(200);
   });
 
-  test('carries bodies of any size both ways', async () => {
+  test('transfers bodies of any size in both directions', async () => {
     const cluster = createCluster();
     const agent = createInProcessAgent(cluster);
     const data = { big: 'ü'.repeat(400_000) };
@@ -64,7 +64,7 @@ describe('an agent without a port', () => {
     expect((await cluster.api(ConfigMap).get('big')).data).toEqual(data);
   });
 
-  test('tells who is asking by their tokens', async () => {
+  test('authenticates clients by their tokens', async () => {
     const groups = ['system:masters'];
     const tokens = { a: { user: 'alice', groups }, b: { user: 'bob', groups } };
     const agent = createInProcessAgent(createCluster(), { tokens });
@@ -77,7 +77,7 @@ describe('an agent without a port', () => {
     expect(createInProcessAgent(createCluster()).token).toBeUndefined();
   });
 
-  test('refuses options that it does not have, and tokens without users', () => {
+  test('rejects unknown options and tokens without users', () => {
     const misspelt = { token: 'secret' } as InProcessAgentOptions;
     expect(() => createInProcessAgent(createCluster(), misspelt)).toThrow(
       'createInProcessAgent has no option "token"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',
@@ -86,14 +86,14 @@ describe('an agent without a port', () => {
     expect(() => createInProcessAgent(createCluster(), shapeless)).toThrow(TypeError);
   });
 
-  test('writes a line for each request when asked to', async () => {
+  test('logs a line for each request on request', async () => {
     const lines: string[] = [];
     const agent = createInProcessAgent(createCluster(), { log: (line) => lines.push(line) });
     await textOf(await ask(agent.url + NAMESPACES, { agent }));
     expect(lines).toEqual([expect.stringMatching(/ GET \/api\/v1\/namespaces 200 \d+B /)]);
   });
 
-  test('a watch streams, and is over at both ends when it is cut', async () => {
+  test('streams a watch and ends it on both sides when the agent is destroyed', async () => {
     const cluster = createCluster();
     let over: (line: string) => void = () => undefined;
     const line = new Promise<string>((resolve) => {
@@ -110,7 +110,7 @@ describe('an agent without a port', () => {
     expect(await line).toMatch(/ 200 \d+B \S+ms cut/);
   });
 
-  test('a client that leaves ends its watch', async () => {
+  test('ends the watch of a client that disconnects', async () => {
     let over: (line: string) => void = () => undefined;
     const line = new Promise<string>((resolve) => {
       over = resolve;
@@ -122,8 +122,8 @@ describe('an agent without a port', () => {
   });
 });
 
-describe('a connection without a wire', () => {
-  test('carries bytes both ways and ends in good order', async () => {
+describe('an in-process connection', () => {
+  test('transfers bytes in both directions and ends cleanly', async () => {
     const [client, server] = createInProcessConnection();
     client.end('question');
     const [question] = await Promise.all([textOf(server), textOf(client)]);
@@ -131,7 +131,7 @@ describe('a connection without a wire', () => {
     expect([client.destroyed, server.destroyed]).toEqual([true, true]);
   });
 
-  test('stops a writer whose reader does not read', async () => {
+  test('applies back pressure to the writer', async () => {
     const [client, server] = createInProcessConnection();
     const chunk = Buffer.alloc(16 * 1024);
     let written = 0;
@@ -143,14 +143,14 @@ describe('a connection without a wire', () => {
     expect(client.writableLength).toBe(0);
   });
 
-  test('what was written before a break is read before it is noticed', async () => {
+  test('delivers data that was written before it is destroyed', async () => {
     const [client, server] = createInProcessConnection();
     server.write('last words');
     server.destroy();
     expect(await textOf(client)).toBe('last words');
   });
 
-  test('a break reaches the other end, and whoever waits for it', async () => {
+  test('reports a destroyed end to the peer and to pending writes', async () => {
     const [client, server] = createInProcessConnection();
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
     while (client.write(Buffer.alloc(16 * 1024)));
@@ -185,7 +185,7 @@ describe('connectKubeConfig', () => {
     }
   }
 
-  test('loads the agent’s kubeconfig where there is none, and leaves another alone', () => {
+  test('loads the kubeconfig of the agent only when there is none', () => {
     const agent = createInProcessAgent(createCluster());
     const empty = new Config();
     expect(connectKubeConfig(empty, agent)).toBe(empty);
@@ -195,7 +195,7 @@ describe('connectKubeConfig', () => {
     expect(connectKubeConfig(full, agent).loaded).toBe('');
   });
 
-  test('refuses a KubeConfig that takes no agents, before anything is changed', () => {
+  test('rejects a KubeConfig that takes no agents, without changing it', () => {
     const config = Object.assign(new Config(), { createDispatcher: () => undefined });
     const agent = createInProcessAgent(createCluster());
     expect(() => connectKubeConfig(config, agent)).toThrow(TypeError);
@@ -205,7 +205,7 @@ describe('connectKubeConfig', () => {
     expect(config.loaded).toBe('');
   });
 
-  test('leaves everything as the KubeConfig wants it, but for the agent', async () => {
+  test('replaces nothing but the agent', async () => {
     const agent = createInProcessAgent(createCluster());
     const config = connectKubeConfig(new Config(), agent);
     const options: { agent?: unknown } = {};

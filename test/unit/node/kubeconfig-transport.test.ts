@@ -1,4 +1,4 @@
-/** A kubeconfig is all that a typed client needs, ours or one that others wrote. */
+/** Clients that connect with a kubeconfig, written by orchplane or by others. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -50,8 +50,8 @@ function clientOf(config: string | URL, options: KubeconfigTransportOptions = {}
   return createClient({ transport: kubeconfigTransport(config, options), fieldManager: 'test' });
 }
 
-describe('a cluster of our own over HTTPS', () => {
-  test('is reached by the text, the path and the address of its kubeconfig', async () => {
+describe('a served cluster over HTTPS', () => {
+  test('is reached with the text, the path and the URL of its kubeconfig', async () => {
     const file = join(folder, 'ours');
     await using cluster = createCluster({ dialect: 'kubernetes' });
     await using server = await serve(cluster, { tls: true, kubeconfig: file });
@@ -61,7 +61,7 @@ describe('a cluster of our own over HTTPS', () => {
     }
   });
 
-  test('speaks the dialect it is told to, and a wrong one is hinted at', async () => {
+  test('uses the configured dialect and hints at a wrong one', async () => {
     await using cluster = createCluster();
     await using server = await serve(cluster, { tls: true });
     const error = await rejection(clientOf(server.kubeconfig).api(Lease).list());
@@ -71,7 +71,7 @@ describe('a cluster of our own over HTTPS', () => {
     expect((await clientOf(server.kubeconfig, { dialect: 'orch' }).api(Lease).list()).items).toEqual([]);
   });
 
-  test('takes every verb, bodies of a delete included', async () => {
+  test('accepts every verb, including deletes with a body', async () => {
     await using cluster = createCluster({ dialect: 'kubernetes' });
     await using server = await serve(cluster, { tls: true });
     const configMaps = clientOf(server.kubeconfig).api(ConfigMap);
@@ -87,7 +87,7 @@ describe('a cluster of our own over HTTPS', () => {
     expect(await configMaps.find('b')).toBeUndefined();
   });
 
-  test('streams a watch, and the watch ends when it is closed or aborted', async () => {
+  test('streams a watch until it is closed or aborted', async () => {
     await using cluster = createCluster({ dialect: 'kubernetes' });
     const log: string[] = [];
     await using server = await serve(cluster, { tls: true, log: (line) => log.push(line) });
@@ -110,7 +110,7 @@ describe('a cluster of our own over HTTPS', () => {
     await eventually(() => expect(log.filter((line) => line.includes('watch=true'))).toHaveLength(2));
   });
 
-  test('a reader that does not read makes the server wait, and still gets everything', async () => {
+  test('applies back pressure to the server and loses nothing', async () => {
     await using cluster = createCluster({ dialect: 'kubernetes' });
     await using server = await serve(cluster, { tls: true });
     const { resourceVersion } = cluster;
@@ -124,7 +124,7 @@ describe('a cluster of our own over HTTPS', () => {
     }
   });
 
-  test('a request that is aborted rejects with the reason', async () => {
+  test('rejects an aborted request with the reason', async () => {
     await using silent = await site(() => new Promise(() => undefined));
     const config = configOf({ cluster: { server: `http://127.0.0.1:${silent.port}` } });
     const stop = new AbortController();
@@ -137,7 +137,7 @@ describe('a cluster of our own over HTTPS', () => {
     expect((await over).isAborted).toBe(true);
   });
 
-  test('a server that breaks off, or is not there, is told as over any transport', async () => {
+  test('reports a broken or missing server like any transport', async () => {
     await using cluster = createCluster({ dialect: 'kubernetes' });
     const server = await serve(cluster, { tls: true });
     const { port, kubeconfig } = server;
@@ -162,8 +162,8 @@ describe('a cluster of our own over HTTPS', () => {
   });
 });
 
-describe('whom it trusts', () => {
-  test('the authority of the cluster, from a file beside it too, and nobody else', async () => {
+describe('TLS trust', () => {
+  test('accepts only the CA of the cluster, also from a relative file', async () => {
     await using server = await serve(createCluster({ dialect: 'kubernetes' }), { tls: true, anonymous: true });
     const ask = (cluster: object) => clientOf(configOf({ cluster: { server: server.url, ...cluster } })).all(ConfigMap);
     const file = join(folder, 'with-files');
@@ -185,7 +185,7 @@ describe('whom it trusts', () => {
     }
   });
 
-  test('it shows the certificate of the user', async () => {
+  test('includes the client certificate of the user', async () => {
     const { cert, key, ca } = await createServerCertificate(['127.0.0.1']);
     const seen: unknown[] = [];
     const server = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, (request, response) => {
@@ -210,7 +210,7 @@ describe('whom it trusts', () => {
   });
 });
 
-describe('who asks', () => {
+describe('credentials', () => {
   const asked = async (user: object, options: KubeconfigTransportOptions = {}) => {
     const groups = ['system:masters'];
     const tokens = { one: { user: 'one', groups }, two: { user: 'two', groups } };
@@ -219,7 +219,7 @@ describe('who asks', () => {
     return await client.api(ConfigMap).list();
   };
 
-  test('the token, that of a file before it, and that of the options before both', async () => {
+  test('are the token of the options, else of the file, else of the kubeconfig', async () => {
     const tokenFile = join(folder, 'token');
     await writeFile(tokenFile, 'two\n');
     expect((await asked({ token: 'one' })).items).toEqual([]);
@@ -228,20 +228,20 @@ describe('who asks', () => {
     expect(StatusError.is(await rejection(asked({ token: 'wrong' })), 'Unauthorized')).toBe(true);
   });
 
-  test.each(['exec', 'auth-provider', 'username', 'as'])('not by %s', (key) => {
+  test.each(['exec', 'auth-provider', 'username', 'as'])('of type %s are rejected', (key) => {
     expect(() => kubeconfigTransport(configOf({ user: { [key]: 'x' } }))).toThrow(
       `orchplane: the kubeconfig cannot be used: its user has ${key}, which is not supported; the option token says`,
     );
   });
 });
 
-describe('what is read', () => {
-  test('the namespace of the context', () => {
+describe('the kubeconfig', () => {
+  test('provides the namespace of the context', () => {
     expect(kubeconfigTransport(configOf({ context: { namespace: 'team' } })).namespace).toBe('team');
     expect(kubeconfigTransport(configOf({})).namespace).toBe('default');
   });
 
-  test('another context than the current one', async () => {
+  test('may be used with another context than the current one', async () => {
     await using there = await site(text('hello'));
     const config = configOf({ cluster: { server: `http://127.0.0.1:${there.port}` } }).replace(
       '"current-context":"work"',
@@ -259,7 +259,7 @@ describe('what is read', () => {
     ['a cluster that is not there', configOf({ context: { cluster: 'x' } }), /no cluster "x"; it has "other", "here"/],
     ['a user that is not there', configOf({ context: { user: 'x' } }), /no user "x"; it has "me"/],
     ['no server', configOf({ cluster: { server: '' } }), /the cluster has no server/],
-    ['a server without a scheme', configOf({ cluster: { server: 'h:1' } }), /https:\/\/ is missing before/],
+    ['a server without a scheme', configOf({ cluster: { server: 'h:1' } }), /must begin with http:\/\/ or https:\/\//],
     ['a number for a token', configOf({ user: { token: 5 } }), /token is no text/],
     ['a proxy', configOf({ cluster: { 'proxy-url': 'http://p' } }), /proxy-url is not supported/],
     [
@@ -281,17 +281,17 @@ describe('what is read', () => {
     ],
     ['a path that leads nowhere', '/nowhere/config', /ENOENT/],
     ['nothing', '', /takes the path or the text/],
-  ])('not %s', (_what, config, message) => {
+  ])('is rejected with %s', (_what, config, message) => {
     expect(() => kubeconfigTransport(config)).toThrow(message);
   });
 
-  test('no option that there is not', () => {
+  test('rejects unknown options', () => {
     const options = { namespace: 'x' } as KubeconfigTransportOptions;
     expect(() => kubeconfigTransport(configOf({}), options)).toThrow('kubeconfigTransport has no option "namespace"');
   });
 });
 
-test('a code or a header that no response can have is a failure of the server', async () => {
+test('an invalid status code or header is reported as a server failure', async () => {
   const server = createSocketServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'));
   });

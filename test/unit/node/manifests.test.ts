@@ -1,4 +1,4 @@
-/** Manifests: documents, lists, places in messages, order, and what the cluster makes of them. */
+/** loadManifests: documents, lists, places in messages, order and outcomes. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('loadManifests', () => {
     expect((await cluster.api(Pod).list()).items).toHaveLength(1);
   });
 
-  test('owns what it applies, so doing it again changes nothing', async () => {
+  test('owns the fields it applies, so that repeating it changes nothing', async () => {
     const cluster = createCluster();
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n';
     await loadManifests(cluster, [{ name: 'm', text }], { fieldManager: 'ci', namespace: 'kube-system' });
@@ -59,7 +59,7 @@ describe('loadManifests', () => {
     expect(managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([['ci', 'Apply']]);
   });
 
-  test('leaves fields of others alone unless it is to force', async () => {
+  test('leaves the fields of other managers alone unless it is forced', async () => {
     const cluster = createCluster();
     const text = (value: string): string =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: ${value}\n`;
@@ -71,7 +71,7 @@ describe('loadManifests', () => {
     expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ k: 'two' });
   });
 
-  test('reads JSON too', async () => {
+  test('reads JSON', async () => {
     const cluster = createCluster();
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
     const list = { apiVersion: 'v1', kind: 'NamespaceList', metadata: {}, items: [namespace] };
@@ -79,7 +79,7 @@ describe('loadManifests', () => {
     expect((await cluster.api(Namespace).get('team')).metadata.name).toBe('team');
   });
 
-  test('reads JSON documents one behind the other, whatever their texts hold', async () => {
+  test('reads consecutive JSON documents, whatever their strings contain', async () => {
     const cluster = createCluster();
     const document = (name: string, space?: number) =>
       JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { odd: '}{"\\' } }, null, space);
@@ -91,14 +91,14 @@ describe('loadManifests', () => {
     expect(cut).toMatchObject({ error: { message: expect.stringContaining('cut.json:2 (document 2)') } });
   });
 
-  test('names file, line and document of what cannot be read, and applies nothing then', async () => {
+  test('reports file, line and document of an unreadable text and then applies nothing', async () => {
     const cluster = createCluster();
     const before = cluster.resourceVersion;
     const text = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: ok}\n---\napiVersion: v1\nkind: [\n';
     const [failed, ...others] = await load(cluster, text);
     expect(others).toEqual([]);
     expect(failed).toMatchObject({ outcome: 'failed', place: 'm.yaml:5 (document 2)' });
-    // The reader counts lines as the file does.
+    // Parse errors have the line numbers of the file.
     expect(messageOf(failed)).toMatch(/^m\.yaml:5 \(document 2\): error converting YAML to JSON: yaml: line [67]: /);
     expect(cluster.resourceVersion).toBe(before);
   });
@@ -130,24 +130,24 @@ describe('loadManifests', () => {
       'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}',
       'in the dialect kubernetes; this cluster speaks orch, where it is coordination.orch.io/v1',
     ],
-  ])('%j: %s', async (text, problem) => {
+  ])('reports for %j: %s', async (text, problem) => {
     const [failed] = await load(createCluster(), text);
     expect(failed?.outcome).toBe('failed');
     expect(messageOf(failed)).toContain(problem);
     expect(messageOf(failed)).toMatch(/^m\.yaml:1 \(document 1/);
   });
 
-  test('what is no word at all gets no guess', async () => {
+  test('suggests no kind for a name that resembles none', async () => {
     const [failed] = await load(createCluster(), 'apiVersion: v1\nkind: Nonsense\nmetadata: {name: a}');
     expect(messageOf(failed)).toMatch(/is served$/);
   });
 
-  test('a kustomization without a type is known by its file', async () => {
+  test('recognizes a kustomization without a type by its file name', async () => {
     const [failed] = await load(createCluster(), 'resources: [a.yaml]\n', 'deploy/kustomization.yaml');
     expect(messageOf(failed)).toContain('is for kustomize, which does not run here');
   });
 
-  test('loads what a server printed, whose items have no type of their own', async () => {
+  test('loads lists that a server returned, whose items have no type', async () => {
     const origin = createCluster();
     await load(origin, TEAM);
     const cluster = createCluster();
@@ -166,14 +166,14 @@ describe('loadManifests', () => {
     expect((await cluster.api(ConfigMap, 'team').get('a')).data).toEqual({ flag: 'yes' });
   });
 
-  test('an item that says what it is is believed', async () => {
+  test('keeps the type that an item states', async () => {
     const text = 'apiVersion: v1\nkind: ConfigMapList\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]';
     expect(await load(createCluster(), text)).toMatchObject([{ outcome: 'created', kind: 'Secret' }]);
     const untyped = 'apiVersion: v1\nkind: List\nitems: [{metadata: {name: a}}]';
     expect(messageOf((await load(createCluster(), untyped))[0])).toContain('apiVersion is missing');
   });
 
-  test('refuses options that it does not have', async () => {
+  test('rejects unknown options', async () => {
     const options = { fieldManger: 'ci' } as LoadOptions;
     await expect(loadManifests(createCluster(), [], options)).rejects.toThrow(
       'loadManifests has no option "fieldManger"; it has fieldManager, force, namespace',
@@ -181,7 +181,7 @@ describe('loadManifests', () => {
     expect(await loadManifests(createCluster(), [], { namespace: undefined })).toEqual([]);
   });
 
-  test('goes on after an object that was refused', async () => {
+  test('continues after an object that was rejected', async () => {
     const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A}\n---\n${TEAM}`;
     const loaded = await load(createCluster(), text);
     expect(loaded.map(({ outcome }) => outcome)).toEqual(['created', 'failed', 'created', 'created', 'created']);
@@ -197,7 +197,7 @@ describe('readManifestFiles', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('reads files, folders and standard input, in order', async () => {
+  test('reads files, folders and standard input in order', async () => {
     const names = [join(folder, 'notes.txt'), '-', folder];
     expect(await readManifestFiles(names, Readable.from(['from ', 'afar']))).toEqual([
       { name: join(folder, 'notes.txt'), text: 'notes.txt' },
@@ -208,7 +208,7 @@ describe('readManifestFiles', () => {
     ]);
   });
 
-  test('refuses what is not there', async () => {
+  test('rejects files that do not exist', async () => {
     await expect(readManifestFiles([join(folder, 'nope')])).rejects.toThrow('ENOENT');
     await expect(readManifestFiles([join(folder, 'deeper')])).rejects.toThrow('holds no .yaml');
     await expect(readManifestFiles(['-', '-'])).rejects.toThrow('only once');

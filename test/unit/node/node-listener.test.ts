@@ -1,4 +1,4 @@
-/** A cluster within a server of the caller: node:http itself, and frameworks that put something in front. */
+/** createNodeListener in a server of the caller: node:http itself, and frameworks. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ const post = (url: string, headers: Readonly<Record<string, string>> = {}): Prom
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: OBJECT });
 
 describe('createNodeListener', () => {
-  test('is a listener of node:http: reads, writes, watches', async () => {
+  test('serves reads, writes and watches as a listener of node:http', async () => {
     const cluster = createCluster();
     const lines: string[] = [];
     await using site = await open(createNodeListener(cluster, { log: (line) => lines.push(line) }));
@@ -44,7 +44,7 @@ describe('createNodeListener', () => {
     expect(lines[0]).toMatch(/ POST \/api\/v1\/namespaces\/default\/configmaps 201 /);
   });
 
-  test('asks for tokens', async () => {
+  test('requires tokens when they are configured', async () => {
     await using site = await open(
       createNodeListener(createCluster(), { tokens: { secret: { user: 'alice', groups: ['system:masters'] } } }),
     );
@@ -55,7 +55,7 @@ describe('createNodeListener', () => {
     expect(await status({ authorization: 'Bearer secret' })).toBe(200);
   });
 
-  test('keeps headers that were set before, and answers where a framework has mounted it', async () => {
+  test('keeps headers that were set before, and works below the mount path of a framework', async () => {
     const listener = createNodeListener(createCluster());
     await using site = await open((incoming, outgoing) => {
       outgoing.setHeader('X-Powered-By', 'a framework');
@@ -68,7 +68,7 @@ describe('createNodeListener', () => {
     expect((await fetch(`${site.url}/cluster`)).status).toBe(200);
   });
 
-  test('says so, and does not wait, when somebody else has read the body', async () => {
+  test('reports a body that middleware has already read', async () => {
     const failures: unknown[] = [];
     const listener = createNodeListener(createCluster(), { onError: (error) => failures.push(error) });
     await using site = await open(async (incoming, outgoing) => {
@@ -84,7 +84,7 @@ describe('createNodeListener', () => {
     expect((await fetch(site.url + CONFIG_MAPS)).status).toBe(200);
   });
 
-  test('is the host that the client asked, unless that is no host', async () => {
+  test('uses the Host header as the origin unless it is invalid', async () => {
     await using site = await open(createNodeListener(createCluster()));
     const address = async (host: string): Promise<unknown> => {
       const answer = await exchange(site.port, `GET /api HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -95,7 +95,7 @@ describe('createNodeListener', () => {
     expect(await address('x/apis?')).toMatch(/^cluster\.local/);
   });
 
-  test('refuses options that it does not have, and tokens without users', () => {
+  test('rejects unknown options and tokens without users', () => {
     const misspelt = { port: 80 } as NodeListenerOptions;
     expect(() => createNodeListener(createCluster(), misspelt)).toThrow(
       'createNodeListener has no option "port"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',

@@ -1,4 +1,4 @@
-/** A cluster on a socket: who gets in, what clients are told, and how it ends. */
+/** serve: credentials, options, kubeconfig, requests and shutdown. */
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
@@ -24,8 +24,8 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const bearer = (token = ''): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });
 
-describe('who gets in', () => {
-  test('by default whoever knows the random token', async () => {
+describe('credentials', () => {
+  test('are a random token by default', async () => {
     await using cluster = createCluster();
     await using first = await serve(cluster);
     await using second = await serve(cluster);
@@ -37,7 +37,7 @@ describe('who gets in', () => {
     expect((await fetch(first.url + NAMESPACES)).status).toBe(403);
   });
 
-  test('by a token or a table of the caller', async () => {
+  test('may be a token or a table of the caller', async () => {
     await using cluster = createCluster();
     await using one = await serve(cluster, { token: 'mine' });
     await using many = await serve(cluster, {
@@ -50,14 +50,14 @@ describe('who gets in', () => {
     expect((await fetch(many.url + NAMESPACES, bearer('mine'))).status).toBe(401);
   });
 
-  test('everybody, when no token is asked for', async () => {
+  test('are not required when the server is anonymous', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     expect(server.token).toBeUndefined();
     expect((await fetch(server.url + NAMESPACES)).status).toBe(200);
     expect(yamlBody(server.kubeconfig).read().value).toMatchObject({ users: [{ name: 'orchplane', user: {} }] });
   });
 
-  test('contradictions and tokens that no header can carry are refused', async () => {
+  test('that contradict each other, or that a header cannot carry, are rejected', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { token: 'a', anonymous: true })).rejects.toThrow('one of token, tokens and anonymous');
     await expect(serve(cluster, { token: '' })).rejects.toThrow(TypeError);
@@ -66,7 +66,7 @@ describe('who gets in', () => {
 });
 
 describe('options', () => {
-  test('that are not there are refused, and so are tokens without users', async () => {
+  test('that are unknown are rejected, and so are tokens without users', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
       'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, flowControl, log, codecs, aggregate, onError',
@@ -75,7 +75,7 @@ describe('options', () => {
     await expect(serve(cluster, shapeless)).rejects.toThrow(TypeError);
   });
 
-  test('that are undefined are absent', async () => {
+  test('that are undefined count as absent', async () => {
     const absent = { port: undefined, host: undefined, tls: undefined, token: undefined, tokens: undefined };
     const others = {
       anonymous: undefined,
@@ -89,7 +89,7 @@ describe('options', () => {
     expect((await fetch(server.url + NAMESPACES, bearer(server.token))).status).toBe(200);
   });
 
-  test('the dialect is told', async () => {
+  test('of the cluster are reported: the dialect', async () => {
     await using one = await serve(createCluster());
     await using other = await serve(createCluster({ dialect: 'kubernetes' }));
     expect([one.dialect, other.dialect]).toEqual(['orch', 'kubernetes']);
@@ -97,7 +97,7 @@ describe('options', () => {
 });
 
 describe('HTTPS', () => {
-  test('with a certificate that clients can trust by the kubeconfig', async () => {
+  test('uses a generated certificate that the kubeconfig trusts', async () => {
     await using server = await serve(createCluster(), { tls: true });
     const config = yamlBody(server.kubeconfig).read().value as {
       clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
@@ -118,7 +118,7 @@ describe('HTTPS', () => {
     );
   });
 
-  test('with a certificate of the caller', async () => {
+  test('uses a certificate of the caller', async () => {
     const { cert, key, ca } = await createServerCertificate(['127.0.0.1']);
     await using server = await serve(createCluster(), { tls: { cert, key }, token: 't' });
     expect(server.caCertificate).toBeUndefined();
@@ -129,7 +129,7 @@ describe('HTTPS', () => {
 });
 
 describe('the kubeconfig', () => {
-  test('names one cluster, one user and one context, and is for its owner alone', async () => {
+  test('contains one cluster, user and context, and is readable by its owner only', async () => {
     const file = join(folder, 'config');
     await using server = await serve(createCluster(), { token: 'a"b\\c', kubeconfig: file });
     expect(await readFile(file, 'utf8')).toBe(server.kubeconfig);
@@ -137,7 +137,7 @@ describe('the kubeconfig', () => {
     expect(yamlBody(server.kubeconfig).read().value).toEqual({
       apiVersion: 'v1',
       kind: 'Config',
-      // Client libraries refuse plain HTTP to whoever does not say that nothing is to be verified.
+      // Client libraries refuse plain HTTP without insecure-skip-tls-verify.
       clusters: [{ name: 'orchplane', cluster: { server: server.url, 'insecure-skip-tls-verify': true } }],
       users: [{ name: 'orchplane', user: { token: 'a"b\\c' } }],
       contexts: [{ name: 'orchplane', context: { cluster: 'orchplane', user: 'orchplane', namespace: 'default' } }],
@@ -145,7 +145,7 @@ describe('the kubeconfig', () => {
     });
   });
 
-  test('replaces its like and nothing else', async () => {
+  test('replaces only files that orchplane has written', async () => {
     const ours = join(folder, 'ours');
     await using first = await serve(createCluster(), { kubeconfig: ours });
     await using second = await serve(createCluster(), { kubeconfig: ours });
@@ -159,7 +159,7 @@ describe('the kubeconfig', () => {
 });
 
 describe('requests', () => {
-  test('reach the cluster, and watches follow it', async () => {
+  test('reach the cluster, including watches', async () => {
     await using cluster = createCluster();
     await using server = await serve(cluster, { anonymous: true });
     const url = `${server.url}/api/v1/namespaces/default/configmaps`;
@@ -178,7 +178,7 @@ describe('requests', () => {
     await reader?.cancel();
   });
 
-  test('each warning has a header of its own', async () => {
+  test('get each warning in a header of its own', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     const wire = await wireTo(server.port);
     const body = '{"metadata":{"name":"web"},"a":1,"b":"x, y"}';
@@ -191,7 +191,7 @@ describe('requests', () => {
     expect(answer).toMatch(/^Content-Type: application\/json/m);
   });
 
-  test('that bring too much are refused before they are complete', async () => {
+  test('with a body that is too large are rejected early', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     const wire = await wireTo(server.port);
     wire.socket.write(
@@ -208,7 +208,7 @@ describe('requests', () => {
     expect(answer).toContain('"reason":"RequestEntityTooLarge"');
   });
 
-  test('a client that leaves takes its watch with it', async () => {
+  test('of a client that disconnects end their watch', async () => {
     const cluster = createCluster();
     let closed: (verb: string) => void = () => undefined;
     const watchClosed = new Promise<string>((resolve) => {
@@ -226,7 +226,7 @@ describe('requests', () => {
     await expect(watchClosed).resolves.toBe('watch');
   });
 
-  test('are logged in one line each, which no client can break', async () => {
+  test('are logged in one line each, without control characters', async () => {
     const lines: string[] = [];
     const server = await serve(createCluster(), { anonymous: true, log: (line) => lines.push(line) });
     const wire = await wireTo(server.port);
@@ -243,7 +243,7 @@ describe('requests', () => {
 });
 
 describe('close', () => {
-  test('ends watches as if they were over, frees the port, and can be called again', async () => {
+  test('ends watches, frees the port and can be called again', async () => {
     await using cluster = createCluster();
     const server = await serve(cluster, { anonymous: true });
     const wire = await wireTo(server.port);
@@ -256,11 +256,11 @@ describe('close', () => {
     await idle.end();
     await closing;
     await expect(connected(server.port)).resolves.toBe('ECONNREFUSED');
-    // The cluster is not the server's to close.
+    // The server does not close the cluster.
     await expect(cluster.api(ConfigMap).list()).resolves.toMatchObject({ items: [] });
   });
 
-  test('lets a request that is under way finish', async () => {
+  test('lets an active request finish', async () => {
     await using cluster = createCluster();
     let go: () => void = () => undefined;
     let arrived: () => void = () => undefined;
@@ -284,7 +284,7 @@ describe('close', () => {
     await closing;
   });
 
-  test('a port that is taken is an error', async () => {
+  test('a port that is in use is an error', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     await expect(serve(createCluster(), { port: server.port })).rejects.toThrow('EADDRINUSE');
   });
@@ -300,7 +300,7 @@ interface SecureCall {
 
 function securely({ token, ...options }: SecureCall): Promise<{ status: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
-    // IPv4 only: `localhost` may stand for both, and the server listens at one.
+    // IPv4 only: `localhost` may resolve to both, and the server listens on one.
     const call = { ...options, family: 4, agent: false, headers: { authorization: `Bearer ${token}` } };
     secureRequest(call, (response) => {
       textOf(response).then((body) => resolve({ status: response.statusCode, body }), reject);

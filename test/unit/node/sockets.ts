@@ -1,5 +1,5 @@
 /**
- * A client that sends bytes as they are and hands back what came, for what no HTTP library would send.
+ * A client that sends raw bytes and returns what it receives, for what an HTTP library would not send.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -26,7 +26,7 @@ export async function wireTo(port: number): Promise<Wire> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
-  // A connection that is reset ends like any other; what came before is what counts.
+  // A reset connection ends like any other; only the received bytes count.
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => {
     received += chunk.toString('latin1');
@@ -63,7 +63,7 @@ export interface FakeSite extends AsyncDisposable {
   over(): Promise<RequestLogEntry>;
 }
 
-/** The listener of the library before an answerer of the test. */
+/** The listener of the library in front of a request handler of the test. */
 export async function site(answerer: RequestHandler | Answer): Promise<FakeSite> {
   const errors: unknown[] = [];
   const log: RequestLogEntry[] = [];

@@ -1,4 +1,4 @@
-/** What is made of a response: objects, lists, warnings, and every way to fail. */
+/** How the HTTP transport reads responses: objects, lists, warnings and every kind of failure. */
 import { describe, expect, test } from 'vitest';
 import type { HttpTransportOptions } from '../../../../src/http/index.js';
 import { errors, StatusError } from '../../../../src/meta/errors.js';
@@ -17,8 +17,8 @@ async function failure(response: Response | Error, request: ApiRequest = getRequ
   return error;
 }
 
-describe('objects', () => {
-  test('come out frozen, with large numbers and odd keys as they are', async () => {
+describe('successful responses', () => {
+  test('are frozen and keep large numbers and unusual keys', async () => {
     const text = '{"kind":"X","apiVersion":"v1","metadata":{"name":"a"},"n":9007199254740993,"__proto__":{"x":[1]}}';
     const { code, object } = await answer(json(text, { status: 201 }));
     expect(code).toBe(201);
@@ -27,7 +27,7 @@ describe('objects', () => {
     expect(Object.isFrozen(object) && Object.isFrozen((object as { metadata: object }).metadata)).toBe(true);
   });
 
-  test('of lists say what they are, as far as the list does', async () => {
+  test('of lists have items with kind and apiVersion', async () => {
     const item = { metadata: { name: 'a' } };
     const list = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '1' } };
     const typed = await answer(json({ ...list, items: [item] }), listRequest);
@@ -56,13 +56,13 @@ describe('objects', () => {
     ['299 - "unfinished', []],
     ['299 - "caf\xc3\xa9", 299 - "th\xe9"', ['café', 'th\xe9']],
     ['', []],
-  ])('come with warnings: %s', async (header, expected) => {
+  ])('carry the warnings of the header %s', async (header, expected) => {
     expect((await answer(json(configMap, { headers: { warning: header } }))).warnings).toEqual(expected);
   });
 });
 
-describe('failures that the server words', () => {
-  test('are told as they are', async () => {
+describe('failures with a Status', () => {
+  test('are thrown as they are', async () => {
     const { status } = errors.conflict({ group: 'apps', resource: 'deployments' }, 'a', 'too late');
     const error = await failure(json(status, { status: 409, headers: { warning: '299 - "beware"' } }));
     expect(error.status).toEqual(status);
@@ -70,14 +70,14 @@ describe('failures that the server words', () => {
     expect(Object.isFrozen(error.status.details)).toBe(true);
   });
 
-  test('may leave out what the response says, and come with any code', async () => {
+  test('take missing parts from the response and may have any code', async () => {
     const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Strange' };
     expect((await failure(json(status, { status: 418 }))).status).toEqual({ ...status, metadata: {}, code: 418 });
     expect((await failure(json({ ...status, code: 500 }, { status: 200 }))).code).toBe(500);
   });
 });
 
-describe('failures that it does not', () => {
+describe('failures without a Status', () => {
   const html = { headers: { 'content-type': 'text/html' } };
 
   test.each([
@@ -161,19 +161,19 @@ describe('failures that it does not', () => {
       304,
       'the server redirects, which is not followed; set baseUrl to the final URL of the cluster (get configmaps a)',
     ],
-  ])('%#: get the words of the reference client', async (response, reason, code, message) => {
+  ])('%#: have the message of the reference client', async (response, reason, code, message) => {
     const error = await failure(response);
     expect([error.reason, error.code, error.message]).toEqual([reason, code, message]);
     expect(error.status.details?.causes?.[0]?.reason).toBe('UnexpectedServerResponse');
   });
 
-  test('depend on what was asked', async () => {
+  test('depend on the verb of the request', async () => {
     const create = { ...listRequest, verb: 'create', namespace: 'default' } as const;
     expect((await failure(new Response('', { status: 409 }), create)).reason).toBe('AlreadyExists');
     expect((await failure(new Response('', { status: 409 }))).reason).toBe('Conflict');
   });
 
-  test('a path that is not there is no word about the object, and keeps its text', async () => {
+  test('with code 404 do not name the object and keep the response text', async () => {
     const { details } = (await failure(new Response('404 page not found', { status: 404 }))).status;
     expect(details).toEqual({
       kind: 'configmaps',
@@ -181,7 +181,7 @@ describe('failures that it does not', () => {
     });
   });
 
-  test('a group of the service that is nowhere may be there under the name of another dialect', async () => {
+  test('hint at another dialect when a built-in group is not found', async () => {
     const messageOf = async (group: string, options: Partial<HttpTransportOptions> = {}) => {
       const { send } = scripted([new Response('404 page not found', { status: 404 })], options);
       const resource = { group, version: 'v1', resource: 'leases' };
@@ -194,13 +194,13 @@ describe('failures that it does not', () => {
     expect(await messageOf('coordination.k8s.io', { dialect: 'kubernetes' })).toMatch(
       /the server may not use the dialect "kubernetes": try dialect: "orch"$/,
     );
-    // These have one name everywhere.
+    // Custom groups have one name in every dialect.
     for (const group of ['apps', 'stable.example.com', 'coordination.k8s.io']) {
       expect(await messageOf(group)).toMatch(/a\)$/);
     }
   });
 
-  test('texts are cut', async () => {
+  test('truncate the response text', async () => {
     expect((await failure(new Response('x'.repeat(100_000), { status: 500 }))).message.length).toBeLessThan(2_300);
   });
 
@@ -211,18 +211,18 @@ describe('failures that it does not', () => {
     ['no object', json('[1]'), /its JSON is not an API object/],
     ['no type', json({ metadata: {} }), /its JSON is not an API object/],
     ['no content type', new Response(new Uint8Array([123, 125])), /it has no content type/],
-  ])('a success with %s is a failure', async (_, response, message) => {
+  ])('a successful response with %s is an error', async (_, response, message) => {
     const error = await failure(response);
     expect(error.message).toMatch(message);
     expect([error.reason, error.code]).toEqual([undefined, 500]);
   });
 
-  test('an object is no answer to a list, nor a page to a watch', async () => {
+  test('an object is rejected as the response to a list, and a page as the response to a watch', async () => {
     expect((await failure(json(configMap), listRequest)).message).toMatch(/is not an API object/);
     expect((await failure(new Response('<html>', html), watchRequest)).message).toMatch(/text\/html instead of JSON/);
   });
 
-  test('a connection that cannot be made says why', async () => {
+  test('a failed connection reports the reason', async () => {
     const cause = new TypeError('fetch failed', {
       cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
     });
@@ -238,7 +238,7 @@ describe('failures that it does not', () => {
     expect([late.reason, late.code]).toEqual(['Timeout', 504]);
   });
 
-  test('a body that breaks off says so', async () => {
+  test('a body that ends prematurely is reported', async () => {
     const { body, send, break: breakOff } = openBody();
     send('{"kind":');
     const answering = failure(new Response(body, { headers: { 'content-type': 'application/json' } }));
@@ -248,7 +248,7 @@ describe('failures that it does not', () => {
     expect(error.message).toBe('unexpected error when reading response body. Please retry. Original error: terminated');
   });
 
-  test('a port that nobody listens on', async () => {
+  test('a refused connection is reported as ServiceUnavailable', async () => {
     const { httpTransport } = await import('../../../../src/http/index.js');
     const transport = httpTransport({ baseUrl: 'http://127.0.0.1:9' });
     const error = await Promise.resolve(transport.send(getRequest)).catch((e: unknown) => e);
@@ -256,11 +256,11 @@ describe('failures that it does not', () => {
   });
 });
 
-describe('another attempt', () => {
+describe('retries', () => {
   const busy = (code = 503, seconds = '2') =>
     new Response('busy', { status: code, headers: { 'retry-after': seconds } });
 
-  test('is made after the time that the server asks for', async () => {
+  test('happen after the time that the server requests', async () => {
     const clock = fakeClock();
     const { send, requests } = scripted([busy(429), busy(503), json(configMap)], { clock });
     const sending = send({
@@ -278,7 +278,7 @@ describe('another attempt', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('is made ten times at most, or as often as was said', async () => {
+  test('happen at most ten times, or as often as configured', async () => {
     const clock = fakeClock();
     for (const [retries, calls] of [
       [undefined, 11],
@@ -299,13 +299,13 @@ describe('another attempt', () => {
     ['in an hour', busy(503, '3600')],
     ['when something may have been done', busy(504)],
     ['when it was refused', busy(409)],
-  ])('is not made %s', async (_, response) => {
+  ])('do not happen %s', async (_, response) => {
     const { send, requests } = scripted([response]);
     await expect(send(getRequest)).rejects.toSatisfy((e) => StatusError.is(e));
     expect(requests).toHaveLength(1);
   });
 
-  test('of a read is made at once when the connection was reset, of a write never', async () => {
+  test('happen at once for a read on a reset connection and never for a write', async () => {
     const reset = new TypeError('fetch failed', {
       cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
     });
@@ -317,7 +317,7 @@ describe('another attempt', () => {
     expect(writing.requests).toHaveLength(1);
   });
 
-  test('is not waited for any longer once the signal aborts', async () => {
+  test('stop when the signal aborts', async () => {
     const clock = fakeClock();
     const stop = new AbortController();
     const { send, requests } = scripted([busy()], { clock });

@@ -1,5 +1,5 @@
 /**
- * A fetch that answers from a script and remembers what it was asked, and requests to ask it with.
+ * A fetch that answers from a script and records its requests, and requests to send through it.
  */
 import { type HttpTransportOptions, httpTransport } from '../../../../src/http/index.js';
 import type { ApiRequest } from '../../../../src/protocol/request.js';
@@ -42,7 +42,7 @@ export function json(value: unknown, init: ResponseInit = {}): Response {
   return new Response(text, { ...init, headers });
 }
 
-/** A body whose chunks the test sends, and which knows what became of it. */
+/** A body whose chunks the test sends, and which records how it ended. */
 export function openBody() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const state = { cancelled: false, pulls: 0 };

@@ -1,4 +1,4 @@
-/** What goes over the wire for a request: address, headers, body. */
+/** How the HTTP transport encodes requests: URL, headers, body. */
 import { describe, expect, test, vi } from 'vitest';
 import { jsonBody } from '../../../../src/codec/json.js';
 import { type HttpTransportOptions, httpTransport } from '../../../../src/http/index.js';
@@ -19,7 +19,7 @@ async function sent(request: ApiRequest, options: Parameters<typeof scripted>[1]
   return only;
 }
 
-describe('the address', () => {
+describe('the URL', () => {
   test.each<[ApiRequest, string]>([
     [getRequest, 'GET /api/v1/namespaces/default/configmaps/a'],
     [listRequest, 'GET /api/v1/configmaps'],
@@ -42,12 +42,12 @@ describe('the address', () => {
     [{ ...listRequest, verb: 'deletecollection', namespace: 'x' }, 'DELETE /api/v1/namespaces/x/configmaps'],
     [{ ...getRequest, name: "é +?#&;'" }, "GET /api/v1/namespaces/default/configmaps/%C3%A9%20%2B%3F%23%26%3B'"],
     [{ ...getRequest, name: 'half \ud800' }, 'GET /api/v1/namespaces/default/configmaps/half%20%EF%BF%BD'],
-  ])('of %j', async (request, expected) => {
+  ])('is built from %j', async (request, expected) => {
     const { method, url } = await sent(request);
     expect(`${method} ${url.slice('http://cluster'.length)}`).toBe(expected);
   });
 
-  test('has every option under its own name', async () => {
+  test('contains every option under its own name', async () => {
     const { url } = await sent({
       ...listRequest,
       options: {
@@ -85,7 +85,7 @@ describe('the address', () => {
     ]);
   });
 
-  test('of a watch says so', async () => {
+  test('of a watch has watch=true', async () => {
     expect((await sent({ ...watchRequest, options: { resourceVersion: '7' } })).url).toBe(
       'http://cluster/api/v1/configmaps?watch=true&resourceVersion=7',
     );
@@ -114,13 +114,13 @@ describe('the address', () => {
     ['http://me:secret@h', /contains credentials/],
     ['http://h?x=1', /must not have a query or fragment/],
     ['http://h#x', /must not have a query or fragment/],
-  ])('cannot begin with "%s"', (baseUrl, message) => {
+  ])('rejects the base "%s"', (baseUrl, message) => {
     const make = () => httpTransport({ baseUrl: baseUrl as string });
     expect(make).toThrow(TypeError);
     expect(make).toThrow(message);
   });
 
-  test('may be a path in a page, but no host alone', () => {
+  test('may be a path in a browser page, but not a bare host', () => {
     vi.stubGlobal('location', { href: 'https://page.example/app/index.html?x#y' });
     try {
       expect(['/cluster', './cluster/', '../', '//host/c', 'http://h'].map(readBaseUrl)).toEqual([
@@ -143,7 +143,7 @@ describe('the address', () => {
     [{ ...getRequest, namespace: '' }, /Namespace parameter required/],
     [{ ...listRequest, namespace: 'a/b' }, /Namespace parameter invalid/],
     [{ ...getRequest, subresource: '.' }, /Subresource parameter invalid/],
-  ])('never leaves its place: %j', async (request, message) => {
+  ])('rejects a name that would change the path: %j', async (request, message) => {
     const { send, requests } = scripted([]);
     const error = await Promise.resolve(send(request)).catch((e: unknown) => e);
     expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(message);
@@ -151,8 +151,8 @@ describe('the address', () => {
   });
 });
 
-describe('headers', () => {
-  test('say what is wanted and who asks', async () => {
+describe('the headers', () => {
+  test('contain the accepted type, user agent and token', async () => {
     const { headers } = await sent(getRequest, {
       token: 't0k',
       userAgent: 'ci/1.0',
@@ -168,7 +168,7 @@ describe('headers', () => {
     expect((await sent({ ...getRequest, userAgent: 'kubectl/1' })).headers.get('user-agent')).toBe('kubectl/1');
   });
 
-  test('a token may be fetched anew for each request', async () => {
+  test('contain a token that is fetched for each request', async () => {
     let count = 0;
     const token = async () => `token-${++count}`;
     const { send, requests } = scripted([json(configMap), json(configMap)], { token });
@@ -177,7 +177,7 @@ describe('headers', () => {
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
 
-  test('a token that cannot be had, or is none, is told without being shown', async () => {
+  test('a failing token function is reported without disclosing the token', async () => {
     const cause = new Error('vault is sealed');
     const failing = scripted([], { token: () => Promise.reject(cause) });
     const error = await Promise.resolve(failing.send(getRequest)).catch((e: unknown) => e);
@@ -192,7 +192,7 @@ describe('headers', () => {
     ['secret\u00e9', 'contains characters other than printable ASCII'],
     ['', 'is empty'],
     [5, 'is not a string'],
-  ])('no token is %j: at once, or when it is asked for', async (given, problem) => {
+  ])('the token %j is rejected at once, or when it is requested', async (given, problem) => {
     const token = given as string;
     expect(() => scripted([], { token })).toThrow(new TypeError(`orchplane: the token ${problem}`));
     const later = scripted([], { token: () => token });
@@ -201,7 +201,7 @@ describe('headers', () => {
     expect(later.requests).toEqual([]);
   });
 
-  test('name the user on whose behalf a request is made', async () => {
+  test('name the impersonated user', async () => {
     const extra = { 'Scopes/é': ['a', 'b'], plain: ['x'] };
     const { headers } = await sent({ ...getRequest, user: { user: 'josé', uid: 'u1', groups: ['dev', 'ops'], extra } });
     expect(headers.get('impersonate-user')).toBe('jos\xc3\xa9');
@@ -222,7 +222,7 @@ describe('the body', () => {
     ['merge', 'application/merge-patch+json'],
     ['strategic', 'application/strategic-merge-patch+json'],
     ['apply', 'application/apply-patch+yaml'],
-  ])('of a %s patch is called by its name', async (patchType, type) => {
+  ])('of a %s patch has the media type of the patch', async (patchType, type) => {
     const verb = patchType === undefined ? 'update' : 'patch';
     const request = {
       ...getRequest,
@@ -246,11 +246,11 @@ describe('the body', () => {
     [jsonBody('{"a":3.0,"b":[1e3,9007199254740993],"c":-0.0}'), '{"a":3.0,"b":[1e3,9007199254740993],"c":-0.0}'],
     [jsonBody('{"a":{"x":1,"x":2,"y":3},"__proto__":{"z":1}}'), '{"a":{"x":1,"x":2,"y":3},"__proto__":{"z":1}}'],
     [valueBody('<>'), '"\\u003c\\u003e"'],
-  ])('%# is JSON that keeps what the value says', async (body, expected) => {
+  ])('%# is JSON that preserves the value', async (body, expected) => {
     expect(await (await sent({ ...getRequest, verb: 'update', body })).text()).toBe(expected);
   });
 
-  test('that is no JSON is refused before it is sent', async () => {
+  test('that is not JSON is rejected before it is sent', async () => {
     const { send, requests } = scripted([]);
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
@@ -261,7 +261,7 @@ describe('the body', () => {
     expect(requests).toEqual([]);
   });
 
-  test('of a delete holds how to delete, so that versions cannot be taken for one another', async () => {
+  test('of a delete contains the DeleteOptions, so that its versions cannot be confused', async () => {
     const options = { labelSelector: 'a=b', resourceVersion: '5', limit: 3 };
     const how = {
       gracePeriodSeconds: 0,
@@ -281,7 +281,7 @@ describe('the body', () => {
   });
 });
 
-describe('options', () => {
+describe('the options', () => {
   test.each<[unknown, string]>([
     [undefined, 'httpTransport takes an options object with baseUrl'],
     ['http://h', 'httpTransport takes an options object with baseUrl'],
@@ -294,11 +294,11 @@ describe('options', () => {
     [{ baseUrl: 'http://h', retries: '3' }, 'retries must be a non-negative integer, got 3'],
     [{ baseUrl: 'http://h', fetch: {} }, 'fetch must be a function'],
     [{ baseUrl: 'http://h', dialect: 'k8s' }, 'there is no dialect "k8s"; there are orch and kubernetes'],
-  ])('%j is refused at once', (options, message) => {
+  ])('%j is rejected at once', (options, message) => {
     expect(() => httpTransport(options as HttpTransportOptions)).toThrow(new TypeError(`orchplane: ${message}`));
   });
 
-  test('may be undefined, which says nothing', () => {
+  test('may be undefined, which counts as absent', () => {
     const transport = httpTransport({
       baseUrl: 'http://h',
       fetch: undefined,

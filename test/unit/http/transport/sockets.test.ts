@@ -1,4 +1,4 @@
-/** What only a real connection does: it is refused, it breaks, it is reused, it is slow. */
+/** What only a real connection does: it is refused, breaks, is reused, or is slow. */
 import { type Client, createClient } from 'orchplane';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
@@ -35,7 +35,7 @@ test('an informer survives the loss of every connection', async () => {
   expect(failures.every((error) => StatusError.is(error, 'ServiceUnavailable'))).toBe(true);
 });
 
-test('a watch that loses its connection says so', async () => {
+test('a watch that loses its connection throws an error', async () => {
   const { cluster, server, client } = await connect();
   await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
   const watch = client.api(ConfigMap).watch();
@@ -47,7 +47,7 @@ test('a watch that loses its connection says so', async () => {
   expect(await watch.next()).toEqual({ done: true, value: undefined });
 });
 
-test('a reader that does not read makes the server wait, and still gets everything', async () => {
+test('a reader that does not read applies back pressure and loses nothing', async () => {
   const { cluster, client } = await connect();
   const maps = cluster.api(ConfigMap);
   await using watch = client.api(ConfigMap).watch({ resourceVersion: cluster.resourceVersion });
@@ -62,7 +62,7 @@ test('a reader that does not read makes the server wait, and still gets everythi
   }
 });
 
-test('who is not known is told so', async () => {
+test('an unknown token is rejected with Unauthorized', async () => {
   const { url } = await connect();
   const ask = (token?: string) => {
     const transport = httpTransport({ baseUrl: url, ...(token === undefined ? {} : { token }) });
@@ -72,7 +72,7 @@ test('who is not known is told so', async () => {
   expect(StatusError.is(await ask(), 'Forbidden')).toBe(true);
 });
 
-test('an address behind a path', async () => {
+test('a cluster below a path prefix is reachable', async () => {
   const cluster = testCluster();
   const handler = createFetchHandler(cluster);
   const { url } = await listen((request) => handler(new Request(request.url.replace('/prefix/', '/'), request)));

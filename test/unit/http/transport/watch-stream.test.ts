@@ -1,4 +1,4 @@
-/** A watch over a body: how bytes become events, and every way it ends. */
+/** HttpWatchStream: how bytes become events, and every way it ends. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { HttpWatchStream, MAX_LINE } from '../../../../src/http/transport/watch-stream.js';
@@ -17,7 +17,7 @@ function open() {
 const failureOf = (promise: Promise<unknown>) => promise.catch((e: unknown) => e);
 
 describe('events', () => {
-  test('come out frozen, one per line, also without the last line end', async () => {
+  test('are frozen, one per line, and the last line end is optional', async () => {
     const { stream, send, end } = open();
     send(`${added}\n\r\n${line('BOOKMARK', configMap)}${line('DELETED', configMap).trimEnd()}`);
     end();
@@ -28,7 +28,7 @@ describe('events', () => {
     expect(Object.isFrozen(seen[0]?.object.metadata)).toBe(true);
   });
 
-  test('are read only as fast as they are taken', async () => {
+  test('are read only on demand', async () => {
     const { stream, send, state } = open();
     expect(state.pulls).toBe(0);
     const first = stream.next();
@@ -38,11 +38,11 @@ describe('events', () => {
     const { pulls } = state;
     await stream.next();
     await stream.next();
-    // Three events of one chunk: the body was not asked for more.
+    // Three events of one chunk: no further read of the body.
     expect(state.pulls).toBe(pulls);
   });
 
-  test('asked for all at once come in order', async () => {
+  test('that are requested at once arrive in order', async () => {
     const { stream, send, end } = open();
     const asked = [stream.next(), stream.next(), stream.next()];
     send(added + line('DELETED', configMap));
@@ -50,7 +50,7 @@ describe('events', () => {
     expect((await Promise.all(asked)).map(({ value }) => value?.type)).toEqual(['ADDED', 'DELETED', undefined]);
   });
 
-  test('may be huge, but not without end', async () => {
+  test('may be large, but not unlimited', async () => {
     const { stream, send } = open();
     const half = 'x'.repeat(MAX_LINE / 4);
     send('{"type":"ADDED","object":{"metadata":{"name":"');
@@ -65,8 +65,8 @@ describe('events', () => {
   });
 });
 
-describe('ends', () => {
-  test('with the body, as after the server’s timeout', async () => {
+describe('the end of the stream', () => {
+  test('is the end of the body, as after the timeout of the server', async () => {
     const { stream, send, end } = open();
     send(added);
     end();
@@ -76,7 +76,7 @@ describe('ends', () => {
     expect(await new HttpWatchStream(null).next()).toEqual(DONE);
   });
 
-  test('with an error when the body ends inside an event', async () => {
+  test('is an error when the body ends inside an event', async () => {
     const { stream, send, end } = open();
     send(added + added.slice(0, 20));
     end();
@@ -86,7 +86,7 @@ describe('ends', () => {
     expect(await stream.next()).toEqual(DONE);
   });
 
-  test('with an error when the connection breaks, after the events that came', async () => {
+  test('is an error when the connection breaks, after the received events', async () => {
     const { stream, send, break: breakOff } = open();
     send(added);
     expect((await stream.next()).value?.type).toBe('ADDED');
@@ -98,7 +98,7 @@ describe('ends', () => {
     expect(await stream.next()).toEqual(DONE);
   });
 
-  test('quietly when the platform gave up waiting on a silent connection', async () => {
+  test('is silent when the platform times out on an idle connection', async () => {
     const { stream, break: breakOff } = open();
     const next = stream.next();
     breakOff(new TypeError('terminated', { cause: Object.assign(new Error('x'), { code: 'UND_ERR_BODY_TIMEOUT' }) }));
@@ -112,7 +112,7 @@ describe('ends', () => {
     expect(StatusError.is(await cut, 'ServiceUnavailable')).toBe(true);
   });
 
-  test('after an ERROR event', async () => {
+  test('follows an ERROR event', async () => {
     const { stream, send, state } = open();
     const { status } = errors.expired('too old resource version');
     send(line('ERROR', status) + added);
@@ -131,7 +131,7 @@ describe('ends', () => {
     ['no object', '{"type":"ADDED"}\n', /without an object/],
     ['no metadata', line('ADDED', {}), /without an object/],
     ['HTML', '<html>\n', /invalid character '<'/],
-  ])('with an error on %s', async (_, text, message) => {
+  ])('is an error on %s', async (_, text, message) => {
     const { stream, send, state } = open();
     send(added + text + added);
     expect((await stream.next()).value?.type).toBe('ADDED');
@@ -141,7 +141,7 @@ describe('ends', () => {
     expect(state.cancelled).toBe(true);
   });
 
-  test('with close, also for a read that waits, and once only', async () => {
+  test('follows close, also for a pending read, and happens once', async () => {
     const { stream, state } = open();
     const next = stream.next();
     stream.close();
@@ -151,7 +151,7 @@ describe('ends', () => {
     expect(state.cancelled).toBe(true);
   });
 
-  test('with close: what came and was not taken is dropped', async () => {
+  test('drops received events that were not read when it is closed', async () => {
     const { stream, send } = open();
     send(added + added);
     await stream.next();
@@ -159,14 +159,14 @@ describe('ends', () => {
     expect(await stream.next()).toEqual(DONE);
   });
 
-  test('with a loop that is left', async () => {
+  test('follows leaving a loop', async () => {
     const { stream, send, state } = open();
     send(added);
     for await (const _ of stream) break;
     expect(state.cancelled).toBe(true);
   });
 
-  test('with close after it broke: nobody hears of it', async () => {
+  test('after a failure, close reports nothing', async () => {
     const { stream, break: breakOff } = open();
     const next = stream.next();
     stream.close();
@@ -180,11 +180,11 @@ describe('ends', () => {
   });
 });
 
-describe('the signal', () => {
+describe('the abort signal', () => {
   const watching = (body: ReadableStream<Uint8Array>) =>
     new Response(body, { headers: { 'content-type': 'application/json;stream=watch' } });
 
-  test('ends it, and keeps nothing of it', async () => {
+  test('ends the stream and keeps no listener', async () => {
     const stop = new AbortController();
     const first = openBody();
     const second = openBody();
@@ -200,7 +200,7 @@ describe('the signal', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('lets go of a response that comes too late', async () => {
+  test('cancels a response that arrives after the abort', async () => {
     const stop = new AbortController();
     const { body, state } = openBody();
     let respond: (response: Response) => void = () => undefined;
@@ -218,7 +218,7 @@ describe('the signal', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('that has aborted already: nothing is sent', async () => {
+  test('sends nothing when it has already aborted', async () => {
     const { send, requests } = scripted([json(configMap)]);
     const reason = new Error('enough');
     await expect(send({ ...watchRequest, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
