@@ -7,6 +7,7 @@ import { type FieldError, invalid, notSupported } from '../../meta/field-error.j
 import { stringSlice } from '../../text/go/go-text.js';
 import type { DeletionRequest, PropagationPolicy } from '../kind.js';
 
+/** DeleteOptions before validation. */
 export interface DeletionOptions {
   readonly gracePeriodSeconds?: number | undefined;
   readonly propagationPolicy?: string | undefined;

@@ -53,11 +53,11 @@ export function finalizersAfterDelete(
 ): readonly string[] {
   const policy = requestedPolicy(finalizers, request) ?? defaultPolicy;
   const others = finalizers.filter((name) => name !== ORPHAN_FINALIZER && name !== FOREGROUND_FINALIZER);
-  const wanted = [...others];
-  if (policy === 'Orphan') wanted.push(ORPHAN_FINALIZER);
-  if (policy === 'Foreground') wanted.push(FOREGROUND_FINALIZER);
-  const same = wanted.length === finalizers.length && wanted.every((name) => finalizers.includes(name));
-  return same ? finalizers : wanted;
+  const result = [...others];
+  if (policy === 'Orphan') result.push(ORPHAN_FINALIZER);
+  if (policy === 'Foreground') result.push(FOREGROUND_FINALIZER);
+  const same = result.length === finalizers.length && result.every((name) => finalizers.includes(name));
+  return same ? finalizers : result;
 }
 
 /** The policy of this request, or the one that an earlier delete request stored as a finalizer. */

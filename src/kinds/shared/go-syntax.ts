@@ -5,6 +5,7 @@
 
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
 import type { DraftMeta } from '../../meta/object.js';
+import { Quantity } from '../../meta/quantity.js';
 import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { sortedEntries } from '../../util/order.js';
 
@@ -71,4 +72,58 @@ function goSyntaxStringMap(map: Readonly<Record<string, string>> | undefined): s
   if (map === undefined) return 'map[string]string(nil)';
   const entries = sortedEntries(map);
   return `map[string]string{${entries.map(([key, value]) => `${quote(key)}:${quote(value)}`).join(', ')}}`;
+}
+
+/**
+ * Prints a quantity as Go's `%#v`. The output depends on the text that the client sent (see `sentText`): a text that was
+ * made canonical in between (`0.5` as `500m`) prints the numbers of the canonical text.
+ */
+export function goSyntaxQuantity(text: string): Verbatim {
+  // The parser returns early for "0" and keeps the text.
+  if (text === '0') return goSyntaxQuantityFields({ value: 0n, scale: 0 }, { cachedText: text, format: 'DecimalSI' });
+  const { format } = Quantity.parse(text);
+  const amount = int64AmountOf(text, format);
+  return goSyntaxQuantityFields(amount, { cachedText: amount?.isTextCached === true ? text : '', format });
+}
+
+function goSyntaxQuantityFields(
+  amount: { readonly value: bigint; readonly scale: number } | undefined,
+  { cachedText, format }: { readonly cachedText: string; readonly format: string },
+): Verbatim {
+  // Numbers that do not fit int64Amount are stored in infDecAmount, which prints as a pointer.
+  const { value, scale } = amount ?? { value: 0n, scale: 0 };
+  const pointer = amount === undefined ? '0xc000000000' : 'nil';
+  return verbatim(
+    `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, ` +
+      `d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:${quote(cachedText)}, Format:${quote(format)}}`,
+  );
+}
+
+const QUANTITY_TEXT = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([^0-9.]?.*)$/;
+const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+
+/**
+ * The `int64Amount` of a quantity text, and whether the Go parser caches that text. Undefined for numbers that do not
+ * fit. upstream: apimachinery/pkg/api/resource/quantity.go ParseQuantity
+ */
+function int64AmountOf(
+  text: string,
+  format: Quantity['format'],
+): { readonly value: bigint; readonly scale: number; readonly isTextCached: boolean } | undefined {
+  const [, sign = '', whole = '', fraction = '', suffix = ''] = QUANTITY_TEXT.exec(text) ?? [];
+  const digits = whole === '' ? '0' : whole;
+  const negate = (value: bigint) => (sign === '-' ? -value : value);
+  if (format === 'BinarySI') {
+    const exponent = 10 * BINARY_SUFFIXES.indexOf(suffix);
+    if (fraction !== '' || digits.length + (exponent * 3) / 10 + 1 > 15) return undefined;
+    const count = BigInt(digits);
+    return { value: negate(count << BigInt(exponent)), scale: 0, isTextCached: count % 8n !== 0n };
+  }
+  const exponent = format === 'DecimalSI' ? 3 * DECIMAL_SUFFIXES.indexOf(suffix) - 9 : Number(suffix.slice(1));
+  const scale = exponent - fraction.length;
+  const all = digits + fraction;
+  if (all.length > 18 || scale < -9) return undefined;
+  const isTextCached = scale % 3 === 0 && !all.endsWith('000') && !all.startsWith('0');
+  return { value: negate(BigInt(all)), scale, isTextCached };
 }

@@ -88,6 +88,7 @@ export function validateAffinity(
   ];
 }
 
+/** Validates the node affinity of a Pod. */
 export function validateNodeAffinity(
   path: string,
   affinity: NodeAffinity,
@@ -112,6 +113,7 @@ export function validateNodeSelector(
   return terms.flatMap((term, index) => validateNodeSelectorTerm(keyPath(at, index), term, options));
 }
 
+/** Validates one term of a node selector. */
 export function validateNodeSelectorTerm(
   path: string,
   term: NodeSelectorTerm,

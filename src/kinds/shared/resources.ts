@@ -10,9 +10,10 @@ import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { Quantity } from '../../meta/quantity.js';
-import type { Verbatim } from '../../text/go/go-text.js';
-import { quote, verbatim } from '../../text/go/go-text.js';
+import { verbatim } from '../../text/go/go-text.js';
+import { setOwn } from '../../util/json.js';
 import { sortedEntries } from '../../util/order.js';
+import { goSyntaxQuantity } from './go-syntax.js';
 
 /** Quantities by resource name. */
 export type ResourceList = Readonly<Record<string, string>>;
@@ -213,31 +214,6 @@ export function validateResourceRequirements(
   return found;
 }
 
-/**
- * Prints a quantity as Go's `%#v`. The output depends on the text that the client sent (see `sentText`): a text that was
- * made canonical in between (`0.5` as `500m`) prints the numbers of the canonical text.
- */
-export function goSyntaxQuantity(text: string): Verbatim {
-  // The parser returns early for "0" and keeps the text.
-  if (text === '0') return goSyntaxQuantityFields({ value: 0n, scale: 0 }, { cachedText: text, format: 'DecimalSI' });
-  const { format } = Quantity.parse(text);
-  const amount = int64AmountOf(text, format);
-  return goSyntaxQuantityFields(amount, { cachedText: amount?.isTextCached === true ? text : '', format });
-}
-
-function goSyntaxQuantityFields(
-  amount: { readonly value: bigint; readonly scale: number } | undefined,
-  { cachedText, format }: { readonly cachedText: string; readonly format: string },
-): Verbatim {
-  // Numbers that do not fit int64Amount are stored in infDecAmount, which prints as a pointer.
-  const { value, scale } = amount ?? { value: 0n, scale: 0 };
-  const pointer = amount === undefined ? '0xc000000000' : 'nil';
-  return verbatim(
-    `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, ` +
-      `d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:${quote(cachedText)}, Format:${quote(format)}}`,
-  );
-}
-
 type NamedContext = RequirementsContext & { readonly name: string };
 
 function validateAmount(path: string, quantity: string, context: NamedContext): FieldError[] {
@@ -335,31 +311,15 @@ function canonical(quantity: string): string {
   return Quantity.parse(quantity).toString();
 }
 
-const QUANTITY_TEXT = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([^0-9.]?.*)$/;
-const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
-const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const MILLI = -3;
 
-/**
- * The `int64Amount` of a quantity text, and whether the Go parser caches that text. Undefined for numbers that do not
- * fit. upstream: apimachinery/pkg/api/resource/quantity.go ParseQuantity
- */
-function int64AmountOf(
-  text: string,
-  format: Quantity['format'],
-): { readonly value: bigint; readonly scale: number; readonly isTextCached: boolean } | undefined {
-  const [, sign = '', whole = '', fraction = '', suffix = ''] = QUANTITY_TEXT.exec(text) ?? [];
-  const digits = whole === '' ? '0' : whole;
-  const negate = (value: bigint) => (sign === '-' ? -value : value);
-  if (format === 'BinarySI') {
-    const exponent = 10 * BINARY_SUFFIXES.indexOf(suffix);
-    if (fraction !== '' || digits.length + (exponent * 3) / 10 + 1 > 15) return undefined;
-    const count = BigInt(digits);
-    return { value: negate(count << BigInt(exponent)), scale: 0, isTextCached: count % 8n !== 0n };
+/** Matches every text that can be finer than a milli unit. Other texts need no parsing. */
+const FINER_THAN_MILLI = /[nu]$|[eE]-|\.\d{4}/;
+
+/** Defaulting of resource lists: rounds quantities up to milli units, the smallest unit of a resource, in place. */
+export function roundResourceList(list: Record<string, string> | undefined): void {
+  if (list === undefined) return;
+  for (const [name, text] of Object.entries(list)) {
+    if (FINER_THAN_MILLI.test(text)) setOwn(list, name, Quantity.parse(text).roundUp(MILLI).toString());
   }
-  const exponent = format === 'DecimalSI' ? 3 * DECIMAL_SUFFIXES.indexOf(suffix) - 9 : Number(suffix.slice(1));
-  const scale = exponent - fraction.length;
-  const all = digits + fraction;
-  if (all.length > 18 || scale < -9) return undefined;
-  const isTextCached = scale % 3 === 0 && !all.endsWith('000') && !all.startsWith('0');
-  return { value: negate(BigInt(all)), scale, isTextCached };
 }

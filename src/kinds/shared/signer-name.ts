@@ -8,7 +8,7 @@ import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../meta/n
 import { quote } from '../../text/go/go-text.js';
 
 const MAX_DOMAIN = 253;
-/** A domain, a slash, and a path of a label, a dot and a subdomain. */
+/** A domain, a slash, a label, a dot and a subdomain. */
 const MAX_NAME = MAX_DOMAIN + 1 + 63 + 1 + 253;
 
 /** Validates a name of the form `example.com/signer-name`. */

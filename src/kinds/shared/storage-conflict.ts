@@ -14,6 +14,7 @@ const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
   services: 'services/specs',
 };
 
+/** The object of a failed write. */
 export interface StoredObject {
   readonly resource: GroupResource;
   /** Custom resources and CustomResourceDefinitions have their API group in the storage key. */
@@ -37,14 +38,14 @@ export function storageConflictMessage(object: StoredObject, why: string): strin
 
 /** The message about the first precondition that does not hold; `undefined` if all hold. */
 export function failedPrecondition(
-  wanted: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
+  preconditions: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
   live: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } = {},
 ): string | undefined {
-  if (wanted.uid !== undefined && wanted.uid !== live.uid) {
-    return `Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${live.uid ?? ''}`;
+  if (preconditions.uid !== undefined && preconditions.uid !== live.uid) {
+    return `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${live.uid ?? ''}`;
   }
-  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== live.resourceVersion) {
-    return `Precondition failed: ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${live.resourceVersion ?? ''}`;
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== live.resourceVersion) {
+    return `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${live.resourceVersion ?? ''}`;
   }
   return undefined;
 }

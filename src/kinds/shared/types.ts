@@ -1,5 +1,5 @@
 /**
- * Types that kinds of every group use: selectors, conditions, references.
+ * Schemas that kinds of all groups share: selectors, conditions, references.
  */
 import * as z from 'zod';
 import { enumString, int64, namedString, optional, pointer, time, timeOrNull } from '../../schema/hints.js';
@@ -29,7 +29,7 @@ export const labelSelector: Type<LabelSelector, LabelSelectorInput> = type('Labe
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
-/** What conditions of older kinds have beside their type. */
+/** The fields of conditions of older kinds, besides their type. */
 export const conditionParts = () => ({
   status: enumString<ConditionStatus>('v1.ConditionStatus'),
   lastTransitionTime: timeOrNull(),
@@ -66,10 +66,10 @@ export const objectReference: Type<ObjectReference, ObjectReferenceInput> = type
   { atomic: true },
 );
 
-/** Whose fields have owners of their own. */
+/** An ObjectReference that is not atomic: its fields can have different field managers. */
 export const openReference: Type<ObjectReference, ObjectReferenceInput> = type('ObjectReference', objectReferenceShape);
 
-/** One of many in a list that grows item by item. */
+/** An ObjectReference in a long list, whose frozen items are reused between versions of the object. */
 export const lastingReference: Type<ObjectReference, ObjectReferenceInput> = type(
   'ObjectReference',
   objectReferenceShape,

@@ -15,8 +15,7 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '../../../meta/names.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import type { FeatureGates } from '../../feature-gates.js';
-import { validatePositiveQuantity, validateResourceQuantity } from '../../shared/resources.js';
-import { roundResourceList } from '../../shared/round-resource-list.js';
+import { roundResourceList, validatePositiveQuantity, validateResourceQuantity } from '../../shared/resources.js';
 import type { PersistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>;

@@ -65,7 +65,7 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
   strategy: {
     update: { createsAbsent: true, steps: ['metadata', 'whole'] },
     create: {
-      // What was stored under older rules may stay as it is.
+      // Unchanged subsets are not validated again: they may be stored under older rules.
       validate: (next, _context, live) =>
         live !== undefined && deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next),
     },

@@ -140,18 +140,18 @@ export function eventProblems({ metadata }: ApiObject, fields: EventFields): Fie
   return [...problems, ...ofNamespace];
 }
 
-function namespaceMismatch({ involvedObject: about }: EventFields): FieldError {
-  return invalid('involvedObject.namespace', about.namespace ?? '', 'does not match event.namespace');
+function namespaceMismatch({ involvedObject }: EventFields): FieldError {
+  return invalid('involvedObject.namespace', involvedObject.namespace ?? '', 'does not match event.namespace');
 }
 
-/** Events about cluster-scoped objects are in the default namespace. */
-function isLegacyNamespaceValid({ involvedObject: about }: EventFields, namespace: string): boolean {
-  const { namespace: other = '' } = about;
+/** Events of cluster-scoped objects are in the default namespace. */
+function isLegacyNamespaceValid({ involvedObject }: EventFields, namespace: string): boolean {
+  const { namespace: other = '' } = involvedObject;
   return other === '' ? namespace === '' || namespace === 'default' : namespace === other;
 }
 
-function isNewEventNamespaceValid({ involvedObject: about }: EventFields, namespace: string): boolean {
-  return Boolean(about.namespace) || namespace === 'default' || namespace === SYSTEM_NAMESPACE;
+function isNewEventNamespaceValid({ involvedObject }: EventFields, namespace: string): boolean {
+  return Boolean(involvedObject.namespace) || namespace === 'default' || namespace === SYSTEM_NAMESPACE;
 }
 
 /** Identical in both dialects. */

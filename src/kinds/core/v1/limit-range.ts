@@ -14,14 +14,14 @@ import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { goSyntaxQuantity } from '../../shared/go-syntax.js';
 import {
-  goSyntaxQuantity,
   isOvercommitAllowed,
   type ResourceList,
+  roundResourceList,
   validateContainerResourceName,
   validateResourceName,
 } from '../../shared/resources.js';
-import { roundResourceList } from '../../shared/round-resource-list.js';
 
 const limitRangeItemShape = () => ({
   type: enumString<'Pod' | 'Container' | 'PersistentVolumeClaim' | (string & {})>('v1.LimitType'),
@@ -53,7 +53,7 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
   strategy: {
     update: {
       createsAbsent: true,
-      // An update is judged as a new object would be.
+      // Updates are validated like new objects.
       steps: ['whole'],
     },
     decode: { defaults },
@@ -223,14 +223,14 @@ function validateRatio(
 ): FieldError[] {
   if (ratio === undefined) return [];
   const problems: FieldError[] = [];
-  const wanted = Quantity.parse(ratio);
-  if (wanted.cmp(ONE) < 0) problems.push(invalid(path, goSyntaxQuantity(ratio), `ratio ${ratio} is less than 1`));
+  const maxRatio = Quantity.parse(ratio);
+  if (maxRatio.cmp(ONE) < 0) problems.push(invalid(path, goSyntaxQuantity(ratio), `ratio ${ratio} is less than 1`));
   if (min === undefined || max === undefined) return problems;
   const [least, greatest] = [Quantity.parse(min), Quantity.parse(max)];
-  const fitsMilli = [wanted, least, greatest].every((quantity) => quantity.value() < MAX_MILLI_VALUE);
+  const fitsMilli = [maxRatio, least, greatest].every((quantity) => quantity.value() < MAX_MILLI_VALUE);
   const read = (quantity: Quantity) => Number(fitsMilli ? quantity.milliValue() : quantity.value());
   const limit = read(greatest) / read(least);
-  if (read(wanted) / (fitsMilli ? 1000 : 1) > limit) {
+  if (read(maxRatio) / (fitsMilli ? 1000 : 1) > limit) {
     const detail = `ratio ${ratio} is greater than max/min = ${limit.toFixed(6)}`;
     problems.push(invalid(path, goSyntaxQuantity(ratio), detail));
   }

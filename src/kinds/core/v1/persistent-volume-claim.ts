@@ -20,7 +20,7 @@ import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { roundResourceList } from '../../shared/round-resource-list.js';
+import { roundResourceList } from '../../shared/resources.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { claimSpecDefaults, dropDisabledClaimFields, normalizeDataSources } from './claim-spec-rules.js';
 import { accessModesCell, classCell, phaseCell, UNSET } from './persistent-volume/columns.js';

@@ -106,7 +106,7 @@ export const ReplicationController: Kind<
     },
     write: { separateStatus: true, generation: specGeneration, warnings },
     delete: {
-      // Who deletes one by this version has always kept its pods.
+      // For backward compatibility, deletion orphans the pods by default.
       defaultPropagation: 'Orphan',
     },
     decode: { defaults },

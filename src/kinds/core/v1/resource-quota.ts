@@ -20,10 +20,10 @@ import { listReporter } from '../../shared/list-reporter.js';
 import {
   isStandardQuotaResource,
   type ResourceList,
+  roundResourceList,
   validateQuotaResourceName,
   validateResourceQuantity,
 } from '../../shared/resources.js';
-import { roundResourceList } from '../../shared/round-resource-list.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 export type ResourceQuotaScope =

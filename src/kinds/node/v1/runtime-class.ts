@@ -19,7 +19,7 @@ import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { validateResourceRequirements } from '../../shared/resources.js';
-import { roundResourceList } from '../../shared/round-resource-list.js';
+import { roundResourceList } from '../../shared/resources.js';
 import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
 
 const overheadShape = () => ({ podFixed: optional(resourceList()) });

@@ -1,5 +1,6 @@
 /** Names and amounts of resources: the messages of the reference server, by case. */
 import { describe, expect, test } from 'vitest';
+import { goSyntaxQuantity } from '../../../../src/kinds/shared/go-syntax.js';
 import type { RequirementsContext, ResourceRequirements } from '../../../../src/kinds/shared/resources.js';
 import {
   isExtendedResource,
@@ -8,7 +9,6 @@ import {
   isStandardContainerResource,
   isStandardQuotaResource,
   isStandardResource,
-  goSyntaxQuantity,
   validateBasicQuantity,
   validateContainerResourceName,
   validateNonNegativeQuantity,

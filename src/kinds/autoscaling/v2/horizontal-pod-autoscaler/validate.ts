@@ -13,7 +13,8 @@ import {
 import { dnsLabelProblems, pathSegmentProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import type { WriteContext } from '../../../kind.js';
-import { goSyntaxQuantity, validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
+import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
+import { validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
 import type { CrossVersionObjectReference, MetricIdentifier, MetricSpec, MetricTarget } from './metrics.js';
 import type {
   HorizontalPodAutoscalerBehavior,

@@ -15,8 +15,7 @@ import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
-import { type ResourceList, validateResourceQuantity } from '../../../shared/resources.js';
-import { roundResourceList } from '../../../shared/round-resource-list.js';
+import { type ResourceList, roundResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
 import { validateNodeTaints } from '../../../shared/taints.js';
 import { nodeConnectSubresources } from '../connect-subresources.js';
@@ -160,8 +159,8 @@ function cidrProblems(cidrs: readonly string[]): FieldError[] {
   const families = cidrs.map((cidr) => parseCidrSloppy(cidr)?.network.family);
   const unreadable = families.indexOf(undefined);
   if (unreadable >= 0) problems.push(dualStackCheckError(unreadable, cidrs[unreadable] ?? ''));
-  const known = families.filter((family) => family !== undefined);
-  if (unreadable >= 0 || !isDualStack(known) || cidrs.length > 2) {
+  const parsedFamilies = families.filter((family) => family !== undefined);
+  if (unreadable >= 0 || !isDualStack(parsedFamilies) || cidrs.length > 2) {
     problems.push(invalid(CIDRS_PATH, stringSlice(cidrs), 'may specify no more than one CIDR for each IP family'));
   }
   return problems;

@@ -37,6 +37,7 @@ export function claimProblems(
   });
 }
 
+/** Validates the change from `live` to `next`. Most fields of the spec are immutable. */
 export function claimUpdateProblems(
   next: PersistentVolumeClaim,
   live: PersistentVolumeClaim,

@@ -22,12 +22,14 @@ const SHORT_MODES = [
   ['ReadWriteOncePod', 'RWOP'],
 ] as const;
 
+/** Access modes in short form: `RWO,ROX`. */
 export function accessModesCell(modes: readonly string[] | undefined): string {
   return SHORT_MODES.filter(([mode]) => modes?.includes(mode))
     .map(([, short]) => short)
     .join(',');
 }
 
+/** The phase, or `Terminating` for objects that are being deleted. */
 export function phaseCell({ metadata }: ApiObject, phase: string | undefined): string {
   return metadata.deletionTimestamp === undefined ? (phase ?? '') : 'Terminating';
 }

@@ -5,7 +5,7 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
-import { roundResourceList } from '../../../shared/round-resource-list.js';
+import { roundResourceList } from '../../../shared/resources.js';
 import type { SecretReference } from '../../../shared/types.js';
 import { driverNameProblems, hostPathProblems } from '../pod-spec/local-source-rules.js';
 import {

@@ -13,8 +13,9 @@ import { deepEqual } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { WriteContext } from '../../../kind.js';
 import { deprecatedNodeLabels } from '../../../shared/deprecated-node-labels.js';
+import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateNodeSelector } from '../../../shared/node-selector.js';
-import { goSyntaxQuantity, validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
+import { validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
 import { accessModeProblems, classNameProblems, volumeModeProblems } from '../claim-spec-rules.js';
 import { volumeSourceProblems } from './source-rules.js';
 import type { InlineVolumeSpec, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from './spec.js';
@@ -30,6 +31,7 @@ interface Volume {
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
 
+/** Validates the spec of a PersistentVolume. */
 export function volumeProblems(volume: Volume, context: WriteContext): FieldError[] {
   const { name, spec, live } = volume;
   const path = 'spec';

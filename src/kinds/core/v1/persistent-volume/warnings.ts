@@ -12,6 +12,7 @@ export function classAnnotation(dialect: Dialect): string {
   return dialect.subkey('volume.beta', 'storage-class');
 }
 
+/** Warns about the deprecated storage class annotation. */
 export function classAnnotationWarnings({ metadata }: ApiObject, dialect: Dialect): string[] {
   const annotation = classAnnotation(dialect);
   if (!Object.hasOwn(metadata.annotations ?? {}, annotation)) return [];
@@ -45,6 +46,7 @@ const DEPRECATED_SOURCES: readonly (readonly [
   ['rbd', 'spec.rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
+/** Warnings about a PersistentVolume. */
 export function volumeWarnings(object: ApiObject, dialect: Dialect): string[] {
   const spec = object['spec'] as PersistentVolumeSpec;
   const recycled =

@@ -31,7 +31,7 @@ export const typedObjectReference: Type<TypedObjectReference, TypedObjectReferen
   typedObjectReferenceShape,
 );
 
-/** How a volume may be mounted. */
+/** The access modes of volumes and claims. */
 export type PersistentVolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod';
 export type AccessMode = PersistentVolumeAccessMode;
 

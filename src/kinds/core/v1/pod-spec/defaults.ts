@@ -5,28 +5,19 @@
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
 import { byKey } from '../../../../util/order.js';
-import { roundResourceList } from '../../../shared/round-resource-list.js';
+import { roundResourceList } from '../../../shared/resources.js';
 import { claimSpecDefaults } from '../claim-spec-rules.js';
 import type { Container, EphemeralContainer } from './container.js';
 import type { PodSpec } from './pod-spec.js';
 import type { Volume } from './volume.js';
 
-/**
- * How an image is named, as far as its tag decides how often it is pulled.
- */
-
+// The grammar of image references, as far as needed to find the tag. upstream: github.com/distribution/reference
 const DOMAIN_PART = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
-
 const HOST = `(?:${DOMAIN_PART}(?:\\.${DOMAIN_PART})*|\\[(?:[a-fA-F0-9:]+)\\])`;
-
 const PATH_PART = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
-
 const NAME = `(?:${HOST}(?::[0-9]+)?/)?${PATH_PART}(?:/${PATH_PART})*`;
-
 const TAG = '[\\w][\\w.-]{0,127}';
-
 const DIGEST = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}';
-
 const REFERENCE = new RegExp(`^${NAME}(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 
 /** Sets the defaults of pods and templates in place. */

@@ -34,6 +34,7 @@ export interface ContainerContext extends PodSpecContext, HandlerContext {
 
 type AnyContainer = Container | EphemeralContainer;
 
+/** Validates `spec.containers`. */
 export function containersProblems(path: string, spec: PodSpec, context: ContainerContext): FieldError[] {
   // Absent containers are null.
   const containers: readonly Container[] = spec.containers ?? [];
@@ -54,6 +55,7 @@ export function containersProblems(path: string, spec: PodSpec, context: Contain
   return [...problems, ...hostPortConflicts(path, containers)];
 }
 
+/** Validates `spec.initContainers`. */
 export function initContainersProblems(path: string, spec: PodSpec, context: ContainerContext): FieldError[] {
   const names = new Set((spec.containers ?? []).map(({ name }) => name));
   return (spec.initContainers ?? []).flatMap((container, index) => {
@@ -77,6 +79,7 @@ export function initContainersProblems(path: string, spec: PodSpec, context: Con
 
 const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
 
+/** Validates `spec.ephemeralContainers`. */
 export function ephemeralContainersProblems(path: string, spec: PodSpec, context: ContainerContext): FieldError[] {
   const targets = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name));
   const names = new Set(targets);

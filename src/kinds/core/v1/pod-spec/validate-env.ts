@@ -27,6 +27,7 @@ const ENV_FIELDS: readonly string[] = [
   'status.podIPs',
 ];
 
+/** Validates `env`. */
 export function envProblems(path: string, env: readonly EnvVar[], features: FeatureGates): FieldError[] {
   return env.flatMap((variable, index) => {
     const at = keyPath(path, index);
@@ -37,6 +38,7 @@ export function envProblems(path: string, env: readonly EnvVar[], features: Feat
   });
 }
 
+/** Validates `envFrom`. */
 export function envFromProblems(path: string, all: readonly EnvFromSource[], features: FeatureGates): FieldError[] {
   return all.flatMap(({ prefix = '', configMapRef, secretRef }, index) => {
     const at = keyPath(path, index);

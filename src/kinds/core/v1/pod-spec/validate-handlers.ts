@@ -36,6 +36,7 @@ const LINUX_SIGNALS: readonly string[] = [...NAMED_SIGNALS, ...REAL_TIME_SIGNALS
 
 const WINDOWS_SIGNALS: readonly string[] = ['SIGKILL', 'SIGTERM'];
 
+/** What validation of handlers needs from the pod. */
 export interface HandlerContext {
   readonly features: FeatureGates;
   /** The pod's termination grace period, the maximum duration of a sleep action. */
@@ -44,6 +45,7 @@ export interface HandlerContext {
   readonly os: PodSpec['os'];
 }
 
+/** The probes of a container. */
 export interface Probed {
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
@@ -75,6 +77,7 @@ export function probesProblems(path: string, container: Probed, context: Handler
   ];
 }
 
+/** Validates the lifecycle hooks and the stop signal of a container. */
 export function lifecycleProblems(
   path: string,
   lifecycle: Lifecycle | undefined,

@@ -30,6 +30,7 @@ import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodS
 const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway'];
 const INCLUSION = ['Honor', 'Ignore'];
 
+/** Validates `topologySpreadConstraints`. */
 export function spreadProblems(path: string, constraints: readonly TopologySpreadConstraint[]): FieldError[] {
   return constraints.flatMap((constraint, index) => {
     const at = (field: string) => childPath(keyPath(path, index), field);
@@ -81,6 +82,7 @@ function spreadKeysProblems(path: string, constraint: TopologySpreadConstraint):
   ];
 }
 
+/** Validates `schedulingGates`. */
 export function gatesProblems(path: string, gates: readonly PodSchedulingGate[]): FieldError[] {
   const seen = new Set<string>();
   return gates.flatMap(({ name }, index) => {
@@ -96,6 +98,7 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
+/** Validates `dnsConfig`, which the policy `None` requires. */
 export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, context: PodSpecContext): FieldError[] {
   if (dnsPolicy === 'None') {
     if (dnsConfig === undefined) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
@@ -152,6 +155,7 @@ function relaxedSearchProblems(search: string, name: string): readonly string[] 
   ];
 }
 
+/** Validates `hostAliases`. */
 export function hostAliasesProblems(path: string, aliases: readonly HostAlias[]): FieldError[] {
   return aliases.flatMap(({ ip, hostnames = [] }, index) => {
     const at = keyPath(path, index);
@@ -170,6 +174,7 @@ function ipProblems(path: string, ip: string): FieldError[] {
   return validIpProblems(ip).map((problem) => invalid(path, ip, problem));
 }
 
+/** Validates `resourceClaims`: unique names, and exactly one source per claim. */
 export function resourceClaimsProblems(
   path: string,
   claims: readonly PodResourceClaim[],

@@ -137,6 +137,7 @@ function seccompProblems(path: string, profile: SeccompProfile | undefined): Fie
 
 const MAX_PROFILE_PATH = 4095;
 
+/** Validates an AppArmor profile of a pod or container. */
 export function appArmorProblems(path: string, profile: AppArmorProfile | undefined): FieldError[] {
   if (profile === undefined) return [];
   const { type, localhostProfile } = profile;

@@ -24,6 +24,7 @@ export function osProblems(path: string, spec: PodSpec): FieldError[] {
 
 const MAX_SPEC_KIB = 64;
 
+/** Validates the `windowsOptions` of a security context. */
 export function windowsOptionsProblems(path: string, options: WindowsSecurityContextOptions | undefined): FieldError[] {
   if (options === undefined) return [];
   const { gmsaCredentialSpecName: specName, gmsaCredentialSpec: credentials, runAsUserName } = options;

@@ -34,6 +34,7 @@ export function localPathProblems(path: string, target: string): FieldError[] {
   return found;
 }
 
+/** File modes. */
 export function modeProblems(path: string, mode: number | undefined): FieldError[] {
   if (mode === undefined || (mode >= 0 && mode <= MAX_MODE)) return [];
   return [invalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];

@@ -76,10 +76,10 @@ function targetProblems({ kind = '', name = '' }: Binding['target']): FieldError
   ];
 }
 
-function checkBindable(live: ApiObject, wanted: Binding['metadata'], { dryRun }: StrategyContext): void {
+function checkBindable(live: ApiObject, preconditions: Binding['metadata'], { dryRun }: StrategyContext): void {
   const { metadata, spec } = live as unknown as Pod;
   const name = metadata.name ?? '';
-  const { uid, resourceVersion } = wanted;
+  const { uid, resourceVersion } = preconditions;
   const why = failedPrecondition({ uid: uid || undefined, resourceVersion: resourceVersion || undefined }, metadata);
   if (why !== undefined) {
     const stored = { resource: PODS, namespace: metadata.namespace ?? '', name, dryRun };

@@ -179,14 +179,14 @@ function addressesProblems(
 
 function onePerFamilyProblems(path: string, ips: readonly string[], goType: string): FieldError[] {
   const families = ips.map((ip) => parseIpSloppy(ip)?.family);
-  const known = families.flatMap((family) => (family === undefined ? [] : [family]));
+  const parsedFamilies = families.flatMap((family) => (family === undefined ? [] : [family]));
   const bad = families.indexOf(undefined);
   const problems: FieldError[] = [];
   if (bad >= 0) {
     const detail = `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]}`;
     problems.push(fieldError('internal', path, { detail }));
   }
-  if (bad < 0 && isDualStack(known) && ips.length === 2) return problems;
+  if (bad < 0 && isDualStack(parsedFamilies) && ips.length === 2) return problems;
   const value = verbatim(`[]${goType}{${ips.map((ip) => `${goType}{IP:${quote(ip)}}`).join(', ')}}`);
   return [...problems, invalid(path, value, 'may specify no more than one IP for each IP family')];
 }
@@ -259,10 +259,10 @@ function resourceNameProblems(path: string, { name }: ResourceStatus, { resource
     if (Object.hasOwn(requests, name)) return [];
     return [invalid(path, reported, "must match one of the container's resource requests")];
   }
-  const known = claims.map(
+  const claimNames = claims.map(
     (claim) => `${CLAIM_PREFIX}${claim.name}${claim.request === undefined ? '' : `/${claim.request}`}`,
   );
-  if (known.includes(name)) return [];
+  if (claimNames.includes(name)) return [];
   const detail =
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
   return [invalid(path, reported, detail)];

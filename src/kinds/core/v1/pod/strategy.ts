@@ -11,7 +11,7 @@ import { deepEqual, own, setOwn } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
 import type { Strategy, StrategyDefinition, WriteContext } from '../../../kind.js';
 import { withLabelKeys } from '../../../shared/node-selector.js';
-import { roundResourceList } from '../../../shared/round-resource-list.js';
+import { roundResourceList } from '../../../shared/resources.js';
 import { keepLive, podNameWarnings, specGeneration } from '../../../shared/strategies.js';
 import type { PodAffinityTerm } from '../pod-spec/affinity.js';
 import { appArmorPrefix, profileMatchProblems } from '../pod-spec/annotations.js';

@@ -42,6 +42,7 @@ export interface ClusterIPAllocator {
   release(address: string): void;
 }
 
+/** The allocator for one write; that of a dry run changes nothing. */
 export function clusterIPAllocator(context: StrategyContext): ClusterIPAllocator {
   return context.dryRun ? dryRunAllocator(context) : objectAllocator(context);
 }
@@ -183,10 +184,6 @@ function reservedOf(usable: number): number {
   if (usable <= 16) return 0;
   return Math.min(Math.max(16, Math.floor(usable / 16)), 256);
 }
-
-/**
- * A free number of a range: addresses and ports are picked alike.
- */
 
 interface NumberRange {
   readonly first: number;

@@ -9,6 +9,7 @@ import type { ServiceSpec, ServiceStatus } from './schema.js';
 /** Three hours. */
 const AFFINITY_SECONDS = 10800;
 
+/** Sets the defaults of a Service in place. */
 export function defaultService(draft: DraftObject): void {
   const spec = draft['spec'] as ServiceSpec;
   defaultAffinity(spec);

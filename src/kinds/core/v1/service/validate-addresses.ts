@@ -11,6 +11,7 @@ import type { ServiceSpec } from './schema.js';
 
 const ADDRESSES = 'spec.clusterIPs';
 
+/** Validates `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy`. */
 export function clusterIPProblems(spec: ServiceSpec): FieldError[] {
   if (spec.type === 'ExternalName') return [];
   const { clusterIPs = [] } = spec;

@@ -30,6 +30,7 @@ import { isExternallyAccessible, isHeadless, needsHealthCheck } from './needs.js
 import type { ServicePort, ServiceSpec, ServiceStatus } from './schema.js';
 import { addressUpdateProblems, clusterIPProblems } from './validate-addresses.js';
 
+/** Validates a Service. */
 export function serviceProblems(object: ApiObject, context: WriteContext): readonly FieldError[] {
   const spec = object['spec'] as ServiceSpec;
   return [
@@ -67,6 +68,7 @@ export function serviceUpdateProblems(next: ServiceSpec, live: ServiceSpec): rea
 
 const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
+/** Validates an update of the status subresource. */
 export function serviceStatusProblems(object: ApiObject): readonly FieldError[] {
   const { type } = object['spec'] as ServiceSpec;
   const points = (object['status'] as ServiceStatus).loadBalancer.ingress ?? [];

@@ -5,6 +5,7 @@ import { editScript } from './edit-script.js';
 import type { GoType } from './go-types.js';
 import { type GoValue, sameQuantity } from './go-value.js';
 
+/** A node of the tree: two values and the differences below them. */
 export interface DiffNode {
   readonly type: GoType;
   /** Absent for an item that exists only on the other side. */
@@ -24,6 +25,7 @@ export interface DiffNode {
   readonly target?: DiffNode;
 }
 
+/** A field, item or entry of a composite value. */
 export interface DiffRecord {
   /** The name of a field or the key of an entry; empty for items. */
   readonly key: string;

@@ -133,7 +133,7 @@ function step(path: Path, edit: Edit, direction: 1 | -1): void {
   if (edit !== 'removed') path.y += direction;
 }
 
-/** 0, -1, 1, -2, 2, … */
+/** Maps 0, 1, 2, … to 0, -1, 1, -2, 2, … */
 function zigzag(index: number): number {
   return index % 2 === 0 ? index / 2 : -(index + 1) / 2;
 }

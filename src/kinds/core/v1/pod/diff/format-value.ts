@@ -9,6 +9,7 @@ import type { GoType } from './go-types.js';
 import { type GoValue, isZero, quantityStruct } from './go-value.js';
 import { braces, DOTS, dots, line, NIL, record, type TextNode, type TextRecord, wrap } from './text.js';
 
+/** Options of formatting, which change from level to level. */
 export interface FormatOptions {
   /** Which side of a difference is printed. */
   readonly side: 'both' | 'identical' | 'removed' | 'inserted';
@@ -70,7 +71,7 @@ function stringerText({ type, target, scalar }: GoValue): string | undefined {
   return '&ObjectMeta{Name:,GenerateName:,Namespace:,SelfLink:,UID:,ResourceVersion:,Generation:0,}';
 }
 
-/** `&LabelSelector{MatchLabels:…}`. */
+/** The `String()` of a LabelSelector: `&LabelSelector{MatchLabels:…}`. */
 function selectorText({ items }: GoValue): string {
   const [labels, expressions] = items ?? [];
   const pairs = [...(labels?.entries ?? [])].map(([key, value]) => `${key}: ${value.scalar},`);

@@ -236,7 +236,7 @@ function fieldFrom(text: string): GoField {
   return { name, wire: wire ?? wireName(name), type: goType(type) };
 }
 
-/** `DNSPolicy` → `dnsPolicy`, `TTY` → `tty`, `HostIP` → `hostIP`. */
+/** Converts a Go name to a wire name: `DNSPolicy` → `dnsPolicy`, `TTY` → `tty`, `HostIP` → `hostIP`. */
 function wireName(name: string): string {
   const capitals = /^[A-Z]+/.exec(name)?.[0].length ?? 0;
   const lowered = capitals > 1 && capitals < name.length ? capitals - 1 : capitals;

@@ -3,9 +3,10 @@
  */
 import { Quantity } from '../../../../../meta/quantity.js';
 import { isRecord, own } from '../../../../../util/json.js';
-import { goSyntaxQuantity } from '../../../../shared/resources.js';
+import { goSyntaxQuantity } from '../../../../shared/go-syntax.js';
 import { type GoType, goType } from './go-types.js';
 
+/** A value of a Go type. Which property is set depends on the kind of the type. */
 export interface GoValue {
   readonly type: GoType;
   /** The field values of a struct or the items of a slice. Null for a nil slice. */
@@ -18,6 +19,7 @@ export interface GoValue {
   readonly scalar?: string | number | bigint | boolean;
 }
 
+/** Converts a JSON value. */
 export function goValue(type: GoType, value: unknown): GoValue {
   const given = value === null ? undefined : value;
   switch (type.kind) {

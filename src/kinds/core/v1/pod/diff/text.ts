@@ -6,6 +6,7 @@ import { byteLength } from '../../../../../meta/names.js';
 
 export type Mark = '' | '-' | '+';
 
+/** A part of the text that is laid out by {@link printText}. */
 export type TextNode =
   | { readonly type: 'line'; readonly text: string }
   | { readonly type: 'wrap'; readonly prefix: string; readonly inner: TextNode; readonly suffix: string }
