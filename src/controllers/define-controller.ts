@@ -16,10 +16,10 @@ import type { Controller, ControllerContext } from './runtime/controller.js';
 import type { EventType } from './runtime/events.js';
 import { controllerOf } from './runtime/owners.js';
 import { keyOf, type ObjectName, type SharedInformer, splitKey } from './runtime/shared-informer.js';
-import { type Again, type Backoff, checkedBackoff, type WorkQueue } from './runtime/work-queue.js';
+import { type Backoff, checkedBackoff, type ReconcileResult, type WorkQueue } from './runtime/work-queue.js';
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
-type Reconciled = MaybePromise<Again | void>;
+type Reconciled = MaybePromise<ReconcileResult | void>;
 
 export interface ControllerDefinition<Primary extends Kind> {
   /** Unique among the controllers of a run. Appears in Events and error messages. */
@@ -42,7 +42,7 @@ export interface ControllerDefinition<Primary extends Kind> {
   /** Kinds of child objects. A change to one reconciles the object that is its controller owner. */
   readonly owns?: readonly Kind[] | undefined;
   /** Other kinds, with a mapping from a changed object to the objects to reconcile; see {@link watching}. */
-  readonly watches?: readonly Watching[] | undefined;
+  readonly watches?: readonly WatchSource[] | undefined;
   /** Kinds that `context.informer` may read. A change to them does not cause a reconcile. */
   readonly reads?: readonly Kind[] | undefined;
   /**
@@ -58,7 +58,7 @@ export interface ControllerDefinition<Primary extends Kind> {
   /** Calls `reconcile` for objects that are being deleted, too. */
   readonly whileDeleting?: boolean | undefined;
   /** Decides when to retry after an error. Undefined: retry with `backoff`. The error is reported in both cases. */
-  readonly onError?: ((error: unknown, failure: Failure<Primary>) => Again | undefined) | undefined;
+  readonly onError?: ((error: unknown, failure: Failure<Primary>) => ReconcileResult | undefined) | undefined;
   readonly backoff?: Backoff | undefined;
   /** How many objects are reconciled concurrently; 1 unless given. */
   readonly workers?: number | undefined;
@@ -113,14 +113,14 @@ export interface ReconcileContext
   /** Records an Event about the object. */
   event(type: EventType, reason: string, message: string): void;
   /** Queues an object of the controller's kind, immediately or after a delay. */
-  requeue(which: Which, afterMs?: number): void;
+  requeue(which: ObjectIdentifier, afterMs?: number): void;
 }
 
 /** An object, its name, or its key (`namespace/name`). */
-export type Which = string | ObjectName | Pick<ApiObject, 'metadata'>;
+export type ObjectIdentifier = string | ObjectName | Pick<ApiObject, 'metadata'>;
 
 /** A watched kind with a mapping to keys of the controller's kind. Made by {@link watching}. */
-export interface Watching {
+export interface WatchSource {
   readonly kind: Kind;
   keysOf(object: unknown, context: WatchContext): Iterable<string>;
 }
@@ -137,12 +137,12 @@ export interface WatchContext {
  */
 export function watching<AnyKind extends Kind>(
   kind: AnyKind,
-  mapToObjects: (object: ObjectOf<AnyKind>, context: WatchContext) => Iterable<Which> | undefined,
-): Watching {
+  mapToObjects: (object: ObjectOf<AnyKind>, context: WatchContext) => Iterable<ObjectIdentifier> | undefined,
+): WatchSource {
   return {
     kind,
     *keysOf(object, context) {
-      for (const which of mapToObjects(object as ObjectOf<AnyKind>, context) ?? []) yield keyOfWhich(which);
+      for (const which of mapToObjects(object as ObjectOf<AnyKind>, context) ?? []) yield keyOfIdentifier(which);
     },
   };
 }
@@ -170,7 +170,7 @@ export function defineController<Primary extends Kind>(definition: ControllerDef
     fieldManager,
     needs,
     optional,
-    start: (context) => new Loop(context, definition, needs).start(),
+    start: (context) => new ReconcileLoop(context, definition, needs).start(),
   };
 }
 
@@ -186,7 +186,7 @@ function checkDefinition({ name, kind, reconcile, finalizer, backoff }: Controll
     throw wrong(`${name}: "${finalizer?.name}" is no name of a finalizer: ${problems.join('; ')}`);
 }
 
-class Loop<Primary extends Kind> {
+class ReconcileLoop<Primary extends Kind> {
   readonly #context: ControllerContext;
   readonly #definition: ControllerDefinition<Primary>;
   readonly #needs: readonly Kind[];
@@ -224,14 +224,14 @@ class Loop<Primary extends Kind> {
   }
 
   /** Queues the keys that the previous and the current state of a changed object map to. */
-  #follow({ kind, keysOf }: Watching): void {
+  #follow({ kind, keysOf }: WatchSource): void {
     const context: WatchContext = { informer: (other) => this.#informer(other) };
     this.#context.informer(kind).subscribe((event) => {
       for (const key of keysOf(event.object, context))
-        this.#queue.add(placedKey(key, this.#definition.kind, event.object));
+        this.#queue.add(keyInNamespaceOf(key, this.#definition.kind, event.object));
       if (event.type !== 'MODIFIED') return;
       for (const key of keysOf(event.previous, context))
-        this.#queue.add(placedKey(key, this.#definition.kind, event.previous));
+        this.#queue.add(keyInNamespaceOf(key, this.#definition.kind, event.previous));
     });
   }
 
@@ -245,7 +245,7 @@ class Loop<Primary extends Kind> {
     return [kind.scope === 'Cluster' || namespace === undefined ? owner.name : `${namespace}/${owner.name}`];
   }
 
-  async #reconcileKey(key: string): Promise<Again | undefined> {
+  async #reconcileKey(key: string): Promise<ReconcileResult | undefined> {
     const object = this.#objects.at(key);
     if (object === undefined) {
       this.#failures.delete(key);
@@ -269,7 +269,11 @@ class Loop<Primary extends Kind> {
     }
   }
 
-  async #handle(key: string, object: ObjectOf<Primary>, context: ReconcileContext): Promise<Again | undefined> {
+  async #handle(
+    key: string,
+    object: ObjectOf<Primary>,
+    context: ReconcileContext,
+  ): Promise<ReconcileResult | undefined> {
     const { finalizer, reconcile, whileDeleting = false } = this.#definition;
     const meta = metaOf(object);
     const isHeld = finalizer !== undefined && (meta.metadata.finalizers ?? []).includes(finalizer.name);
@@ -328,7 +332,7 @@ class Loop<Primary extends Kind> {
       event: (type, reason, message) => {
         if (object !== undefined) events.record(object, type, reason, message);
       },
-      requeue: (which, afterMs = 0) => this.#queue.addAfter(keyOfWhich(which), afterMs),
+      requeue: (which, afterMs = 0) => this.#queue.addAfter(keyOfIdentifier(which), afterMs),
     };
   }
 
@@ -354,12 +358,12 @@ function selectionOf<Primary extends Kind>(
 }
 
 /** Completes a bare name with the namespace of the object that triggered the event, for namespaced kinds. */
-export function placedKey(key: string, { scope }: Kind, source: unknown): string {
+export function keyInNamespaceOf(key: string, { scope }: Kind, source: unknown): string {
   const { namespace } = metaOf(source).metadata;
   return scope === 'Cluster' || namespace === undefined || key.includes('/') ? key : `${namespace}/${key}`;
 }
 
-function keyOfWhich(which: Which): string {
+function keyOfIdentifier(which: ObjectIdentifier): string {
   if (typeof which === 'string') return which;
   if ('metadata' in which) return keyOf(which);
   return which.namespace === undefined ? which.name : `${which.namespace}/${which.name}`;

@@ -6,7 +6,7 @@ import { CoreEvent } from '../kinds/core/v1/event.js';
 import type { ObjectOf } from '../kinds/kind.js';
 import { timeToMs } from '../text/time/time.js';
 import type { Controller } from './runtime/controller.js';
-import { ignoringAbsence } from './runtime/refusals.js';
+import { ignoreNotFound } from './runtime/expected-errors.js';
 import { splitKey } from './runtime/shared-informer.js';
 
 export interface EventTtlOptions {
@@ -39,7 +39,7 @@ export function eventTtl({ ttlMs = HOUR_MS }: EventTtlOptions = {}): Controller 
         if (leftMs > 0) return { requeueAfterMs: leftMs };
         const { name, namespace } = splitKey(key);
         const { uid, resourceVersion } = event.metadata;
-        await ignoringAbsence(
+        await ignoreNotFound(
           client.api(CoreEvent, namespace).delete(name, { preconditions: { uid, resourceVersion } }),
         );
         return undefined;

@@ -2,7 +2,7 @@
  * Entry point of `orchplane/controllers`: the built-in controllers and the runtime for writing your own.
  */
 
-export { type ApiServicesOptions, apiServices } from './api-services/api-services.js';
+export { type ApiServicesOptions, apiServices } from './api-services.js';
 export {
   type CertificateAuthority,
   type CertificateAuthorityOptions,
@@ -18,10 +18,10 @@ export {
   defineController,
   type Failure,
   type Finalizer,
+  type ObjectIdentifier as Which,
   type ReconcileContext,
   type WatchContext,
-  type Watching,
-  type Which,
+  type WatchSource as Watching,
   watching,
 } from './define-controller.js';
 export { disruptionBudgets } from './disruption/disruption-budgets.js';
@@ -65,9 +65,19 @@ export {
 } from './runtime/owners.js';
 export { controllers, type RunningControllers, type RunOptions, runControllers } from './runtime/run.js';
 export { keyOf, type Lookup, type ObjectName, SharedInformer, splitKey } from './runtime/shared-informer.js';
-export { type Again, type Backoff, type Reconcile, WorkQueue, type WorkQueueOptions } from './runtime/work-queue.js';
-export { type ServiceAccountTokensOptions, serviceAccountTokens } from './service-account-tokens.js';
-export { type ServiceAccountsOptions, serviceAccounts } from './service-accounts.js';
+export {
+  type Backoff,
+  type Reconcile,
+  type ReconcileResult as Again,
+  WorkQueue,
+  type WorkQueueOptions,
+} from './runtime/work-queue.js';
+export {
+  type ServiceAccountsOptions,
+  type ServiceAccountTokensOptions,
+  serviceAccounts,
+  serviceAccountTokens,
+} from './service-accounts.js';
 export { clusterAddresses } from './service-ranges/cluster-addresses.js';
 export { type ServiceRangesOptions, serviceRanges } from './service-ranges/service-ranges.js';
 export { type NodeStagesOptions, nodeStages } from './stages/node-stages.js';
@@ -104,10 +114,9 @@ export { type StagesOptions, stages } from './stages/stages.js';
 export { type StandardController, type StandardOptions, standardControllers } from './standard.js';
 export { storageVersionMigrations } from './storage-version-migrations.js';
 export { ttlAfterFinished } from './ttl-after-finished.js';
-export { claimProtection } from './volumes/claim-protection.js';
 export { ephemeralVolumes } from './volumes/ephemeral-volumes.js';
 export { persistentVolumes } from './volumes/persistent-volumes.js';
-export { volumeProtection } from './volumes/volume-protection.js';
+export { claimProtection, volumeProtection } from './volumes/protection.js';
 export { type VolumeProvisionerOptions, volumeProvisioner } from './volumes/volume-provisioner.js';
 export { daemonSets } from './workloads/daemon-set/daemon-sets.js';
 export { deployments } from './workloads/deployment/deployments.js';

@@ -5,7 +5,7 @@
 import { mergePatch } from '../client/patches.js';
 import { Node } from '../kinds/core/v1/node/node.js';
 import type { Controller } from './runtime/controller.js';
-import { ignoringAbsence } from './runtime/refusals.js';
+import { ignoreNotFound } from './runtime/expected-errors.js';
 
 /** TTL by number of nodes. The ranges overlap, so that adding and removing one node does not change all annotations. */
 const STEPS = [
@@ -38,7 +38,7 @@ export function nodeTtl(): Controller {
         const node = nodes.get(name);
         if (node === undefined || Number(node.metadata.annotations?.[annotation] ?? Number.NaN) === seconds) return;
         const annotations = { [annotation]: String(seconds) };
-        await ignoringAbsence(context.client.api(Node).patch(name, mergePatch({ metadata: { annotations } })));
+        await ignoreNotFound(context.client.api(Node).patch(name, mergePatch({ metadata: { annotations } })));
       });
 
       nodes.onKey((name, { type }) => {

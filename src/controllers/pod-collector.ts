@@ -11,7 +11,7 @@ import { refuseUnknownOptions } from '../util/options.js';
 import { compareText } from '../util/order.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
 import { keyOf, type Lookup, type SharedInformer } from './runtime/shared-informer.js';
-import type { Again, WorkQueue } from './runtime/work-queue.js';
+import type { ReconcileResult, WorkQueue } from './runtime/work-queue.js';
 import { isPodFinished, isTerminating, podCondition, type StoredPod } from './workloads/pod-state.js';
 
 export interface PodCollectorOptions {
@@ -97,7 +97,7 @@ class PodCollector {
     });
   }
 
-  async #reconcilePod(key: string): Promise<Again | undefined> {
+  async #reconcilePod(key: string): Promise<ReconcileResult | undefined> {
     const pod = this.#pods.at(key);
     if (pod === undefined) return undefined;
     const { nodeName = '' } = pod.spec;
@@ -107,7 +107,7 @@ class PodCollector {
     return undefined;
   }
 
-  async #collectUnscheduled(pod: StoredPod): Promise<Again | undefined> {
+  async #collectUnscheduled(pod: StoredPod): Promise<ReconcileResult | undefined> {
     const since =
       timeToMs(pod.metadata.deletionTimestamp ?? '') - (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
     const waitMs = since + this.#options.unscheduledMs - this.#context.clock.now();
@@ -116,7 +116,7 @@ class PodCollector {
     return undefined;
   }
 
-  async #collectOrphan(pod: StoredPod, node: string): Promise<Again | undefined> {
+  async #collectOrphan(pod: StoredPod, node: string): Promise<ReconcileResult | undefined> {
     const now = this.#context.clock.now();
     const since = this.#missingSince.get(node) ?? now;
     this.#missingSince.set(node, since);

@@ -3,7 +3,7 @@
  */
 
 import { refuseUnknownOptions } from '../util/options.js';
-import { type ApiServicesOptions, apiServices } from './api-services/api-services.js';
+import { type ApiServicesOptions, apiServices } from './api-services.js';
 import { certificateApproval } from './certificates/certificate-approval.js';
 import { certificateCleaning } from './certificates/certificate-cleaning.js';
 import { type CertificateSigningOptions, certificateSigning } from './certificates/certificate-signing.js';
@@ -25,16 +25,14 @@ import { resourceQuotas } from './resource-quota/resource-quotas.js';
 import { clusterRoleAggregation } from './role-aggregation.js';
 import { rootCertificates } from './root-certificates.js';
 import type { Controller } from './runtime/controller.js';
-import { serviceAccountTokens } from './service-account-tokens.js';
-import { serviceAccounts } from './service-accounts.js';
+import { serviceAccounts, serviceAccountTokens } from './service-accounts.js';
 import { clusterAddresses } from './service-ranges/cluster-addresses.js';
 import { type ServiceRangesOptions, serviceRanges } from './service-ranges/service-ranges.js';
 import { storageVersionMigrations } from './storage-version-migrations.js';
 import { ttlAfterFinished } from './ttl-after-finished.js';
-import { claimProtection } from './volumes/claim-protection.js';
 import { ephemeralVolumes } from './volumes/ephemeral-volumes.js';
 import { persistentVolumes } from './volumes/persistent-volumes.js';
-import { volumeProtection } from './volumes/volume-protection.js';
+import { claimProtection, volumeProtection } from './volumes/protection.js';
 import { volumeProvisioner } from './volumes/volume-provisioner.js';
 import { daemonSets } from './workloads/daemon-set/daemon-sets.js';
 import { deployments } from './workloads/deployment/deployments.js';

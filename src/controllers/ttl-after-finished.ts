@@ -4,9 +4,9 @@
 import { Job } from '../kinds/batch/v1/job/job.js';
 import { timeToMs } from '../text/time/time.js';
 import type { Controller } from './runtime/controller.js';
-import { ignoringAbsence } from './runtime/refusals.js';
+import { ignoreNotFound } from './runtime/expected-errors.js';
 import { splitKey } from './runtime/shared-informer.js';
-import { finishedCondition, type StoredJob } from './workloads/job/picture.js';
+import { finishedCondition, type StoredJob } from './workloads/job/job-snapshot.js';
 
 /**
  * Deletes finished Jobs when their TTL has expired.
@@ -32,7 +32,7 @@ export function ttlAfterFinished(): Controller {
         const stillMs = job === undefined ? undefined : timeLeft(job, context.clock.now());
         if (job === undefined || stillMs === undefined || stillMs > 0) return { requeueAfterMs: stillMs };
         const preconditions = { uid: job.metadata.uid };
-        await ignoringAbsence(
+        await ignoreNotFound(
           context.client.api(Job, namespace).delete(name, { propagation: 'Foreground', preconditions }),
         );
         return {};

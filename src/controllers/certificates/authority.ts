@@ -2,14 +2,47 @@
  * A certificate authority for tests. Keys and signatures come from Web Crypto; certificates are encoded here, because the
  * libraries for it are large.
  */
+
+import type { KeyUsage } from '../../kinds/certificates/v1/certificate-signing-request/schema.js';
 import { DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
 import { encodeBase64 } from '../../util/base64.js';
 import { systemClock } from '../../util/clock.js';
 import { randomIds, subtleCrypto } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { bitList, type UsageExtensions } from './usages.js';
 import * as der from './write-der.js';
+import { type Bytes, bitString, oid, sequence } from './write-der.js';
+
+/** The bit of each key usage. */
+const BITS: Partial<Record<KeyUsage, number>> = {
+  signing: 0,
+  'digital signature': 0,
+  'content commitment': 1,
+  'key encipherment': 2,
+  'data encipherment': 3,
+  'key agreement': 4,
+  'cert sign': 5,
+  'crl sign': 6,
+  'encipher only': 7,
+  'decipher only': 8,
+};
+
+/** The OIDs of extended usages, in the order of certificates. */
+const EXTENDED: Partial<Record<KeyUsage, string>> = {
+  any: '551d2500',
+  'server auth': '2b06010505070301',
+  'client auth': '2b06010505070302',
+  'code signing': '2b06010505070303',
+  'email protection': '2b06010505070304',
+  's/mime': '2b06010505070304',
+  'ipsec end system': '2b06010505070305',
+  'ipsec tunnel': '2b06010505070306',
+  'ipsec user': '2b06010505070307',
+  timestamping: '2b06010505070308',
+  'ocsp signing': '2b06010505070309',
+  'microsoft sgc': '2b0601040182370a0303',
+  'netscape sgc': '6086480186f8420401',
+};
 
 /** The contents of a certificate to issue. */
 export interface CertificateTemplate extends UsageExtensions {
@@ -166,8 +199,8 @@ function namesOf({
 }
 
 function extension(type: string, value: Uint8Array, { critical = false } = {}): Uint8Array {
-  const mark = critical ? [der.element(TAG.boolean, Uint8Array.of(0xff))] : [];
-  return der.sequence(der.oid(type), ...mark, der.octetString(value));
+  const criticalFlag = critical ? [der.element(TAG.boolean, Uint8Array.of(0xff))] : [];
+  return der.sequence(der.oid(type), ...criticalFlag, der.octetString(value));
 }
 
 interface ToSign extends Pick<CertificateTemplate, 'subject' | 'publicKey' | 'notBefore' | 'notAfter' | 'serial'> {
@@ -288,4 +321,36 @@ async function keyIdOf(subtle: SubtleCrypto, publicKey: Uint8Array): Promise<Uin
 
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
+}
+
+interface UsageExtensions {
+  /** Absent: no usage of that extension. */
+  readonly keyUsage?: Bytes;
+  readonly extendedKeyUsage?: Bytes;
+}
+
+export function usageExtensions(usages: readonly string[]): UsageExtensions {
+  const bits = new Set<number>();
+  const wanted = new Set<string>();
+  for (const usage of usages as readonly KeyUsage[]) {
+    const [bit, extended] = [BITS[usage], EXTENDED[usage]];
+    if (bit !== undefined) bits.add(bit);
+    if (extended !== undefined) wanted.add(extended);
+  }
+  const sorted = [...new Set(Object.values(EXTENDED))].filter((identifier) => wanted.has(identifier));
+  return {
+    ...(bits.size === 0 ? {} : { keyUsage: bitList(bits) }),
+    ...(sorted.length === 0 ? {} : { extendedKeyUsage: sequence(...sorted.map(oid)) }),
+  };
+}
+
+/** A DER bit string without trailing zero bits. */
+function bitList(bits: ReadonlySet<number>): Bytes {
+  const last = Math.max(...bits);
+  const bytes = new Uint8Array(Math.floor(last / 8) + 1);
+  for (const bit of bits) {
+    const at = Math.floor(bit / 8);
+    bytes[at] = (bytes[at] ?? 0) | (0x80 >> (bit % 8));
+  }
+  return bitString(bytes, 7 - (last % 8));
 }

@@ -6,8 +6,7 @@ import type { Stored } from '../../client/api.js';
 import { SubjectAccessReview } from '../../kinds/authorization/v1/access-review.js';
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { readSigningRequest } from './request.js';
-import { kubeletClientProblem } from './request.js';
+import { kubeletClientProblem, readSigningRequest } from './request.js';
 
 /**
  * Approves kubelet client certificates.

@@ -8,10 +8,8 @@ import { encodeBase64Text } from '../../util/base64.js';
 import { subtleCrypto } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { type CertificateAuthority, createCertificateAuthority } from './authority.js';
-import { isSignedByOwnKey, readSigningRequest, type SigningRequest } from './request.js';
-import { signers } from './signers.js';
-import { usageExtensions } from './usages.js';
+import { type CertificateAuthority, createCertificateAuthority, usageExtensions } from './authority.js';
+import { isSignedByOwnKey, readSigningRequest, type SigningRequest, signers } from './request.js';
 
 export interface CertificateSigningOptions {
   /** The authority; a new one is created on first use unless given. */

@@ -14,14 +14,22 @@ import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
+import { isNamespaceTerminating } from '../runtime/expected-errors.js';
 import { controllerOf, isControlledBy } from '../runtime/owners.js';
-import { isNamespaceTerminating } from '../runtime/refusals.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
-import type { Again, WorkQueue } from '../runtime/work-queue.js';
-import { finishedCondition, type StoredJob } from '../workloads/job/picture.js';
-import { lastDue, ScheduleError, type StoredCronJob, untilNext } from './due.js';
-import { jobFor, jobNameAt, referenceTo } from './new-job.js';
-import { namesZone, Schedules } from './schedules.js';
+import type { ReconcileResult, WorkQueue } from '../runtime/work-queue.js';
+import { finishedCondition, type StoredJob } from '../workloads/job/job-snapshot.js';
+import {
+  jobFor,
+  jobNameAt,
+  lastDue,
+  namesZone,
+  referenceTo,
+  ScheduleError,
+  Schedules,
+  type StoredCronJob,
+  untilNext,
+} from './runs.js';
 
 /** Sorts after every timestamp. */
 const NEVER = '~';
@@ -112,7 +120,7 @@ class CronJobs {
     }
   }
 
-  async #reconcileCronJob(key: string): Promise<Again | undefined> {
+  async #reconcileCronJob(key: string): Promise<ReconcileResult | undefined> {
     const cronJob = this.#cronJobs.at(key);
     if (cronJob === undefined) return undefined;
     const { name, namespace, uid } = cronJob.metadata;
@@ -141,7 +149,7 @@ class CronJobs {
       // A schedule with a time zone records a warning in every reconcile, so none may be skipped.
       if (requeueAfterMs !== undefined && !namesZone(cronJob.spec)) {
         // If the write took time, the next run may be due by now or sooner than computed.
-        if (this.#context.clock.now() === nowMs && this.#isUpToDate(key, written)) this.#queue.seen(key);
+        if (this.#context.clock.now() === nowMs && this.#isUpToDate(key, written)) this.#queue.dropRepeat(key);
         else this.#idleUntil.set(written, nowMs + requeueAfterMs);
       }
     }

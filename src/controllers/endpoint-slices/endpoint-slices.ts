@@ -7,15 +7,18 @@ import { Service } from '../../kinds/core/v1/service/service.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { messageOf } from '../../util/message-of.js';
-import { manager, triggerTimeAnnotation } from '../endpoints/names.js';
-import { hasSelector, podServiceIndex } from '../endpoints/pod-services.js';
-import { TriggerTimes } from '../endpoints/trigger-times.js';
+import {
+  hasSelector,
+  manager,
+  podServiceIndex,
+  TriggerTimes,
+  triggerTimeAnnotation,
+} from '../endpoints/pod-services.js';
 import type { Controller } from '../runtime/controller.js';
-import { OwnSlices } from './own-slices.js';
-import { planSlices } from './reconcile.js';
+import { OwnSlices, writeSlices } from './own-slices.js';
+import { planSlices } from './plan-slices.js';
 import type { SlicePlan } from './slice.js';
-import { distributionOf } from './traffic-hints.js';
-import { writeSlices } from './write-slices.js';
+import { distributionOf } from './slice.js';
 
 export interface EndpointSlicesOptions {
   /** The maximum number of endpoints per slice; 100 unless given. */

@@ -4,11 +4,34 @@
 import { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
-import { leaderAnnotation, manager } from '../endpoints/names.js';
+import type { ObjectOf } from '../../kinds/kind.js';
+import type { Dialect } from '../../meta/dialect.js';
+import { type IpFamily, parseIpSloppy, printIp } from '../../meta/ip.js';
+import type { Labels } from '../../meta/labels.js';
+import { deepEqual } from '../../util/json.js';
+import {
+  leaderAnnotation,
+  managedByLabel,
+  manager,
+  serviceNameLabel,
+  triggerTimeAnnotation,
+} from '../endpoints/pod-services.js';
+import { type Address, addressesIn, portsKey, type Subset, sortSlicePorts, subsetsOf } from '../endpoints/subsets.js';
 import type { Controller } from '../runtime/controller.js';
-import { type MirrorPlan, planMirror, type StoredEndpoints } from './mirrored-slices.js';
-import { OwnSlices } from './own-slices.js';
-import { writeSlices } from './write-slices.js';
+import { controllerReference } from '../runtime/owners.js';
+import { OwnSlices, writeSlices } from './own-slices.js';
+import { slicePrefix } from './plan-slices.js';
+import {
+  endpointKey,
+  endpointsOf,
+  isSameEndpoint,
+  portsOf,
+  type SliceChanges,
+  type SliceEndpoint,
+  type SlicePlan,
+  type SlicePort,
+  type StoredSlice,
+} from './slice.js';
 
 export interface EndpointSliceMirroringOptions {
   /** The maximum number of mirrored addresses per subset; 1000 unless given. */
@@ -100,4 +123,183 @@ function omissions({ invalid, skipped }: MirrorPlan, max: number): { reason: str
     found.push({ reason: 'TooManyAddressesToMirror', text });
   }
   return found;
+}
+
+type StoredEndpoints = ObjectOf<typeof Endpoints>;
+
+interface MirrorInput {
+  readonly endpoints: StoredEndpoints;
+  readonly existing: readonly StoredSlice[];
+  readonly maxEndpoints: number;
+  readonly dialect: Dialect;
+  /** The value of the managed-by label. */
+  readonly manager: string;
+}
+
+interface MirrorPlan {
+  readonly changes: SliceChanges;
+  /** The number of invalid addresses. */
+  readonly invalid: number;
+  /** The number of skipped addresses, including invalid ones. */
+  readonly skipped: number;
+}
+
+function planMirror(input: MirrorInput): MirrorPlan {
+  const { endpoints, existing, maxEndpoints } = input;
+  const groups = new Map<string, Group>();
+  let invalid = 0;
+  let skipped = 0;
+  for (const subset of subsetsOf(addressesIn(endpoints.subsets ?? []))) {
+    const { wrong, left } = addSubset(groups, subset, maxEndpoints);
+    invalid += wrong;
+    skipped += left;
+  }
+  const byGroup = new Map<string, StoredSlice[]>();
+  for (const slice of existing) {
+    const key = groupKey(slice.addressType, portsOf(slice));
+    const known = byGroup.get(key);
+    if (known === undefined) byGroup.set(key, [slice]);
+    else known.push(slice);
+  }
+  const changes: SliceChanges = { create: [], update: [], remove: [] };
+  for (const [key, group] of groups) {
+    mirrorGroup(input, { group, slices: byGroup.get(key) ?? [], changes });
+    byGroup.delete(key);
+  }
+  for (const slices of byGroup.values()) changes.remove.push(...slices);
+  return { changes: reuseRemoved(changes), invalid, skipped };
+}
+
+interface Group {
+  readonly family: IpFamily;
+  readonly ports: readonly SlicePort[];
+  readonly endpoints: Map<string, SliceEndpoint>;
+}
+
+function groupKey(addressType: string, ports: readonly SlicePort[]): string {
+  return `${addressType}\n${portsKey(ports)}`;
+}
+
+function addSubset(groups: Map<string, Group>, subset: Subset, maxEndpoints: number) {
+  const { addresses = [], notReadyAddresses = [] } = subset;
+  const ports = sortSlicePorts(
+    (subset.ports ?? []).map(({ name = '', protocol, port, appProtocol }) => ({
+      name,
+      protocol,
+      port,
+      ...(appProtocol === undefined ? {} : { appProtocol }),
+    })),
+  );
+  let added = 0;
+  let wrong = 0;
+  const add = (address: Address, isReady: boolean): void => {
+    if (added >= maxEndpoints) return;
+    const ip = parseIpSloppy(address.ip);
+    if (ip === undefined) {
+      wrong++;
+      return;
+    }
+    const endpoint = mirroredEndpoint(address, printIp(ip), isReady);
+    const key = groupKey(ip.family, ports);
+    const group: Group = groups.get(key) ?? { family: ip.family, ports, endpoints: new Map() };
+    groups.set(key, group);
+    group.endpoints.set(endpointKey(endpoint), endpoint);
+    added++;
+  };
+  for (const address of addresses) add(address, true);
+  for (const address of notReadyAddresses) add(address, false);
+  return { wrong, left: addresses.length + notReadyAddresses.length - added };
+}
+
+function mirroredEndpoint(address: Address, ip: string, ready: boolean): SliceEndpoint {
+  const { hostname = '', nodeName, targetRef } = address;
+  return {
+    addresses: [ip],
+    conditions: { ready },
+    ...(hostname === '' ? {} : { hostname }),
+    ...(targetRef === undefined ? {} : { targetRef }),
+    ...(nodeName === undefined ? {} : { nodeName }),
+  };
+}
+
+interface GroupMirror {
+  readonly group: Group;
+  readonly slices: readonly StoredSlice[];
+  readonly changes: SliceChanges;
+}
+
+/** One slice per group; additional ones are removed. */
+function mirrorGroup(input: MirrorInput, { group, slices, changes }: GroupMirror): void {
+  const [first, ...others] = slices;
+  changes.remove.push(...others);
+  if (first !== undefined && isMirrored(input, first, group)) return;
+  const plan = slicePlan(input, group);
+  if (first === undefined) changes.create.push(plan);
+  else {
+    const { generateName: _prefix, ...metadata } = plan.metadata;
+    changes.update.push({ ...plan, name: first.metadata.name, metadata });
+  }
+}
+
+function isMirrored({ endpoints, dialect }: MirrorInput, slice: StoredSlice, group: Group): boolean {
+  const { labels, annotations, ownerReferences = [] } = slice.metadata;
+  const { name, uid } = endpoints.metadata;
+  const now = endpointsOf(slice);
+  const isOfEarlierEndpoints = ownerReferences.some(
+    (owner) => owner.kind === 'Endpoints' && owner.name === name && owner.uid !== uid,
+  );
+  return (
+    now.length === group.endpoints.size &&
+    now.every((endpoint) => {
+      const wanted = group.endpoints.get(endpointKey(endpoint));
+      return wanted !== undefined && isSameEndpoint(wanted, endpoint);
+    }) &&
+    deepEqual(without(labels, [managedByLabel(dialect), serviceNameLabel(dialect)]), endpoints.metadata.labels ?? {}) &&
+    deepEqual(annotations ?? {}, mirroredAnnotations(endpoints, dialect)) &&
+    !isOfEarlierEndpoints
+  );
+}
+
+function slicePlan({ endpoints, dialect, manager }: MirrorInput, group: Group): SlicePlan {
+  const { name, namespace = '' } = endpoints.metadata;
+  const annotations = mirroredAnnotations(endpoints, dialect);
+  return {
+    metadata: {
+      generateName: slicePrefix(name),
+      namespace,
+      labels: {
+        ...endpoints.metadata.labels,
+        [serviceNameLabel(dialect)]: name,
+        [managedByLabel(dialect)]: manager,
+      },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ownerReferences: [controllerReference(endpoints)],
+    },
+    addressType: group.family,
+    endpoints: [...group.endpoints.values()],
+    ports: group.ports,
+  };
+}
+
+function mirroredAnnotations({ metadata }: StoredEndpoints, dialect: Dialect): Labels {
+  const lastApplied = dialect.subkey('kubectl', 'last-applied-configuration');
+  return without(metadata.annotations, [triggerTimeAnnotation(dialect), lastApplied]);
+}
+
+function without(labels: Labels | undefined, keys: readonly string[]): Labels {
+  return Object.fromEntries(Object.entries(labels ?? {}).filter(([key]) => !keys.includes(key)));
+}
+
+/** Reuses slices to be removed for new ones of the same address family. */
+function reuseRemoved({ create, update, remove }: SliceChanges): SliceChanges {
+  const left = [...remove];
+  const fresh: SlicePlan[] = [];
+  const updated = [...update];
+  for (const plan of create) {
+    const at = left.findIndex(({ addressType }) => addressType === plan.addressType);
+    const [slice] = at < 0 ? [] : left.splice(at, 1);
+    if (slice === undefined) fresh.push(plan);
+    else updated.push({ ...plan, name: slice.metadata.name });
+  }
+  return { create: fresh, update: updated, remove: left };
 }

@@ -11,22 +11,24 @@ import type { ApiObject, DeepReadonly } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { ignoringAbsence, isNamespaceTerminating } from '../runtime/refusals.js';
+import { ignoreNotFound, isNamespaceTerminating } from '../runtime/expected-errors.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
 import { isPodReady, type StoredPod } from '../workloads/pod-state.js';
-import { headlessLabel, leaderAnnotation, triggerTimeAnnotation } from './names.js';
 import {
   hasSelector,
+  headlessLabel,
   hostnameWithin,
   isHeadless,
+  leaderAnnotation,
   mayBeEndpoint,
   podAddresses,
   podServiceIndex,
   portNumber,
   type StoredService,
+  TriggerTimes,
+  triggerTimeAnnotation,
 } from './pod-services.js';
-import { type Address, type AddressWithPort, type Subset, subsetsOf } from './repack.js';
-import { TriggerTimes } from './trigger-times.js';
+import { type Address, type AddressWithPort, type Subset, subsetsOf } from './subsets.js';
 
 const MAX_ADDRESSES = 1000;
 
@@ -206,7 +208,7 @@ function uncreatedEndpoints(name: string): ApiObject {
 
 async function remove({ client }: ControllerContext, key: string): Promise<void> {
   const { name, namespace } = splitKey(key);
-  await ignoringAbsence(client.api(Endpoints, namespace).delete(name));
+  await ignoreNotFound(client.api(Endpoints, namespace).delete(name));
 }
 
 function labelsFor(service: StoredService, dialect: Dialect): Labels {

@@ -5,11 +5,39 @@ import type { InformerEvent } from '../../client/informer.js';
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../../kinds/kind.js';
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { type IpFamily, parseIpSloppy, printIp } from '../../meta/ip.js';
 import { type LabelSelector, type Labels, labelSelectorFrom, matchesLabels } from '../../meta/labels.js';
+import { formatTime, timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
-import { isPodFinished, isPodReady, isTerminating, type StoredPod } from '../workloads/pod-state.js';
+import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
+
+export class TriggerTimes {
+  readonly #observed = new Map<string, ObservedTimes>();
+
+  /** Records the state of a Service and returns the annotation's value; undefined: the annotation is removed. */
+  next(key: string, service: StoredService, pods: readonly StoredPod[]): string | undefined {
+    const before = this.#observed.get(key);
+    const created = timeToMs(service.metadata.creationTimestamp);
+    const times = new Map<string, number>();
+    let earliest = before !== undefined && created > before.service ? created : Infinity;
+    for (const pod of pods) {
+      const since = podCondition(pod, 'Ready')?.lastTransitionTime;
+      if (since === undefined || since === null) continue;
+      const time = timeToMs(since);
+      times.set(pod.metadata.name, time);
+      if (time > (before?.pods.get(pod.metadata.name) ?? -Infinity)) earliest = Math.min(earliest, time);
+    }
+    this.#observed.set(key, { service: created, pods: times });
+    if (before === undefined) return formatTime(created);
+    return earliest === Infinity ? undefined : formatTime(earliest);
+  }
+
+  forget(key: string): void {
+    this.#observed.delete(key);
+  }
+}
 
 export type StoredService = ObjectOf<typeof Service>;
 export type ServicePort = NonNullable<StoredService['spec']['ports']>[number];
@@ -225,4 +253,38 @@ export function isHeadless({ spec }: StoredService): boolean {
 /** Whether controllers manage the endpoints of the Service; otherwise its users do. */
 export function hasSelector({ spec }: StoredService): boolean {
   return spec.type !== 'ExternalName' && spec.selector !== undefined;
+}
+
+/** The label with the name of a slice's Service. */
+export function serviceNameLabel(dialect: Dialect): string {
+  return dialect.key('service-name');
+}
+
+/** The label with the manager of a slice. */
+export function managedByLabel(dialect: Dialect): string {
+  return dialect.subkey('endpointslice', 'managed-by');
+}
+
+/** The value of {@link managedByLabel} for a built-in controller. */
+export function manager(dialect: Dialect, controller: string): string {
+  return dialect.group(serviceGroup(controller));
+}
+
+/** The label of Endpoints and slices of headless Services. */
+export function headlessLabel(dialect: Dialect): string {
+  return dialect.subkey('service', 'headless');
+}
+
+export function triggerTimeAnnotation(dialect: Dialect): string {
+  return dialect.subkey('endpoints', 'last-change-trigger-time');
+}
+
+/** The annotation of the leader election record that old clients stored in Endpoints. */
+export function leaderAnnotation(dialect: Dialect): string {
+  return dialect.subkey('control-plane.alpha', 'leader');
+}
+
+interface ObservedTimes {
+  readonly service: number;
+  readonly pods: ReadonlyMap<string, number>;
 }

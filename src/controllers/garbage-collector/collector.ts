@@ -9,11 +9,30 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/final
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
 import type { EventRecorder } from '../runtime/events.js';
-import { ignoringAbsence } from '../runtime/refusals.js';
-import type { Again } from '../runtime/work-queue.js';
-import type { AbsentOwners, OwnerCoordinates } from './absent-owners.js';
-import type { OwnerKind, WatchedKinds } from './followed-kinds.js';
+import { ignoreNotFound } from '../runtime/expected-errors.js';
+import type { ReconcileResult } from '../runtime/work-queue.js';
 import { endingOf, type Graph, hasFinalizer, type Member, referencesOf } from './graph.js';
+import type { OwnerKind, WatchedKinds } from './watched-kinds.js';
+import { kindKey } from './watched-kinds.js';
+
+const MAX_REMEMBERED = 500;
+
+export class AbsentOwners {
+  readonly #absences = new Map<string, Absence>();
+
+  add(owner: OwnerCoordinates, absence: Absence): void {
+    const key = keyOf(owner);
+    this.#absences.delete(key);
+    this.#absences.set(key, absence);
+    if (this.#absences.size <= MAX_REMEMBERED) return;
+    const [oldest = ''] = this.#absences.keys();
+    this.#absences.delete(oldest);
+  }
+
+  get(owner: OwnerCoordinates): Absence | undefined {
+    return this.#absences.get(keyOf(owner));
+  }
+}
 
 export interface CollectorParts {
   readonly client: Client;
@@ -60,7 +79,7 @@ export class Collector {
 
   /** Decides about an object by its owners, or about its finalizer by its dependents. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
-  async collect(uid: string): Promise<Again | void> {
+  async collect(uid: string): Promise<ReconcileResult | void> {
     const { graph } = this.#parts;
     const member = graph.get(uid);
     if (member === undefined) return;
@@ -187,7 +206,7 @@ export class Collector {
   }
 
   async #delete(member: Member, propagation: PropagationPolicy): Promise<void> {
-    await ignoringAbsence(
+    await ignoreNotFound(
       this.#api(member).delete(member.object.metadata.name, { propagation, preconditions: { uid: member.uid } }),
     );
   }
@@ -241,7 +260,7 @@ export class Collector {
 
   /** Patches the object; ignores an object that is gone. */
   async #patch(member: Member, patch: Patch<PatchedMetadata>): Promise<void> {
-    await ignoringAbsence(this.#api(member).patch(member.object.metadata.name, patch));
+    await ignoreNotFound(this.#api(member).patch(member.object.metadata.name, patch));
   }
 
   #api({ watched: { kind, served }, object }: Member) {
@@ -258,4 +277,20 @@ function policyOf(object: ApiObject): PropagationPolicy {
 /** Only built-in kinds support strategic merge patches. */
 function isStruct({ watched }: Member): boolean {
   return watched.kind.representation === 'struct';
+}
+
+/** The identity of an owner. The namespace is empty for cluster-scoped kinds. */
+interface OwnerCoordinates {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** `deleted`: the deletion was observed. `not found`: a lookup failed; the owner may exist in another namespace. */
+type Absence = 'deleted' | 'not found';
+
+function keyOf({ apiVersion, kind, namespace, name, uid }: OwnerCoordinates): string {
+  return `${uid} ${kindKey(apiVersion, kind)} ${namespace}/${name}`;
 }

@@ -6,10 +6,9 @@ import type { InformerEvent } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { AbsentOwners } from './absent-owners.js';
-import { Collector } from './collector.js';
-import { kindKey, type WatchedKind, WatchedKinds } from './followed-kinds.js';
+import { AbsentOwners, Collector } from './collector.js';
 import { Graph } from './graph.js';
+import { kindKey, type WatchedKind, WatchedKinds } from './watched-kinds.js';
 
 /** The number of objects processed concurrently, as in the reference server. */
 const WORKERS = 20;

@@ -13,7 +13,7 @@
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../kinds/shared/finalizers.js';
 import type { OwnerReference } from '../../meta/object.js';
 import type { AnyObject, HasMetadata } from '../runtime/owners.js';
-import type { WatchedKind } from './followed-kinds.js';
+import type { WatchedKind } from './watched-kinds.js';
 
 /** What an object that is being deleted waits for: orphaning or deletion of its dependents. */
 export type Ending = 'orphan' | 'foreground';

@@ -42,7 +42,7 @@ export function scalesOf(
   if (scalable === undefined) {
     // A custom resource path accepts any subresource name, so a missing one is NotFound for the object.
     const custom = candidates.find(
-      ({ representation: manner, scope }) => manner === 'document' && scope === 'Namespaced',
+      ({ representation, scope }) => representation === 'document' && scope === 'Namespaced',
     );
     if (custom === undefined) throw new Error('the server could not find the requested resource');
     throw errors.notFound({ group, resource: custom.names.plural }, name);

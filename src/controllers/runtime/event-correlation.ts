@@ -47,7 +47,7 @@ export class RecentMap<Value> {
 }
 
 /** The attributes of an event that decide which events are equal or similar. */
-export interface Happening {
+export interface EventAttributes {
   readonly source: string;
   readonly kind: string;
   readonly apiVersion: string;
@@ -60,7 +60,7 @@ export interface Happening {
 }
 
 /** An Event object that counts occurrences. */
-export interface Counted {
+export interface CountedEvent {
   readonly name: string;
   readonly count: number;
 }
@@ -70,7 +70,7 @@ export interface Correlated {
   readonly key: string;
   readonly message: string;
   /** The existing Event object; undefined: none yet. */
-  readonly known: Counted | undefined;
+  readonly known: CountedEvent | undefined;
 }
 
 const MOST_REMEMBERED = 4_096;
@@ -93,7 +93,7 @@ interface Bucket {
 export class EventCorrelator {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #similar = new RecentMap<Similar>(MOST_REMEMBERED);
-  readonly #counted = new RecentMap<Counted>(MOST_REMEMBERED);
+  readonly #counted = new RecentMap<CountedEvent>(MOST_REMEMBERED);
   readonly #buckets = new RecentMap<Bucket>(MOST_REMEMBERED);
   readonly #texts = new CorrelationKeys();
 
@@ -102,7 +102,7 @@ export class EventCorrelator {
   }
 
   /** Returns what to write; undefined: the event is dropped because of the rate limit. */
-  correlate(happening: Happening): Correlated | undefined {
+  correlate(happening: EventAttributes): Correlated | undefined {
     const { about, similar } = this.#texts.of(happening);
     const isCombined = this.#isCombined(happening, similar);
     const message = isCombined ? COMBINED + happening.message : happening.message;
@@ -112,11 +112,11 @@ export class EventCorrelator {
   }
 
   /** Remembers the Event object on which further occurrences are counted. */
-  written(key: string, counted: Counted): void {
+  written(key: string, counted: CountedEvent): void {
     this.#counted.set(key, counted);
   }
 
-  #isCombined(happening: Happening, key: string): boolean {
+  #isCombined(happening: EventAttributes, key: string): boolean {
     const now = this.#clock.now();
     let similar = this.#similar.get(key);
     if (similar === undefined || now - similar.lastMs > SIMILAR_WITHIN_MS) {
@@ -154,11 +154,11 @@ export class EventCorrelator {
  * events about one object in a row.
  */
 class CorrelationKeys {
-  #last: Happening | undefined;
+  #last: EventAttributes | undefined;
   #about = '';
   readonly #similar = new Map<string, string>();
 
-  of(happening: Happening): { readonly about: string; readonly similar: string } {
+  of(happening: EventAttributes): { readonly about: string; readonly similar: string } {
     if (this.#last === undefined || !isAboutTheSame(this.#last, happening)) {
       this.#last = happening;
       this.#about = aboutText(happening);
@@ -179,11 +179,11 @@ class CorrelationKeys {
 const MOST_REASONS = 50;
 
 /** The key of source, object and type. No part can contain a line break. */
-function aboutText({ source, kind, namespace, name, uid, apiVersion, type }: Happening): string {
+function aboutText({ source, kind, namespace, name, uid, apiVersion, type }: EventAttributes): string {
   return `${source}\n${kind}\n${namespace}\n${name}\n${uid}\n${apiVersion}\n${type}`;
 }
 
-function isAboutTheSame(left: Happening, right: Happening): boolean {
+function isAboutTheSame(left: EventAttributes, right: EventAttributes): boolean {
   return (
     left.uid === right.uid &&
     left.name === right.name &&

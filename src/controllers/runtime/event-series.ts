@@ -8,10 +8,10 @@ import { type EventInput, Event as SeriesEvent } from '../../kinds/events/v1/eve
 import { StatusError } from '../../meta/errors.js';
 import { formatMicroTime } from '../../text/time/time.js';
 import type { ControllerContext } from './controller.js';
-import { EVENT_NAMESPACE, EventNames, NAME_ATTEMPTS, referenceTo } from './event-name.js';
 import type { EventType } from './events.js';
+import { EVENT_NAMESPACE, EventNames, NAME_ATTEMPTS, referenceTo } from './events.js';
 import type { AnyObject } from './owners.js';
-import type { Again, WorkQueue } from './work-queue.js';
+import type { ReconcileResult, WorkQueue } from './work-queue.js';
 
 /** Something that happened to an object. */
 export interface Occurrence {
@@ -128,7 +128,7 @@ class Recorder implements SeriesRecorder {
   }
 
   /** Writes what is due and returns when to run again. */
-  async #writeDue(key: string): Promise<Again | undefined> {
+  async #writeDue(key: string): Promise<ReconcileResult | undefined> {
     const series = this.#series.get(key);
     if (series === undefined) return undefined;
     const now = this.#context.clock.now();

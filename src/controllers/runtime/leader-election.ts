@@ -16,8 +16,8 @@ import type { Undo } from '../../util/clock.js';
 import { randomIds } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { createEventRecorder } from './events.js';
-import { Traffic } from './traffic.js';
-import { type Again, WorkQueue } from './work-queue.js';
+import { RequestTracker } from './request-tracker.js';
+import { type ReconcileResult, WorkQueue } from './work-queue.js';
 
 export interface LeaderElectionOptions {
   /** The name of the Lease. */
@@ -162,8 +162,8 @@ class Campaign implements Candidate {
     this.#callbacks = callbacks;
     const ids = host.ids ?? randomIds;
     this.identity = settings.identity ?? `orchplane_${ids.uid()}`;
-    const traffic = new Traffic();
-    this.#client = createClient({ transport: traffic.over(host) });
+    const traffic = new RequestTracker();
+    this.#client = createClient({ transport: traffic.wrap(host) });
     const report = (error: unknown) => callbacks.onError?.(error);
     this.#events = createEventRecorder({
       client: this.#client,
@@ -181,7 +181,7 @@ class Campaign implements Candidate {
       onError: report,
     });
     const activities = host.activities ?? new Activities();
-    const leave = host.clock.join?.(() => traffic.untilStill(activities, host.clock));
+    const leave = host.clock.join?.(() => traffic.untilIdle(activities, host.clock));
     if (leave !== undefined) this.#undos.push(leave);
     this.#undos.push(
       activities.add(this.#queue),
@@ -225,7 +225,7 @@ class Campaign implements Candidate {
     }
   }
 
-  async #attempt(): Promise<Again> {
+  async #attempt(): Promise<ReconcileResult> {
     const { retryPeriodMs, renewDeadlineMs, leaseDurationMs } = this.#settings;
     const { signal } = this.#term;
     const startedMs = this.#host.clock.now();
@@ -246,7 +246,7 @@ class Campaign implements Candidate {
     return { requeueAfterMs: retryPeriodMs * (1 + random * JITTER) };
   }
 
-  async #onDeadline(): Promise<Again | undefined> {
+  async #onDeadline(): Promise<ReconcileResult | undefined> {
     if (!this.#isLeading) return undefined;
     const leftMs = this.#deadlineMs - this.#host.clock.now();
     if (leftMs > 0) return { requeueAfterMs: leftMs };

@@ -42,7 +42,7 @@ export class OwnWrites implements Activity {
   }
 
   /** Tracks writes to this resource from now on. */
-  follow(resource: GroupVersionResource, informer: SharedInformer<Kind>): void {
+  track(resource: GroupVersionResource, informer: SharedInformer<Kind>): void {
     const key = resourceKey(resource);
     if (!this.#written.has(key)) {
       this.#written.set(key, { informer, version: undefined, reached: undefined, gone: new Map() });
@@ -51,7 +51,7 @@ export class OwnWrites implements Activity {
   }
 
   /** Wraps the transport and records its writes. */
-  over(transport: Transport): Transport {
+  wrap(transport: Transport): Transport {
     return {
       dialect: transport.dialect,
       clock: transport.clock,

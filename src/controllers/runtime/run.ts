@@ -19,15 +19,15 @@ import { randomIds } from '../../util/ids.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
+import { withCachedApis } from './cached-apis.js';
 import type { Controller, ControllerContext, QueueOptions } from './controller.js';
+import { checkControllers, checkFunction, checkHost } from './controller.js';
 import { createEventRecorder } from './events.js';
 import type { Candidate, LeaderElection } from './leader-election.js';
 import { OwnWrites, resourceKey } from './own-writes.js';
-import { withCachedApis } from './remembering-client.js';
+import { RequestTracker } from './request-tracker.js';
 import { SharedInformer } from './shared-informer.js';
-import { Traffic } from './traffic.js';
 import { type Reconcile, WorkQueue } from './work-queue.js';
-import { checkControllers, checkFunction, checkHost } from './wrong-use.js';
 
 export interface RunOptions {
   /**
@@ -205,7 +205,7 @@ class Run implements RunningControllers {
   readonly #host: Host;
   readonly #options: RunOptions;
   readonly #activities: Activities;
-  readonly #traffic = new Traffic();
+  readonly #traffic = new RequestTracker();
   /** The host's transport, with requests counted by `#traffic`. */
   readonly #transport: Transport;
   readonly #informers = new Map<string, SharedInformer<Kind>>();
@@ -216,7 +216,7 @@ class Run implements RunningControllers {
     this.#host = host;
     this.#options = options;
     this.#activities = host.activities ?? new Activities();
-    this.#transport = this.#traffic.over(host);
+    this.#transport = this.#traffic.wrap(host);
     const runnable = list.filter((controller) => isRunnable(host, controller));
     this.#undos.push(this.#activities.add(this.#traffic));
     const starts: Promise<void>[] = [];
@@ -231,7 +231,7 @@ class Run implements RunningControllers {
     this.ready = Promise.all(starts).then(() => undefined);
     // Callers that await `ready` see the rejection. For others it must not become an unhandled rejection.
     this.ready.catch(() => undefined);
-    const leave = host.clock.join?.(() => this.#traffic.untilStill(this.#activities, host.clock));
+    const leave = host.clock.join?.(() => this.#traffic.untilIdle(this.#activities, host.clock));
     if (leave !== undefined) this.#undos.push(leave);
     this.#undos.push(onAbort(host.closing, () => void this.close()));
   }
@@ -266,7 +266,7 @@ class Run implements RunningControllers {
       if (!this.#isClosed) this.#options.onError?.(error, `${name}: ${context}`);
     };
     const writes = new OwnWrites(name);
-    const transport = writes.over(this.#transport);
+    const transport = writes.wrap(this.#transport);
     const client = withCachedApis(createClient({ transport, ...clientDefaults(controller, this.#options) }));
     const informers: SharedInformer<Kind>[] = [];
     const queues: WorkQueue[] = [];
@@ -303,7 +303,7 @@ class Run implements RunningControllers {
       informer: <AnyKind extends Kind>(kind: AnyKind): SharedInformer<AnyKind> => {
         const informer = this.#informer(kind, controller);
         if (!informers.includes(informer)) informers.push(informer);
-        writes.follow(resourceOf(host, kind), informer);
+        writes.track(resourceOf(host, kind), informer);
         return informer as unknown as SharedInformer<AnyKind>;
       },
       queue: (reconcile: Reconcile, options: QueueOptions = {}) => {

@@ -11,13 +11,13 @@ import { type Clock, nextTurn, type Undo } from '../../util/clock.js';
 import { Heap } from '../../util/heap.js';
 
 /** The result of a reconcile. Nothing: the key is reconciled again with its next change. */
-export interface Again {
+export interface ReconcileResult {
   /** Reconcile again after this many milliseconds, even without a change. */
   readonly requeueAfterMs?: number | undefined;
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
-export type Reconcile = (key: string) => Promise<Again | void>;
+export type Reconcile = (key: string) => Promise<ReconcileResult | void>;
 
 export interface WorkQueueOptions {
   /** The controller's name, for messages. */
@@ -117,14 +117,14 @@ export class WorkQueue implements Activity {
    * that was requested meanwhile, because it would find nothing new. Calling it without that comparison loses changes.
    * Returns whether a repetition was requested.
    */
-  seen(key: string): boolean {
+  dropRepeat(key: string): boolean {
     if (this.#states.get(key) !== 'dirty') return false;
     this.#states.set(key, 'running');
     return true;
   }
 
   /** Whether the last reconcile of the key failed and a retry is pending. */
-  isPutOff(key: string): boolean {
+  hasPendingRetry(key: string): boolean {
     return this.#failures.has(key) && this.#dueOf.has(key);
   }
 

@@ -14,10 +14,10 @@ import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { isHeadless, type StoredService } from '../endpoints/pod-services.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { ignoringAbsence, ignoringPresence } from '../runtime/refusals.js';
+import { ignoreAlreadyExists, ignoreNotFound } from '../runtime/expected-errors.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
-import type { Again } from '../runtime/work-queue.js';
-import { addressLabels, isAllocated, rangesAround } from './ranges.js';
+import type { ReconcileResult } from '../runtime/work-queue.js';
+import { addressLabels, isAllocated, rangesAround } from './service-ranges.js';
 
 type StoredAddress = ObjectOf<typeof IPAddress>;
 
@@ -124,7 +124,7 @@ class Repair {
     if (!deepEqual(labels, wanted)) await this.#recreate(name, service);
   }
 
-  async address(key: string): Promise<Again | undefined> {
+  async address(key: string): Promise<ReconcileResult | undefined> {
     const { services, addresses } = this.#informers;
     const { clock, dialect } = this.#context;
     const address = addresses.at(key);
@@ -154,7 +154,7 @@ class Repair {
   async defaultRange(): Promise<void> {
     if (this.#informers.ranges.get(DEFAULT_SERVICE) !== undefined) return;
     const range = { metadata: { name: DEFAULT_SERVICE }, spec: { cidrs: [DEFAULT_SERVICE_CIDR] } };
-    await ignoringPresence(this.#client.api(ServiceCIDR).create(range));
+    await ignoreAlreadyExists(this.#client.api(ServiceCIDR).create(range));
   }
 
   async #create(name: string, service: StoredService): Promise<void> {
@@ -166,14 +166,14 @@ class Repair {
   }
 
   async #recreate(name: string, service: StoredService): Promise<void> {
-    await ignoringAbsence(this.#client.api(IPAddress).delete(name));
+    await ignoreNotFound(this.#client.api(IPAddress).delete(name));
     await this.#create(name, service);
   }
 
   async #remove(address: StoredAddress, reason: string, message: string): Promise<void> {
     const { name, uid } = address.metadata;
     this.#context.events.record(address, 'Warning', reason, message);
-    await ignoringAbsence(this.#client.api(IPAddress).delete(name, { preconditions: { uid } }));
+    await ignoreNotFound(this.#client.api(IPAddress).delete(name, { preconditions: { uid } }));
   }
 }
 

@@ -3,14 +3,16 @@
  * use.
  */
 import { strategicPatch } from '../../client/patches.js';
+import type { ObjectOf } from '../../kinds/kind.js';
 import { IPAddress } from '../../kinds/networking/v1/ip-address.js';
 import { ServiceCIDR } from '../../kinds/networking/v1/service-cidr.js';
 import { type Dialect, SERVICE_NAME, serviceGroup } from '../../meta/dialect.js';
 import { StatusError } from '../../meta/errors.js';
+import { type Cidr, cidrSize, contains, type Ip, parseCidrSloppy, parseIpSloppy } from '../../meta/ip.js';
+import type { Labels } from '../../meta/labels.js';
 import { timeToMs } from '../../text/time/time.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { ignoringAbsence } from '../runtime/refusals.js';
-import { isAllocated, isCovered, rangesAround, type StoredRange } from './ranges.js';
+import { ignoreNotFound } from '../runtime/expected-errors.js';
 
 export interface ServiceRangesOptions {
   /**
@@ -44,8 +46,8 @@ export function serviceRanges({ deletionDelayMs = 0 }: ServiceRangesOptions = {}
         if (isCovered(range, all)) return false;
         return addresses.list().some(({ metadata }) => {
           if (!isAllocated(metadata.labels, dialect)) return false;
-          const around = rangesAround(all, metadata.name);
-          return around.length === 1 && around[0]?.metadata.name === range.metadata.name;
+          const containing = rangesAround(all, metadata.name);
+          return containing.length === 1 && containing[0]?.metadata.name === range.metadata.name;
         });
       };
 
@@ -124,7 +126,7 @@ async function protect(context: ControllerContext, range: StoredRange): Promise<
   const finalizer = finalizerIn(context.dialect);
   if (range.metadata.finalizers?.includes(finalizer)) return;
   const api = context.client.api(ServiceCIDR);
-  await ignoringAbsence(api.patch(range.metadata.name, strategicPatch({ metadata: { finalizers: [finalizer] } })));
+  await ignoreNotFound(api.patch(range.metadata.name, strategicPatch({ metadata: { finalizers: [finalizer] } })));
 }
 
 async function release(context: ControllerContext, range: StoredRange): Promise<void> {
@@ -132,9 +134,52 @@ async function release(context: ControllerContext, range: StoredRange): Promise<
   if (!range.metadata.finalizers?.includes(finalizer)) return;
   const api = context.client.api(ServiceCIDR);
   const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };
-  await ignoringAbsence(api.patch(range.metadata.name, strategicPatch({ metadata })));
+  await ignoreNotFound(api.patch(range.metadata.name, strategicPatch({ metadata })));
 }
 
 function finalizerIn(dialect: Dialect): string {
   return `${dialect.group(serviceGroup('networking'))}/service-cidr-finalizer`;
+}
+
+type StoredRange = ObjectOf<typeof ServiceCIDR>;
+
+/** The ranges that contain the address. */
+export function rangesAround(ranges: readonly StoredRange[], address: string): readonly StoredRange[] {
+  const ip = parseIpSloppy(address);
+  return ip === undefined ? [] : ranges.filter((range) => cidrsOf(range).some((cidr) => contains(cidr, ip)));
+}
+
+/** Whether each CIDR of a range is inside another range. */
+function isCovered(range: StoredRange, ranges: readonly StoredRange[]): boolean {
+  return cidrsOf(range).every((cidr) =>
+    ranges.some(
+      (other) => other.metadata.name !== range.metadata.name && cidrsOf(other).some((outer) => isWithin(cidr, outer)),
+    ),
+  );
+}
+
+function isWithin(cidr: Cidr, outer: Cidr): boolean {
+  const last: Ip = { ...cidr.network, value: cidr.network.value + cidrSize(cidr) - 1n };
+  return contains(outer, cidr.network) && contains(outer, last);
+}
+
+function cidrsOf({ spec }: StoredRange): readonly Cidr[] {
+  return (spec.cidrs ?? []).flatMap((text) => parseCidrSloppy(text) ?? []);
+}
+
+/** The labels of an IPAddress that is allocated to a Service. */
+export function addressLabels(address: string, dialect: Dialect): Labels {
+  return {
+    [dialect.subkey('ipaddress', 'ip-family')]: parseIpSloppy(address)?.family ?? '',
+    [dialect.subkey('ipaddress', 'managed-by')]: allocator(dialect),
+  };
+}
+
+/** Whether the server allocated the address. */
+export function isAllocated(labels: Labels | undefined, dialect: Dialect): boolean {
+  return labels?.[dialect.subkey('ipaddress', 'managed-by')] === allocator(dialect);
+}
+
+function allocator(dialect: Dialect): string {
+  return dialect.group(serviceGroup('ipallocator'));
 }

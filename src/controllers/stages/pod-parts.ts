@@ -12,7 +12,7 @@ import { copyJson } from '../../util/json.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 
 /** The addresses of a pod and its node. */
-export interface PodAddressesOnNode {
+export interface PodAddressPair {
   readonly podIP: string;
   readonly hostIP: string;
 }
@@ -30,7 +30,7 @@ export interface PodReadiness {
 }
 
 /** The status of a pod whose containers all run. */
-export function runningStatus(pod: StoredPod, place: PodAddressesOnNode, now: string, isReady = true): PodStatusInput {
+export function runningStatus(pod: StoredPod, place: PodAddressPair, now: string, isReady = true): PodStatusInput {
   const { containers, initContainers = [] } = pod.spec;
   const running: ContainerStateInput = { running: { startedAt: now } };
   const unready = isReady ? [] : containers.map(({ name }) => name);
@@ -55,7 +55,7 @@ export function runningStatus(pod: StoredPod, place: PodAddressesOnNode, now: st
 }
 
 /** The status of a scheduled pod whose containers are being created. */
-export function creatingStatus(pod: StoredPod, { hostIP }: PodAddressesOnNode, now: string): PodStatusInput {
+export function creatingStatus(pod: StoredPod, { hostIP }: PodAddressPair, now: string): PodStatusInput {
   const { containers, initContainers = [] } = pod.spec;
   const waitingFor = (reason: string): ContainerStateInput => ({ waiting: { reason } });
   const statusOf = (container: Container, reason: string): ContainerStatusInput => ({
@@ -206,10 +206,7 @@ function notInitialized({ spec }: StoredPod): { reason: string; message: string 
   return { reason: 'ContainersNotInitialized', message: `containers with incomplete status: [${names}]` };
 }
 
-function placed({
-  podIP,
-  hostIP,
-}: PodAddressesOnNode): Pick<PodStatusInput, 'hostIP' | 'hostIPs' | 'podIP' | 'podIPs'> {
+function placed({ podIP, hostIP }: PodAddressPair): Pick<PodStatusInput, 'hostIP' | 'hostIPs' | 'podIP' | 'podIPs'> {
   return { hostIP, hostIPs: [{ ip: hostIP }], podIP, podIPs: [{ ip: podIP }] };
 }
 

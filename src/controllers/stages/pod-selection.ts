@@ -4,13 +4,52 @@
 import type { LabelsOption } from '../../client/selectors.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { Taint } from '../../kinds/shared/taints.js';
+import type { Dialect } from '../../meta/dialect.js';
 import { watching } from '../define-controller.js';
-import type { Lookup } from '../runtime/shared-informer.js';
+import type { Lookup, SharedInformer } from '../runtime/shared-informer.js';
+import { isNodeReady, matchesTerm, type StoredNode, tolerates } from '../workloads/daemon-set/placement.js';
 import { isPodFinished, type StoredPod } from '../workloads/pod-state.js';
-import type { PodAddressesOnNode } from './pod-parts.js';
-import { Scheduler } from './scheduling.js';
-import { compileSelector } from './selector.js';
+import type { PodAddressPair } from './pod-parts.js';
 import type { StageContext } from './stage.js';
+import { compileSelector } from './stage.js';
+
+/** Selects nodes for pods. One instance for each run of controllers. */
+class Scheduler {
+  readonly #nodes: SharedInformer<typeof Node> | undefined;
+  readonly #dialect: Dialect;
+  #turn = 0;
+
+  constructor({ informer, serves, dialect }: StageContext) {
+    this.#nodes = serves(Node) ? informer(Node) : undefined;
+    this.#dialect = dialect;
+  }
+
+  /** `fallbackNode` is used in a cluster without nodes; false: the pod stays unscheduled. */
+  place(pod: StoredPod, fallbackNode: string | false): Placement {
+    const nodes = this.#nodes?.list() ?? [];
+    if (nodes.length === 0) {
+      if (fallbackNode === false) return { message: 'no nodes available to schedule pods' };
+      return { nodeName: fallbackNode, isMissing: this.#nodes !== undefined };
+    }
+    const reasons = new Map<string, number>();
+    const fitting = nodes.filter((node) => {
+      const reason = misfitReason(pod, node, this.#dialect);
+      if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      return reason === undefined;
+    });
+    const node = fitting[this.#turn++ % Math.max(1, fitting.length)];
+    if (node !== undefined) return { nodeName: node.metadata.name };
+    const texts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
+    return { message: `0/${nodes.length} nodes are available: ${texts.join(', ')}.` };
+  }
+
+  /** The node's internal address; a default for unknown nodes. */
+  addressOf(nodeName: string): string {
+    const node = this.#nodes?.get(nodeName);
+    return node?.status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '10.0.0.1';
+  }
+}
 
 /** 10.244.0.0/16 without its first and last address. */
 const ADDRESSES = 2 ** 16 - 2;
@@ -58,7 +97,7 @@ export function schedulerOf(context: StageContext): Scheduler {
 }
 
 /** The pod's existing addresses, or new ones. */
-export function placeOf(pod: StoredPod, context: StageContext): PodAddressesOnNode {
+export function placeOf(pod: StoredPod, context: StageContext): PodAddressPair {
   const { spec, status } = pod;
   const hostIP = status.hostIP ?? schedulerOf(context).addressOf(spec.nodeName ?? '');
   if (status.podIP !== undefined) return { podIP: status.podIP, hostIP };
@@ -70,3 +109,32 @@ export function placeOf(pod: StoredPod, context: StageContext): PodAddressesOnNo
 export const nodesAffectUnscheduledPods = watching(Node, (_node, { informer }) =>
   informer(Pod).index('without node', (pod) => (isBound(pod) ? [] : ['']))(''),
 );
+
+/** `isMissing`: the cluster has no nodes, so the named node must be created. */
+type Placement = { readonly nodeName: string; readonly isMissing?: boolean } | { readonly message: string };
+
+/** Why the pod does not fit on the node, as kube-scheduler says it; undefined if it fits. */
+function misfitReason({ spec }: StoredPod, node: StoredNode, dialect: Dialect): string | undefined {
+  const { name, labels = {} } = node.metadata;
+  const { nodeSelector = {}, affinity, tolerations = [] } = spec;
+  const notReady = dialect.subkey('node', 'not-ready');
+  // The Ready condition decides about readiness, because the not-ready taint may be removed later.
+  const taints: readonly Taint[] = [
+    ...(node.spec.unschedulable === true
+      ? [{ key: dialect.subkey('node', 'unschedulable'), effect: 'NoSchedule' }]
+      : []),
+    ...(isNodeReady(node) ? [] : [{ key: notReady, effect: 'NoSchedule' }]),
+    ...(node.spec.taints ?? []).filter(({ key, effect }) => key !== notReady || effect === 'NoExecute'),
+  ];
+  const taint = taints.find(
+    (each) => each.effect !== 'PreferNoSchedule' && !tolerations.some((toleration) => tolerates(toleration, each)),
+  );
+  if (taint !== undefined) {
+    if (node.spec.unschedulable === true && taint === taints[0]) return 'node(s) were unschedulable';
+    return `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
+  }
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const isSelected = Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
+  if (isSelected && (terms === undefined || terms.some((term) => matchesTerm(term, name, labels)))) return undefined;
+  return "node(s) didn't match Pod's node affinity/selector";
+}

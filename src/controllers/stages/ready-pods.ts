@@ -22,8 +22,7 @@ import {
   placeOf,
   schedulerOf,
 } from './pod-selection.js';
-import { compileSelector } from './selector.js';
-import { type Stage, type StageContext, stage } from './stage.js';
+import { compileSelector, type Stage, type StageContext, stage } from './stage.js';
 
 export interface ReadyPodsOptions extends PodSelection {
   /**

@@ -6,13 +6,15 @@
 
 import type { MergePatchBody } from '../../client/patches.js';
 import type { LabelsOption } from '../../client/selectors.js';
+import { labelSelectorText } from '../../client/selectors.js';
 import type { InputDraftOf, Kind, ObjectOf } from '../../kinds/kind.js';
+import { everything, matchesLabels, parseLabelSelector } from '../../meta/labels.js';
+import { isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import type { Watching } from '../define-controller.js';
+import type { WatchSource } from '../define-controller.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import type { AnyObject } from '../runtime/owners.js';
-import { compileSelector } from './selector.js';
 
 export interface StageRule<AnyKind extends Kind> {
   /** For messages, and for `next` of other stages. */
@@ -43,7 +45,7 @@ export interface StageRule<AnyKind extends Kind> {
   /** The field manager of the writes; that of the controller unless given. */
   readonly fieldManager?: string | undefined;
   /** Other kinds whose changes queue objects of this kind; see {@link watching}. */
-  readonly watches?: readonly Watching[] | undefined;
+  readonly watches?: readonly WatchSource[] | undefined;
   /** True: the stage is left out if the kind is not served. Otherwise that is an error. */
   readonly optional?: boolean | undefined;
 }
@@ -91,7 +93,7 @@ export interface Stage {
   readonly next: string | undefined;
   readonly delete: boolean;
   readonly fieldManager: string | undefined;
-  readonly watches: readonly Watching[];
+  readonly watches: readonly WatchSource[];
   readonly optional: boolean;
   matches(object: AnyObject, context: StageContext): boolean;
   delayOf(object: AnyObject, context: StageContext): number;
@@ -160,4 +162,45 @@ function checkRule(rule: StageRule<Kind>): void {
   if (set === undefined && run === undefined && event === undefined && rule.delete !== true) {
     throw wrong('does nothing: it needs set, run, event or delete');
   }
+}
+
+/** Throws BadRequest for invalid labels. */
+export function compileSelector(selector: StageSelector): (object: AnyObject) => boolean {
+  const { namespace, deleting = false, finalizers, annotations = {}, fields = {}, conditions = {} } = selector;
+  const labels = selector.labels === undefined ? everything : parseLabelSelector(labelSelectorText(selector.labels));
+  const paths = Object.entries(fields).map(([path, value]) => ({ steps: path.split('.'), value }));
+  return (object) => {
+    const { metadata } = object;
+    if (namespace !== undefined && metadata.namespace !== namespace) return false;
+    if (deleting !== 'either' && (metadata.deletionTimestamp !== undefined) !== deleting) return false;
+    if (finalizers !== undefined && !hasFinalizers(metadata.finalizers ?? [], finalizers)) return false;
+    return (
+      matchesLabels(labels, metadata.labels) &&
+      Object.entries(annotations).every(([key, value]) => (own(metadata.annotations ?? {}, key) ?? null) === value) &&
+      paths.every(({ steps, value }) => isSame(valueAt(object, steps), value)) &&
+      Object.entries(conditions).every(([type, status]) => conditionStatus(object, type) === status)
+    );
+  };
+}
+
+function hasFinalizers(present: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.length === 0 ? present.length === 0 : wanted.every((name) => present.includes(name));
+}
+
+function valueAt(object: unknown, steps: readonly string[]): unknown {
+  let value = object;
+  for (const step of steps) value = isRecord(value) ? own(value, step) : undefined;
+  return value;
+}
+
+function isSame(present: unknown, wanted: string | number | boolean | null): boolean {
+  if (wanted === null) return present === undefined || present === null || present === '';
+  return present !== undefined && present !== null && String(present) === String(wanted);
+}
+
+function conditionStatus(object: unknown, type: string): unknown {
+  const conditions = valueAt(object, ['status', 'conditions']);
+  if (!Array.isArray(conditions)) return null;
+  const condition: unknown = conditions.find((each) => isRecord(each) && each['type'] === type);
+  return isRecord(condition) ? condition['status'] : null;
 }

@@ -8,12 +8,12 @@ import { mergeUnsorted } from '../../merge/merge-patch.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { placedKey } from '../define-controller.js';
+import { keyInNamespaceOf } from '../define-controller.js';
+import { withCachedApis } from '../runtime/cached-apis.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { AnyObject } from '../runtime/owners.js';
-import { withCachedApis } from '../runtime/remembering-client.js';
 import type { SharedInformer } from '../runtime/shared-informer.js';
-import type { Again, WorkQueue } from '../runtime/work-queue.js';
+import type { ReconcileResult, WorkQueue } from '../runtime/work-queue.js';
 import { nodeStages } from './node-stages.js';
 import { readyPods } from './ready-pods.js';
 import type { Stage, StageContext } from './stage.js';
@@ -115,7 +115,7 @@ class StageRunner {
       if (!this.#context.serves(kind)) continue;
       this.#context.informer(kind).subscribe((event) => {
         for (const mappedKey of keysOf(event.object, this.#context)) {
-          const key = placedKey(mappedKey, this.#kind, event.object);
+          const key = keyInNamespaceOf(mappedKey, this.#kind, event.object);
           // A related object has changed, so the last stage may run again.
           const lastRun = this.#lastRuns.get(key);
           if (lastRun !== undefined) this.#lastRuns.set(key, { ...lastRun, version: '' });
@@ -125,7 +125,7 @@ class StageRunner {
     }
   }
 
-  async #reconcileObject(key: string): Promise<Again | undefined> {
+  async #reconcileObject(key: string): Promise<ReconcileResult | undefined> {
     const object = this.#objects.at(key) as AnyObject | undefined;
     if (object === undefined) {
       this.#choices.delete(key);

@@ -8,8 +8,8 @@ import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-cla
 import { Quantity } from '../../meta/quantity.js';
 import { deepEqual, own } from '../../util/json.js';
 import type { EventRecorder, EventType } from '../runtime/events.js';
+import type { StoredClaim, StoredVolume } from './matching.js';
 import { annotationOf, capacityOf, isBoundTo, type MatchTerms, sizeOf } from './matching.js';
-import type { StoredClaim, StoredVolume } from './objects.js';
 
 type VolumePhase = StoredVolume['status']['phase'];
 type ClaimPhase = StoredClaim['status']['phase'];
@@ -133,13 +133,13 @@ export class Binding {
   async #bindClaim(claim: StoredClaim, volume: StoredVolume): Promise<StoredClaim> {
     const { bindCompleted, boundByController } = this.#terms.names;
     const isChosen = claim.spec.volumeName !== volume.metadata.name;
-    const marks: Record<string, string> = {};
-    if (isChosen && annotationOf(claim, boundByController) === undefined) marks[boundByController] = 'yes';
-    if (annotationOf(claim, bindCompleted) === undefined) marks[bindCompleted] = 'yes';
-    if (!isChosen && Object.keys(marks).length === 0) return claim;
+    const added: Record<string, string> = {};
+    if (isChosen && annotationOf(claim, boundByController) === undefined) added[boundByController] = 'yes';
+    if (annotationOf(claim, bindCompleted) === undefined) added[bindCompleted] = 'yes';
+    if (!isChosen && Object.keys(added).length === 0) return claim;
     return this.#client.api(PersistentVolumeClaim, claim.metadata.namespace).update({
       ...claim,
-      metadata: withAnnotations(claim.metadata, marks),
+      metadata: withAnnotations(claim.metadata, added),
       spec: { ...claim.spec, volumeName: volume.metadata.name },
     });
   }
@@ -147,8 +147,8 @@ export class Binding {
 
 type Metadata = StoredVolume['metadata'];
 
-export function withAnnotations(metadata: Metadata, marks: Readonly<Record<string, string>>): Metadata {
-  return { ...metadata, annotations: { ...metadata.annotations, ...marks } };
+export function withAnnotations(metadata: Metadata, added: Readonly<Record<string, string>>): Metadata {
+  return { ...metadata, annotations: { ...metadata.annotations, ...added } };
 }
 
 export function withoutAnnotation(metadata: Metadata, name: string): Metadata {

@@ -7,7 +7,7 @@ import { StatusError } from '../../meta/errors.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { controllerReference } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
-import type { StoredPod } from './objects.js';
+import type { StoredPod } from './matching.js';
 import { ephemeralClaimName, ephemeralOwnerProblem, podsByClaim } from './pod-claims.js';
 
 /**

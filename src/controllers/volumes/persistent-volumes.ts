@@ -12,13 +12,20 @@ import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { Binding } from './binding.js';
-import { ClaimReconciler } from './claim-look.js';
-import { annotationOf, claimKeyOf, classOfClaim, classOfVolume, hasClass, type MatchTerms } from './matching.js';
-import { volumeNames } from './names.js';
-import type { StoredClaim } from './objects.js';
+import { ClaimReconciler } from './claim-reconciler.js';
+import type { StoredClaim } from './matching.js';
+import {
+  annotationOf,
+  claimKeyOf,
+  classOfClaim,
+  classOfVolume,
+  hasClass,
+  type MatchTerms,
+  volumeNames,
+} from './matching.js';
 import { claimKeysOf, podsByClaim } from './pod-claims.js';
 import { VolumeIndex } from './volume-index.js';
-import { VolumeReconciler } from './volume-look.js';
+import { VolumeReconciler } from './volume-reconciler.js';
 
 /**
  * Binds PersistentVolumeClaims to PersistentVolumes. It creates no volumes: see `volumeProvisioner()`.

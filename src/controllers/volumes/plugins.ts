@@ -2,9 +2,9 @@
  * The answers of the reference server's built-in volume plugins. There is no storage here, so nothing is created, scrubbed
  * or deleted; but which plugin is responsible, and its error messages, are visible in the API.
  */
+
+import type { StoredClass, StoredVolume, VolumeNames } from './matching.js';
 import { annotationOf } from './matching.js';
-import type { VolumeNames } from './names.js';
-import type { StoredClass, StoredVolume } from './objects.js';
 
 /** The CSI drivers that replaced built-in provisioners, by plugin name without prefix. */
 const CSI_DRIVERS: ReadonlyMap<string, string> = new Map([

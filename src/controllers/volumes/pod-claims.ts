@@ -5,7 +5,7 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import { isControlledBy } from '../runtime/owners.js';
 import type { Lookup } from '../runtime/shared-informer.js';
-import type { StoredClaim, StoredPod } from './objects.js';
+import type { StoredClaim, StoredPod } from './matching.js';
 
 type Volume = NonNullable<StoredPod['spec']['volumes']>[number];
 

@@ -1,15 +1,16 @@
 /**
  * A finalizer that delays the deletion of an object while it is in use.
  */
-import type { ApiObject } from '../../meta/object.js';
+
 import { isSameOrNewerVersion } from '../../client/informer.js';
+import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { ApiObject } from '../../meta/object.js';
 import type { Controller } from '../runtime/controller.js';
-import { volumeNames } from './matching.js';
 import type { StoredClaim, StoredPod } from './matching.js';
+import { volumeNames } from './matching.js';
 import { claimKeysOf, ephemeralClaimName, ephemeralOwnerProblem, isShutDown, podsByClaim } from './pod-claims.js';
-import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 
 export interface Protection {
   readonly finalizer: string;

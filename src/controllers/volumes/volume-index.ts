@@ -3,6 +3,7 @@
  * volumes, by class and capacity.
  */
 import { everything, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
+import type { StoredClaim, StoredVolume } from './matching.js';
 import {
   capacityOf,
   claimKeyOf,
@@ -15,7 +16,6 @@ import {
   sameVolumeMode,
   sizeOf,
 } from './matching.js';
-import type { StoredClaim, StoredVolume } from './objects.js';
 
 type Volumes = Map<string, StoredVolume>;
 

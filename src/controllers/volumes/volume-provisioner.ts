@@ -10,11 +10,10 @@ import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller } from '../runtime/controller.js';
-import { ignoringAbsence } from '../runtime/refusals.js';
+import { ignoreNotFound } from '../runtime/expected-errors.js';
 import { keyOf } from '../runtime/shared-informer.js';
-import { annotationOf, classOfClaim } from './matching.js';
-import { type VolumeNames, volumeNames } from './names.js';
-import type { StoredClaim, StoredClass, StoredVolume } from './objects.js';
+import type { StoredClaim, StoredClass, StoredVolume } from './matching.js';
+import { annotationOf, classOfClaim, type VolumeNames, volumeNames } from './matching.js';
 import { claimKeysOf, podsByClaim } from './pod-claims.js';
 
 export interface VolumeProvisionerOptions {
@@ -80,7 +79,7 @@ export function volumeProvisioner(options: VolumeProvisionerOptions): Controller
           const volume = volumes.at(name);
           if (volume === undefined || !isDeletable(volume, provisioners, names)) return;
           const { uid } = volume.metadata;
-          await ignoringAbsence(context.client.api(PersistentVolume).delete(name, { preconditions: { uid } }));
+          await ignoreNotFound(context.client.api(PersistentVolume).delete(name, { preconditions: { uid } }));
         },
         { name: 'deleting' },
       );

@@ -13,7 +13,7 @@ import type { ObjectOf } from '../../kinds/kind.js';
 import { NAME_ALPHABET } from '../../util/ids.js';
 import { encodeSorted, escapeForPages, isRecord, type MutableRecord, printJson, setOwn } from '../../util/json.js';
 import { compareText } from '../../util/order.js';
-import type { PodTemplateLike } from './new-pod.js';
+import type { PodTemplateLike } from './pod-control.js';
 
 export type StoredRevision = ObjectOf<typeof ControllerRevision>;
 

@@ -10,7 +10,7 @@ import {
 import { CertificateSigningRequest, ClusterRole, ClusterRoleBinding } from 'orchplane/kinds';
 import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { signers } from '../../../src/controllers/certificates/signers.js';
+import { signers } from '../../../src/controllers/certificates/request.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import { type Keys, type RequestParts, requestFor } from './certificate-requests.js';
 

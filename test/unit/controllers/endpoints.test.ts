@@ -7,9 +7,14 @@ import { ConfigMap, Endpoints, Namespace, Pod, Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { truncateSubsets } from '../../../src/controllers/endpoints/endpoints.js';
-import { md5 } from '../../../src/controllers/endpoints/md5.js';
-import { sortSlicePorts, sortSubsetPorts } from '../../../src/controllers/endpoints/port-order.js';
-import { addressesIn, type Subset, subsetsOf } from '../../../src/controllers/endpoints/repack.js';
+import {
+  addressesIn,
+  md5,
+  type Subset,
+  sortSlicePorts,
+  sortSubsetPorts,
+  subsetsOf,
+} from '../../../src/controllers/endpoints/subsets.js';
 import { type PodSetup, type Serving, serving } from './serving.js';
 
 async function found({ cluster }: Serving, name = 'svc') {

@@ -1,6 +1,6 @@
 /** Sets of indexes and waits after failures, apart from any cluster. */
 import { describe, expect, test } from 'vitest';
-import { backoffLeft, continueRun, finishedAt, NO_FAILURES } from '../../../src/controllers/workloads/job/backoff.js';
+import { backoffLeft, continueRun, finishedAt, NO_FAILURES } from '../../../src/controllers/workloads/job/failures.js';
 import { IndexSet } from '../../../src/controllers/workloads/job/index-set.js';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
 import fc from '../../property/seeded.js';

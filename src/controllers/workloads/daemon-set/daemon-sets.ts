@@ -10,20 +10,15 @@ import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
+import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { controllerOf } from '../../runtime/owners.js';
-import { isNamespaceTerminating } from '../../runtime/refusals.js';
 import { keyOf, type Lookup, type SharedInformer } from '../../runtime/shared-informer.js';
-import type { Again, WorkQueue } from '../../runtime/work-queue.js';
-import { claim } from '../claim.js';
-import { queueOwners } from '../follow.js';
-import { createPod, deletePod, podFromTemplate } from '../new-pod.js';
+import type { ReconcileResult, WorkQueue } from '../../runtime/work-queue.js';
+import { claim, type OrphanIndex, orphanIndex, queueOwners } from '../dependents.js';
+import { allOf, createPod, deletePod, podFromTemplate, slowStart } from '../pod-control.js';
 import { isPodAvailable, isPodReady, isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
-import { type OrphanIndex, orphanIndex } from '../selecting.js';
-import { allOf, slowStart } from '../slow-start.js';
 import { type DaemonHistory, History } from './history.js';
-import { managePlan, type Plan, type PlanInput } from './manage.js';
-import { generationLabel, isUpToDate, oldestFirst, podsByNode } from './node-pods.js';
 import {
   affinityTo,
   type Placement,
@@ -32,7 +27,16 @@ import {
   type StoredNode,
   withDaemonTolerations,
 } from './placement.js';
-import { rollingPlan } from './rolling-update.js';
+import {
+  generationLabel,
+  isUpToDate,
+  managePlan,
+  oldestFirst,
+  type Plan,
+  type PlanInput,
+  podsByNode,
+  rollingPlan,
+} from './plan.js';
 
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 15 * 60_000;
@@ -137,7 +141,7 @@ class DaemonSets {
     }
   }
 
-  async #reconcileSet(key: string): Promise<Again | undefined> {
+  async #reconcileSet(key: string): Promise<ReconcileResult | undefined> {
     const set = this.#sets.at(key);
     if (set === undefined) return undefined;
     if (deepEqual(set.spec.selector, {})) {

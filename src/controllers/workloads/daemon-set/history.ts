@@ -9,13 +9,12 @@ import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../../meta/errors.js';
 import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { ControllerContext } from '../../runtime/controller.js';
+import { ignoreNotFound } from '../../runtime/expected-errors.js';
 import { controllerReference } from '../../runtime/owners.js';
-import { ignoringAbsence } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
-import { claim } from '../claim.js';
+import { claim, type OrphanIndex, orphanIndex } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
 import { isSameData, REVISION_LABEL, revisionData, type StoredRevision } from '../revisions.js';
-import { type OrphanIndex, orphanIndex } from '../selecting.js';
 import { nameHash } from '../template-hash.js';
 import type { StoredDaemonSet } from './placement.js';
 
@@ -128,7 +127,7 @@ export class History {
   }
 
   async #delete(revision: StoredRevision): Promise<void> {
-    await ignoringAbsence(this.#api(revision).delete(revision.metadata.name));
+    await ignoreNotFound(this.#api(revision).delete(revision.metadata.name));
   }
 
   #api({ metadata }: StoredRevision) {

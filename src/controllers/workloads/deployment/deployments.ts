@@ -9,13 +9,10 @@ import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
 import { controllerOf, type HasMetadata } from '../../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
-import { claim } from '../claim.js';
-import { queueOwners } from '../follow.js';
+import { claim, orphanIndex, queueOwners } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
-import { orphanIndex } from '../selecting.js';
 import { annotationKeys } from './annotations.js';
-import type { StoredDeployment } from './bounds.js';
-import type { DeploymentEnvironment } from './own-sets.js';
+import type { DeploymentEnvironment, StoredDeployment } from './replica-sets.js';
 import { Rollout } from './rollout.js';
 
 const WORKERS = 5;

@@ -4,9 +4,8 @@
  */
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
 import { type AnnotationKeys, annotationsOf, revisionOf, wholeNumber } from './annotations.js';
-import type { StoredDeployment } from './bounds.js';
-import type { DeploymentEnvironment } from './own-sets.js';
-import { type StoredReplicaSet, sameTemplate, withoutHash } from './replica-set-list.js';
+import type { DeploymentEnvironment, StoredDeployment } from './replica-sets.js';
+import { type StoredReplicaSet, sameTemplate, withoutHash } from './replica-sets.js';
 
 /** The revision to roll back to, 0 for the previous one; undefined: no rollback requested. */
 export function rollbackTarget(deployment: StoredDeployment, { rollbackTo }: AnnotationKeys): number | undefined {

@@ -8,34 +8,29 @@ import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { StatusError } from '../../../meta/errors.js';
 import { deepEqual } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
+import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { controllerReference, isControlledBy } from '../../runtime/owners.js';
-import { isNamespaceTerminating } from '../../runtime/refusals.js';
-import type { Again } from '../../runtime/work-queue.js';
+import type { ReconcileResult } from '../../runtime/work-queue.js';
 import { isTerminating } from '../pod-state.js';
 import { nameHash } from '../template-hash.js';
-import {
-  type AnnotationKeys,
-  annotationsOf,
-  countIn,
-  newSetAnnotations,
-  revisionOf,
-  wholeNumber,
-} from './annotations.js';
-import type { Bounds, StoredDeployment } from './bounds.js';
-import { type Conditions, conditionIn, conditionNow, withCondition } from './conditions.js';
-import { type DeploymentEnvironment, OwnSets } from './own-sets.js';
+import { annotationsOf, countIn, newSetAnnotations, revisionOf, wholeNumber } from './annotations.js';
+import type { StoredDeployment } from './replica-sets.js';
 import {
   activeAmong,
   availableOf,
-  bySizeNewerFirst,
-  bySizeOlderFirst,
+  type DeploymentEnvironment,
   HASH_LABEL,
+  OwnSets,
+  proportions,
   type StoredReplicaSet,
   sameTemplate,
   wantedBy,
-} from './replica-set-list.js';
+} from './replica-sets.js';
 import { rollback, rollbackTarget } from './rollback.js';
 import {
+  type Conditions,
+  conditionIn,
+  conditionNow,
   type DeploymentStatus,
   hasDeadline,
   isComplete,
@@ -43,6 +38,7 @@ import {
   plainStatus,
   type RolloutObservation,
   rolloutStatus,
+  withCondition,
 } from './status.js';
 
 /** How the status is computed; `none`: not at all, because the Deployment was changed. */
@@ -65,7 +61,7 @@ export class Rollout {
     this.#revision = annotationsOf(deployment)[environment.keys.revision];
   }
 
-  async run(): Promise<Again | undefined> {
+  async run(): Promise<ReconcileResult | undefined> {
     let mode: StatusMode;
     try {
       mode = await this.#act();
@@ -102,7 +98,7 @@ export class Rollout {
     return 'rollout';
   }
 
-  async #conclude(mode: StatusMode): Promise<Again | undefined> {
+  async #conclude(mode: StatusMode): Promise<ReconcileResult | undefined> {
     if (mode === 'none') return undefined;
     const observation = this.#observe();
     const status = mode === 'plain' ? plainStatus(observation) : rolloutStatus(observation);
@@ -350,53 +346,4 @@ export class Rollout {
     await this.#sets.scale(await this.#ensureNewest(), this.#deployment.spec.replicas);
     if (isComplete(this.#deployment, this.#deployment.status)) await this.#sets.cleanUp();
   }
-}
-
-interface Share {
-  readonly set: StoredReplicaSet;
-  readonly size: number;
-}
-
-/**
- * Distributes the Deployment's size proportionally, largest ReplicaSet first; it also gets the rounding remainder. Of equal
- * ReplicaSets the newest grows first and the oldest shrinks first.
- *
- * Example: 10 pods with a surge of 3, 8 old and 5 new, resized to 15 with a surge of 4: factor 19/13, so 8 → 12 and 5 → 7.
- */
-function proportions(
-  active: readonly StoredReplicaSet[],
-  input: { readonly deployment: StoredDeployment; readonly bounds: Bounds; readonly keys: AnnotationKeys },
-): Share[] {
-  const { deployment, bounds } = input;
-  const wanted = deployment.spec.replicas;
-  const total = wanted > 0 ? wanted + bounds.maxSurge : 0;
-  const toAdd = total - wantedBy(active);
-  const sets = toAdd === 0 ? [...active] : [...active].sort(toAdd > 0 ? bySizeNewerFirst : bySizeOlderFirst);
-  let added = 0;
-  const shares = sets.map((set) => {
-    const left = toAdd - added;
-    const part = left === 0 ? 0 : partOf(set, input);
-    const change = toAdd > 0 ? Math.min(part, left) : Math.max(part, left);
-    added += change;
-    return { set, size: set.spec.replicas + change };
-  });
-  return shares.map((share, index) =>
-    index === 0 ? { ...share, size: Math.max(0, share.size + toAdd - added) } : share,
-  );
-}
-
-/** The proportional change of a ReplicaSet's size. */
-function partOf(
-  set: StoredReplicaSet,
-  input: { readonly deployment: StoredDeployment; readonly bounds: Bounds; readonly keys: AnnotationKeys },
-): number {
-  const { deployment, bounds, keys } = input;
-  const size = set.spec.replicas;
-  const wanted = deployment.spec.replicas;
-  if (wanted === 0) return -size;
-  const annotated = countIn(annotationsOf(set)[keys.max]);
-  // Without the annotation, the current size is the best estimate.
-  const before = annotated === undefined || annotated === 0 ? (deployment.status.replicas ?? 0) : annotated;
-  if (before === 0) return 0;
-  return Math.round((size * (wanted + bounds.maxSurge)) / before) - size;
 }

@@ -2,17 +2,8 @@
  * Computes the status of a Deployment: the sums over its ReplicaSets, and the conditions about availability and progress.
  */
 import { timeToMs } from '../../../text/time/time.js';
-import type { Bounds, StoredDeployment } from './bounds.js';
-import {
-  type Condition,
-  type Conditions,
-  conditionIn,
-  conditionNow,
-  failureAmong,
-  withCondition,
-  withoutCondition,
-} from './conditions.js';
-import { actualOf, availableOf, readyOf, type StoredReplicaSet, terminatingOf, wantedBy } from './replica-set-list.js';
+import type { Bounds, StoredDeployment } from './replica-sets.js';
+import { actualOf, availableOf, readyOf, type StoredReplicaSet, terminatingOf, wantedBy } from './replica-sets.js';
 
 export type DeploymentStatus = StoredDeployment['status'];
 
@@ -30,14 +21,11 @@ export interface RolloutObservation {
   readonly now: string;
 }
 
-const NO_LIMIT = 2 ** 31 - 1;
+/** The API's value for an unlimited progress deadline (the largest int32). */
+const NO_DEADLINE = 2 ** 31 - 1;
 
 export function hasDeadline({ spec }: StoredDeployment): boolean {
-  return spec.progressDeadlineSeconds !== NO_LIMIT;
-}
-
-export function hasHistoryLimit({ spec }: StoredDeployment): boolean {
-  return spec.revisionHistoryLimit !== NO_LIMIT;
+  return spec.progressDeadlineSeconds !== NO_DEADLINE;
 }
 
 /** Whether all replicas are of the new template and available, and no old one is left. */
@@ -155,4 +143,48 @@ export function msUntilDeadlineCheck(observation: RolloutObservation, status: De
   // second is added.
   const late = Math.min(nowMs - updatedAt(current), 1000);
   return Math.max(0, deadlineOf(deployment, current) + late - nowMs);
+}
+
+export type Conditions = NonNullable<StoredDeployment['status']['conditions']>;
+
+type Condition = Conditions[number];
+
+type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
+
+/** A condition with the current time. */
+export function conditionNow(
+  type: ConditionType,
+  status: Condition['status'],
+  details: { readonly reason: string; readonly message: string; readonly now: string },
+): Condition {
+  const { reason, message, now } = details;
+  return { type, status, lastUpdateTime: now, lastTransitionTime: now, reason, message };
+}
+
+export function conditionIn(conditions: Conditions, wanted: ConditionType): Condition | undefined {
+  return conditions.find(({ type }) => type === wanted);
+}
+
+/** Sets a condition. One with the same status and reason is left unchanged, including its message. */
+export function withCondition(conditions: Conditions, next: Condition): Conditions {
+  const current = conditions.find(({ type }) => type === next.type);
+  if (current === undefined) return [...conditions, next];
+  if (current.status === next.status && current.reason === next.reason) return conditions;
+  const { lastTransitionTime = null } = current.status === next.status ? current : next;
+  return [...conditions.filter(({ type }) => type !== next.type), { ...next, lastTransitionTime }];
+}
+
+function withoutCondition(conditions: Conditions, unwanted: ConditionType): Conditions {
+  return conditions.some(({ type }) => type === unwanted)
+    ? conditions.filter(({ type }) => type !== unwanted)
+    : conditions;
+}
+
+/** The ReplicaFailure condition of the new ReplicaSet, or of any. */
+function failureAmong(sets: readonly StoredReplicaSet[], newSet: StoredReplicaSet | undefined): Condition | undefined {
+  for (const set of newSet === undefined ? sets : [newSet, ...sets]) {
+    const failure = set.status.conditions?.find(({ type }) => type === 'ReplicaFailure');
+    if (failure !== undefined) return { ...failure, lastUpdateTime: failure.lastTransitionTime ?? null };
+  }
+  return undefined;
 }

@@ -11,18 +11,23 @@ import { copyJson } from '../../../util/json.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
 import { controllerOf } from '../../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
-import type { Again, WorkQueue } from '../../runtime/work-queue.js';
-import { claim } from '../claim.js';
-import { onDependents } from '../follow.js';
+import type { ReconcileResult, WorkQueue } from '../../runtime/work-queue.js';
+import {
+  claim,
+  type OrphanIndex,
+  onDependents,
+  orphanIndex,
+  type SelectorIndex,
+  selectorIndex,
+} from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
-import { type OrphanIndex, orphanIndex, type SelectorIndex, selectorIndex } from '../selecting.js';
-import { NO_FAILURES } from './backoff.js';
 import type { JobControl } from './control.js';
-import { endPods, type Managed, managePods } from './manage.js';
-import { isTracked, jobKeys, untrack } from './marks.js';
-import { finishedCondition, isSuspended, type StoredJob, snapshotOf } from './picture.js';
+import { isTracked, jobKeys, untrack } from './control.js';
+import { NO_FAILURES } from './failures.js';
+import { finishedCondition, isSuspended, type StoredJob, snapshotOf } from './job-snapshot.js';
+import { endPods, type Managed, managePods } from './manage-pods.js';
+import { COMPLETIONS_REACHED, deadlineLeft, isComplete, outcomeOf } from './outcome.js';
 import { addCondition, conditionOf, track } from './track.js';
-import { COMPLETIONS_REACHED, deadlineLeft, isComplete, outcomeOf } from './verdict.js';
 
 const WORKERS = 5;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
@@ -87,7 +92,7 @@ class Jobs {
   }
 
   #add(key: string): void {
-    if (this.#queue.isPutOff(key)) this.#queue.addAfter(key, GATHERING_MS);
+    if (this.#queue.hasPendingRetry(key)) this.#queue.addAfter(key, GATHERING_MS);
     else this.#queue.add(key);
   }
 
@@ -126,7 +131,7 @@ class Jobs {
     return this.#hasManagers && spec.managedBy !== undefined && spec.managedBy !== this.#control.keys.manager;
   }
 
-  async #reconcileJob(key: string): Promise<Again | undefined> {
+  async #reconcileJob(key: string): Promise<ReconcileResult | undefined> {
     const job = this.#jobs.at(key);
     if (job === undefined || this.#isManagedElsewhere(job)) return undefined;
     const { clock, now, keys, runs } = this.#control;
@@ -163,7 +168,7 @@ class Jobs {
     if (waitMs !== undefined) this.#queue.addAfter(key, waitMs);
     await track(this.#control, { snapshot, status, outcome, isChanged });
     if (failure !== undefined) {
-      if (this.#isUnchanged(key, job) && this.#queue.seen(key)) this.#queue.addAfter(key, GATHERING_MS);
+      if (this.#isUnchanged(key, job) && this.#queue.dropRepeat(key)) this.#queue.addAfter(key, GATHERING_MS);
       throw failure.error;
     }
     return undefined;

@@ -6,11 +6,11 @@ import { Job } from '../../../kinds/batch/v1/job/job.js';
 import type { JobCondition, JobStatus } from '../../../kinds/batch/v1/job/schema.js';
 import type { StoredPod } from '../pod-state.js';
 import type { JobControl } from './control.js';
+import { indexOf, isTracked, untrack } from './control.js';
+import { evaluateFailure } from './failures.js';
 import { IndexSet } from './index-set.js';
-import { indexOf, isTracked, untrack } from './marks.js';
-import { hasFailed, hasSucceeded, hasValidIndex, type JobSnapshot, type StoredJob } from './picture.js';
-import { evaluateFailure } from './pod-failure-policy.js';
-import { interimCondition, type JobOutcome } from './verdict.js';
+import { hasFailed, hasSucceeded, hasValidIndex, type JobSnapshot, type StoredJob } from './job-snapshot.js';
+import { interimCondition, type JobOutcome } from './outcome.js';
 
 /** The maximum number of pods listed in a status; the next reconcile counts the others. */
 const MAX_UNCOUNTED_PODS = 500;

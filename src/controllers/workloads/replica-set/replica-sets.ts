@@ -4,8 +4,137 @@
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { ReplicationController } from '../../../kinds/core/v1/replication-controller.js';
-import type { Controller } from '../../runtime/controller.js';
-import { type ReplicaKind, reconcileReplicas } from './keeper.js';
+import type { Kind, ObjectOf } from '../../../kinds/kind.js';
+import {
+  type LabelSelectorObject,
+  labelSelectorFrom,
+  labelSelectorFromObject,
+  matchesLabels,
+} from '../../../meta/labels.js';
+import { deepEqual } from '../../../util/json.js';
+import { messageOf } from '../../../util/message-of.js';
+import type { Controller, ControllerContext } from '../../runtime/controller.js';
+import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
+import type { AnyObject } from '../../runtime/owners.js';
+import { controllerOf } from '../../runtime/owners.js';
+import type { SharedInformer } from '../../runtime/shared-informer.js';
+import type { ReconcileResult, WorkQueue } from '../../runtime/work-queue.js';
+import { claim, type OrphanIndex, orphanIndex, queueOwners } from '../dependents.js';
+import { allOf, createPod, deletePod, type PodTemplateLike, podFromTemplate, slowStart } from '../pod-control.js';
+import {
+  isPodActive,
+  isPodFinished,
+  isPodReady,
+  isTerminating,
+  msUntilAvailable,
+  type StoredPod,
+} from '../pod-state.js';
+import { podsToDelete } from './deletion-order.js';
+
+const FAILURE = 'ReplicaFailure';
+
+/** The maximum number of creates or deletes per reconcile; the next reconcile continues. */
+const BURST = 500;
+
+const WORKERS = 5;
+
+class ReplicaReconciler<AnyKind extends Kind> {
+  readonly #context: ControllerContext;
+  readonly #kind: ReplicaKind<AnyKind>;
+  readonly #owners: SharedInformer<AnyKind>;
+  readonly #pods: SharedInformer<typeof Pod>;
+  readonly #orphans: OrphanIndex<StoredPod>;
+  readonly #queue: WorkQueue;
+  readonly #reportsTerminating: boolean;
+
+  constructor(context: ControllerContext, kind: ReplicaKind<AnyKind>) {
+    this.#context = context;
+    this.#kind = kind;
+    this.#owners = context.informer(kind.kind);
+    this.#pods = context.informer(Pod);
+    this.#orphans = orphanIndex(this.#pods);
+    this.#queue = context.queue((key) => this.#reconcileOwner(key), { workers: WORKERS });
+    this.#reportsTerminating =
+      kind.reportsTerminating && context.features?.enabled('DeploymentReplicaSetTerminatingReplicas') === true;
+  }
+
+  start(): void {
+    const selectorOf = (object: ObjectOf<AnyKind>) => this.#kind.read(object).selector;
+    this.#owners.onKey((key) => this.#queue.add(key));
+    queueOwners({ owners: this.#owners, dependents: this.#pods, selectorOf, queue: this.#queue });
+  }
+
+  async #reconcileOwner(key: string): Promise<ReconcileResult | undefined> {
+    const found = this.#owners.at(key);
+    // The delay is computed again below.
+    this.#queue.cancelDelay(key);
+    if (found === undefined) return undefined;
+    const owner = this.#kind.read(found);
+    const { object } = owner;
+    const own = this.#pods.controlledBy(object.metadata.uid);
+    const terminating = this.#reportsTerminating ? countTerminating(own, owner) : undefined;
+    const active = await this.#claim(owner, own);
+
+    let failure: { readonly error: unknown; readonly tooMany: boolean } | undefined;
+    const excess = active.length - owner.replicas;
+    if (excess !== 0 && !isTerminating(object)) {
+      try {
+        if (excess < 0) await this.#create(owner, Math.min(-excess, BURST));
+        else await this.#delete(owner, active, Math.min(excess, BURST));
+      } catch (error) {
+        if (!isNamespaceTerminating(error)) failure = { error, tooMany: excess > 0 };
+      }
+    }
+
+    // The status reflects the pods before these changes, which queue the next reconcile.
+    const { status, nextAvailableMs } = replicaStatus({
+      status: owner.status,
+      generation: object.metadata.generation,
+      templateLabels: owner.template.metadata?.labels ?? {},
+      minReadySeconds: owner.minReadySeconds,
+      active,
+      terminating,
+      failure,
+      nowMs: this.#context.clock.now(),
+      now: this.#context.now(),
+    });
+    if (!deepEqual(status, owner.status)) await this.#kind.writeStatus(this.#context, found, status);
+    if (failure !== undefined) throw failure.error;
+    return { requeueAfterMs: nextAvailableMs };
+  }
+
+  #claim({ object, selector }: ReplicaOwner, own: readonly StoredPod[]): Promise<StoredPod[]> {
+    const orphans = this.#orphans(object.metadata.namespace ?? '', selector);
+    return claim({
+      client: this.#context.client,
+      kind: Pod,
+      owner: object,
+      selector: labelSelectorFromObject(selector),
+      candidates: [...own, ...orphans].filter(isPodActive),
+      ownerNow: () => this.#kind.find(this.#context, object),
+    });
+  }
+
+  #create({ object, template }: ReplicaOwner, count: number): Promise<void> {
+    const pods = Array.from({ length: count }, () => podFromTemplate(template, object));
+    return slowStart(pods, (pod) => createPod(this.#context, pod, object));
+  }
+
+  async #delete({ object }: ReplicaOwner, pods: readonly StoredPod[], count: number): Promise<void> {
+    const { clock, dialect } = this.#context;
+    const related = this.#related(object);
+    const excess = podsToDelete({ pods, count, related, nowMs: clock.now(), dialect });
+    await allOf(excess.map((pod) => deletePod(this.#context, pod, object)));
+  }
+
+  /** The pods of all ReplicaSets with the same controller. */
+  #related(object: AnyObject): readonly StoredPod[] {
+    const controller = controllerOf(object);
+    if (controller === undefined) return [];
+    const siblings = this.#owners.controlledBy(controller.uid);
+    return siblings.flatMap((sibling) => this.#pods.controlledBy((sibling as AnyObject).metadata.uid));
+  }
+}
 
 /**
  * Manages the pods of ReplicaSets.
@@ -64,3 +193,99 @@ const replicationControllerKind: ReplicaKind<typeof ReplicationController> = {
       status,
     }),
 };
+
+/** What the reconciler reads of a ReplicaSet or ReplicationController. */
+interface ReplicaOwner {
+  readonly object: AnyObject;
+  readonly replicas: number;
+  readonly minReadySeconds: number;
+  readonly selector: LabelSelectorObject;
+  readonly template: PodTemplateLike;
+  readonly status: ReplicaStatus;
+}
+
+/** Access to a kind with replicas. */
+interface ReplicaKind<AnyKind extends Kind> {
+  readonly kind: AnyKind;
+  /** Whether its status has `terminatingReplicas`. */
+  readonly reportsTerminating: boolean;
+  read(object: ObjectOf<AnyKind>): ReplicaOwner;
+  /** Reads the object from the server. */
+  find(context: ControllerContext, object: AnyObject): Promise<AnyObject | undefined>;
+  writeStatus(context: ControllerContext, object: ObjectOf<AnyKind>, status: ReplicaStatus): Promise<unknown>;
+}
+
+function reconcileReplicas<AnyKind extends Kind>(context: ControllerContext, kind: ReplicaKind<AnyKind>): void {
+  new ReplicaReconciler(context, kind).start();
+}
+
+function countTerminating(pods: readonly StoredPod[], { selector }: ReplicaOwner): number {
+  const matches = labelSelectorFromObject(selector);
+  return pods.filter((pod) => isTerminating(pod) && !isPodFinished(pod) && matchesLabels(matches, pod.metadata.labels))
+    .length;
+}
+
+type ReplicaStatus = ObjectOf<typeof ReplicaSet>['status'];
+
+interface Observed {
+  readonly status: ReplicaStatus;
+  readonly generation: number | undefined;
+  readonly templateLabels: Readonly<Record<string, string>>;
+  readonly minReadySeconds: number;
+  /** Pods that are neither finished nor terminating. */
+  readonly active: readonly StoredPod[];
+  /** The number of terminating pods; undefined: not reported. */
+  readonly terminating: number | undefined;
+  /** The error of a create or, with `tooMany`, of a delete. */
+  readonly failure?: { readonly error: unknown; readonly tooMany: boolean } | undefined;
+  readonly nowMs: number;
+  readonly now: string;
+}
+
+interface NextStatus {
+  readonly status: ReplicaStatus;
+  /** The time until the next ready pod becomes available. */
+  readonly nextAvailableMs: number | undefined;
+}
+
+/** Computes the status from the pods. Zero counts are omitted, as in storage. */
+function replicaStatus(observed: Observed): NextStatus {
+  const { active, minReadySeconds, nowMs } = observed;
+  const template = labelSelectorFrom(observed.templateLabels);
+  let labeled = 0;
+  let ready = 0;
+  let available = 0;
+  let next = Infinity;
+  for (const pod of active) {
+    if (matchesLabels(template, pod.metadata.labels)) labeled++;
+    if (!isPodReady(pod)) continue;
+    ready++;
+    const wait = msUntilAvailable(pod, minReadySeconds, nowMs);
+    if (wait === 0) available++;
+    else next = Math.min(next, wait);
+  }
+  const conditions = conditionsOf(observed);
+  return {
+    status: {
+      replicas: active.length,
+      ...(labeled > 0 && { fullyLabeledReplicas: labeled }),
+      ...(ready > 0 && { readyReplicas: ready }),
+      ...(available > 0 && { availableReplicas: available }),
+      ...(observed.terminating !== undefined && { terminatingReplicas: observed.terminating }),
+      ...(observed.generation !== undefined && { observedGeneration: observed.generation }),
+      ...(conditions.length > 0 && { conditions }),
+    },
+    nextAvailableMs: next === Infinity ? undefined : next,
+  };
+}
+
+/** Adds the failure condition with the message of the first failure, and removes it after a reconcile without failure. */
+function conditionsOf({ status, failure, now }: Observed): NonNullable<ReplicaStatus['conditions']> {
+  const { conditions = [] } = status;
+  const isPresent = conditions.some(({ type }) => type === FAILURE);
+  if (failure === undefined) return isPresent ? conditions.filter(({ type }) => type !== FAILURE) : conditions;
+  if (isPresent) return conditions;
+  const reason = failure.tooMany ? 'FailedDelete' : 'FailedCreate';
+  const message = `${failure.tooMany ? 'unable to delete pods: ' : ''}${messageOf(failure.error)}`;
+  return [...conditions, { type: FAILURE, status: 'True', lastTransitionTime: now, reason, message }];
+}

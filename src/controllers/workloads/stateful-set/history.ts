@@ -5,10 +5,10 @@ import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.j
 import { StatusError } from '../../../meta/errors.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
 import type { ControllerContext } from '../../runtime/controller.js';
+import { ignoreNotFound } from '../../runtime/expected-errors.js';
 import { controllerReference } from '../../runtime/owners.js';
-import { ignoringAbsence } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
-import { claim } from '../claim.js';
+import { claim, type OrphanIndex, orphanIndex } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
 import {
   inRevisionOrder,
@@ -18,9 +18,8 @@ import {
   revisionName,
   type StoredRevision,
 } from '../revisions.js';
-import { type OrphanIndex, orphanIndex } from '../selecting.js';
 import { revisionOf, type StoredSet } from './pods.js';
-import type { Revisions } from './status.js';
+import type { Revisions } from './update.js';
 
 export class History {
   readonly #context: ControllerContext;
@@ -68,7 +67,7 @@ export class History {
     const limit = set.spec.revisionHistoryLimit ?? 0;
     if (limit < 0) return;
     for (const { metadata } of unused.slice(0, Math.max(0, unused.length - limit))) {
-      await ignoringAbsence(this.#context.client.api(ControllerRevision, metadata.namespace).delete(metadata.name));
+      await ignoreNotFound(this.#context.client.api(ControllerRevision, metadata.namespace).delete(metadata.name));
     }
   }
 

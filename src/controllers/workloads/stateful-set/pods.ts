@@ -5,7 +5,7 @@ import type { StatefulSet } from '../../../kinds/apps/v1/stateful-set/stateful-s
 import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import type { Dialect } from '../../../meta/dialect.js';
-import { type PodTemplateLike, podFromTemplate } from '../new-pod.js';
+import { type PodTemplateLike, podFromTemplate } from '../pod-control.js';
 import { isPodReady, isTerminating, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
 

@@ -8,16 +8,13 @@ import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
-import type { Again } from '../../runtime/work-queue.js';
-import { claim } from '../claim.js';
-import { queueOwners } from '../follow.js';
+import type { ReconcileResult } from '../../runtime/work-queue.js';
+import { claim, type OrphanIndex, orphanIndex, queueOwners, selectorIndex } from '../dependents.js';
 import { isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
-import { type OrphanIndex, orphanIndex, selectorIndex } from '../selecting.js';
 import { Claims } from './claims.js';
 import { History } from './history.js';
 import { ordinalOf, type StoredSet } from './pods.js';
-import { isStatusChanged, type SetStatus, withUpdateCompleted } from './status.js';
-import { updateSet } from './update.js';
+import { isStatusChanged, type SetStatus, updateSet, withUpdateCompleted } from './update.js';
 
 /**
  * Manages the pods and claims of StatefulSets.
@@ -66,7 +63,7 @@ class StatefulSets {
     });
   }
 
-  async #reconcileSet(key: string): Promise<Again | undefined> {
+  async #reconcileSet(key: string): Promise<ReconcileResult | undefined> {
     const set = this.#sets.at(key);
     if (set === undefined) return undefined;
     const ownerNow = () => this.#context.client.api(StatefulSet, set.metadata.namespace).find(set.metadata.name);

@@ -8,11 +8,12 @@ import { StatusError } from '../../../meta/errors.js';
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
 import { messageOf } from '../../../util/message-of.js';
 import type { ControllerContext } from '../../runtime/controller.js';
-import { isNamespaceTerminating } from '../../runtime/refusals.js';
-import type { PodTemplateLike } from '../new-pod.js';
+import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
+import type { PodTemplateLike } from '../pod-control.js';
+import { slowStart } from '../pod-control.js';
 import { isPodAvailable, isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
+import type { StoredRevision } from '../revisions.js';
 import { templateOf } from '../revisions.js';
-import { slowStart } from '../slow-start.js';
 import { type Claims, type Replica, replicaOf } from './claims.js';
 import {
   firstOrdinal,
@@ -27,7 +28,6 @@ import {
   type StoredSet,
   withIdentity,
 } from './pods.js';
-import { countedStatus, type Revisions, type SetStatus } from './status.js';
 
 export interface SetUpdate {
   readonly context: ControllerContext;
@@ -63,7 +63,7 @@ class SetUpdater {
   /** Wanted replicas by ordinal, including missing ones. */
   readonly #replicas: readonly Replica[];
   /** Excess pods, highest ordinal first. */
-  readonly #condemned: readonly Replica[];
+  readonly #excess: readonly Replica[];
   /** Pods deleted in this reconcile for an update: they no longer count for the current revision. */
   #replaced = 0;
 
@@ -83,7 +83,7 @@ class SetUpdater {
       const ordinal = first + index;
       return existing.get(ordinal) ?? { ordinal, name: podName(set, ordinal) };
     });
-    this.#condemned = all
+    this.#excess = all
       .filter(({ ordinal }) => ordinal >= 0 && !isWantedOrdinal(set, ordinal))
       .sort((left, right) => right.ordinal - left.ordinal);
   }
@@ -102,10 +102,10 @@ class SetUpdater {
 
   /** Runs after all wanted pods exist. */
   async #scaleDownAndUpdate(): Promise<void> {
-    if ((await this.#forAll(this.#condemned, (each) => this.#correctClaimOwners(each))) === 'wait') return;
-    const firstUnhealthy = [...this.#replicas, ...this.#condemned.toReversed()].find(({ pod }) => !isHealthy(pod));
+    if ((await this.#forAll(this.#excess, (each) => this.#correctClaimOwners(each))) === 'wait') return;
+    const firstUnhealthy = [...this.#replicas, ...this.#excess.toReversed()].find(({ pod }) => !isHealthy(pod));
     const remove = (each: Replica) => this.#remove(each, each === firstUnhealthy);
-    if ((await this.#forAll(this.#condemned, remove)) === 'wait') return;
+    if ((await this.#forAll(this.#excess, remove)) === 'wait') return;
     if (this.#set.spec.updateStrategy.type === 'OnDelete') return;
     if (this.#context.features?.enabled('MaxUnavailableStatefulSet') === true) await this.#replaceMany();
     else await this.#replaceOne();
@@ -279,4 +279,69 @@ class SetUpdater {
     if (error === undefined) events.record(this.#set, 'Normal', `Successful${reason}`, `${subject} successful`);
     else events.record(this.#set, 'Warning', `Failed${reason}`, `${subject} failed error: ${messageOf(error)}`);
   }
+}
+
+export interface SetStatus {
+  readonly observedGeneration: number;
+  readonly replicas: number;
+  readonly readyReplicas: number;
+  readonly currentReplicas: number;
+  readonly updatedReplicas: number;
+  readonly currentRevision: string;
+  readonly updateRevision: string;
+  readonly collisionCount: number;
+  readonly availableReplicas: number;
+}
+
+/** The two revisions of a set's pods. They are equal unless the set is being updated. */
+export interface Revisions {
+  readonly current: StoredRevision;
+  readonly update: StoredRevision;
+  readonly collisions: number;
+}
+
+function countedStatus(
+  set: StoredSet,
+  pods: readonly StoredPod[],
+  { current, update, collisions, nowMs }: Revisions & { readonly nowMs: number },
+): SetStatus {
+  const ready = pods.filter(isRunningAndReady);
+  const { minReadySeconds = 0 } = set.spec;
+  const revisions = pods.filter((pod) => !isTerminating(pod)).map(revisionOf);
+  return {
+    observedGeneration: set.metadata.generation ?? 0,
+    replicas: pods.length,
+    readyReplicas: ready.length,
+    currentReplicas: revisions.filter((revision) => revision === current.metadata.name).length,
+    updatedReplicas: revisions.filter((revision) => revision === update.metadata.name).length,
+    currentRevision: current.metadata.name,
+    updateRevision: update.metadata.name,
+    collisionCount: collisions,
+    availableReplicas: ready.filter((pod) => isPodAvailable(pod, minReadySeconds, nowMs)).length,
+  };
+}
+
+/** Completes an update: when all pods are updated and ready, the update revision becomes the current one. */
+export function withUpdateCompleted({ spec }: StoredSet, status: SetStatus): SetStatus {
+  const isCompleted =
+    spec.updateStrategy.type === 'RollingUpdate' &&
+    status.updatedReplicas === spec.replicas &&
+    status.readyReplicas === spec.replicas &&
+    status.replicas === spec.replicas;
+  if (!isCompleted) return status;
+  return { ...status, currentReplicas: status.updatedReplicas, currentRevision: status.updateRevision };
+}
+
+/** Whether the status must be written. A changed collision count alone is not written. */
+export function isStatusChanged({ status: written }: StoredSet, status: SetStatus): boolean {
+  return (
+    status.observedGeneration > (written.observedGeneration ?? 0) ||
+    status.replicas !== written.replicas ||
+    status.currentReplicas !== (written.currentReplicas ?? 0) ||
+    status.readyReplicas !== (written.readyReplicas ?? 0) ||
+    status.updatedReplicas !== (written.updatedReplicas ?? 0) ||
+    status.currentRevision !== (written.currentRevision ?? '') ||
+    status.availableReplicas !== written.availableReplicas ||
+    status.updateRevision !== (written.updateRevision ?? '')
+  );
 }

@@ -76,16 +76,16 @@ describe('keys', () => {
     const { queue, rest } = queueOf(async (key) => {
       log.push(key);
       if (log.length > 1) return;
-      expect(queue.seen(key)).toBe(false);
+      expect(queue.dropRepeat(key)).toBe(false);
       queue.add(key);
-      expect(queue.seen(key)).toBe(true);
+      expect(queue.dropRepeat(key)).toBe(true);
       await first.opened;
     });
     queue.open();
     queue.add('a');
     await rest();
-    queue.seen('a');
-    queue.seen('b');
+    queue.dropRepeat('a');
+    queue.dropRepeat('b');
     expect(queue.busyWith()).toEqual(['test is working on a']);
     first.open();
     await rest();
@@ -98,7 +98,7 @@ describe('keys', () => {
       log.push(key);
       if (log.length > 1) return;
       again.queue.add(key);
-      again.queue.seen(key);
+      again.queue.dropRepeat(key);
       await second.opened;
     });
     again.queue.open();
@@ -123,10 +123,14 @@ describe('keys', () => {
     queue.addAfter('later', 500);
     queue.add('a');
     await rest();
-    expect([queue.isPutOff('a'), queue.isPutOff('later'), queue.isPutOff('b')]).toEqual([true, false, false]);
+    expect([queue.hasPendingRetry('a'), queue.hasPendingRetry('later'), queue.hasPendingRetry('b')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
     fails = false;
     await clock.advance(1_000);
-    expect(queue.isPutOff('a')).toBe(false);
+    expect(queue.hasPendingRetry('a')).toBe(false);
   });
 
   test('that change while they are looked at are looked at again, never twice at once', async () => {

@@ -10,7 +10,7 @@ export function isNamespaceTerminating(error: unknown): boolean {
 }
 
 /** Awaits a write and ignores NotFound: the object was deleted meanwhile. */
-export async function ignoringAbsence(write: Promise<unknown>): Promise<void> {
+export async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
   try {
     await write;
   } catch (error) {
@@ -19,7 +19,7 @@ export async function ignoringAbsence(write: Promise<unknown>): Promise<void> {
 }
 
 /** Awaits a create and ignores AlreadyExists: another client created the object first. */
-export async function ignoringPresence(write: Promise<unknown>): Promise<void> {
+export async function ignoreAlreadyExists(write: Promise<unknown>): Promise<void> {
   try {
     await write;
   } catch (error) {

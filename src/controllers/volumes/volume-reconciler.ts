@@ -8,8 +8,8 @@ import type { ApiObject } from '../../meta/object.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Binding } from './binding.js';
+import type { StoredClaim, StoredPod, StoredVolume } from './matching.js';
 import { annotationOf, claimKeyOf, type MatchTerms, sameVolumeMode } from './matching.js';
-import type { StoredClaim, StoredPod, StoredVolume } from './objects.js';
 import { deletionFinalizers, deletionOf, isRecyclable } from './plugins.js';
 import { isShutDown } from './pod-claims.js';
 

@@ -2,8 +2,13 @@
  * The backoff of a Job after failed pods: 10 s, doubled with each further failure, ten minutes at most. It counts from the
  * time of the failure, on the cluster's clock.
  */
+
+import type { PodFailurePolicy, PodFailurePolicyRule } from '../../../kinds/batch/v1/job/schema.js';
+import type { DeepReadonly } from '../../../meta/object.js';
 import { timeToMs } from '../../../text/time/time.js';
 import { podCondition, type StoredPod } from '../pod-state.js';
+
+const NO_RULE: FailureEvaluation = { action: undefined, counts: true };
 
 const FIRST_MS = 10_000;
 const MAX_MS = 600_000;
@@ -36,7 +41,7 @@ export function backoffLeft({ failures, lastMs }: FailureRun, nowMs: number): nu
   return Math.max(0, lastMs + wait - nowMs);
 }
 
-/** The time when a pod finished, as far as its status tells. */
+/** The time when a pod finished, as far as its status shows. */
 export function finishedAt(pod: StoredPod): number {
   const fromContainers = containersFinishedAt(pod);
   if (fromContainers !== undefined) return fromContainers;
@@ -63,4 +68,58 @@ function containersFinishedAt({ spec, status }: StoredPod): number | undefined {
     last = Math.max(last ?? -Infinity, timeToMs(end));
   }
   return last;
+}
+
+interface FailureEvaluation {
+  readonly action: PodFailurePolicyRule['action'] | undefined;
+  /** Whether the failure counts against the Job's limits. */
+  readonly counts: boolean;
+  /** The message if the whole Job fails. */
+  readonly failsJob?: string;
+}
+
+type Policy = DeepReadonly<PodFailurePolicy>;
+
+type Rule = DeepReadonly<PodFailurePolicyRule>;
+
+type ContainerStatus = NonNullable<StoredPod['status']['containerStatuses']>[number];
+
+/** The first matching rule decides. */
+export function evaluateFailure(policy: Policy | undefined, pod: StoredPod): FailureEvaluation {
+  for (const [index, rule] of policy?.rules.entries() ?? []) {
+    const match = describeMatch(rule, pod);
+    if (match === undefined) continue;
+    const { action } = rule;
+    if (action === 'FailJob')
+      return { action, counts: true, failsJob: `${match} matching FailJob rule at index ${index}` };
+    return { action, counts: action !== 'Ignore' };
+  }
+  return NO_RULE;
+}
+
+/** Describes what in the pod's status matches the rule; undefined: nothing does. */
+function describeMatch(rule: Rule, { metadata, status }: StoredPod): string | undefined {
+  const pod = `${metadata.namespace}/${metadata.name}`;
+  if (rule.onExitCodes !== undefined) {
+    const { onExitCodes } = rule;
+    const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+    const container = all.find((candidate) => exitCodeMatches(onExitCodes, candidate));
+    if (container === undefined) return undefined;
+    return `Container ${container.name} for pod ${pod} failed with exit code ${container.state?.terminated?.exitCode}`;
+  }
+  const condition = status.conditions?.find((candidate) =>
+    rule.onPodConditions?.some((pattern) => pattern.type === candidate.type && pattern.status === candidate.status),
+  );
+  return condition === undefined ? undefined : `Pod ${pod} has condition ${condition.type}`;
+}
+
+function exitCodeMatches(
+  { containerName, operator, values }: NonNullable<Rule['onExitCodes']>,
+  { name, state }: ContainerStatus,
+): boolean {
+  const exitCode = state?.terminated?.exitCode;
+  // Exit code 0 is a success and never matches.
+  if (exitCode === undefined || exitCode === 0) return false;
+  if (containerName !== undefined && containerName !== name) return false;
+  return values.includes(exitCode) === (operator === 'In');
 }

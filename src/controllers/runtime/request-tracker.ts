@@ -16,7 +16,7 @@ const MANY_ANSWERS = 100_000;
 /** The upper limit. It is generous because many clusters may share one processor. */
 const LONGEST_SHARED_WAIT_MS = 60_000;
 
-export class Traffic implements Activity {
+export class RequestTracker implements Activity {
   readonly #underWay = new Map<string, number>();
   #answered = 0;
 
@@ -26,7 +26,7 @@ export class Traffic implements Activity {
   }
 
   /** Wraps the transport and counts its requests. */
-  over(transport: Transport): Transport {
+  wrap(transport: Transport): Transport {
     return {
       dialect: transport.dialect,
       clock: transport.clock,
@@ -57,7 +57,7 @@ export class Traffic implements Activity {
    * Called before a test clock advances. Resolves when the activities are idle, or when nothing progresses because the
    * remaining work waits for the clock itself. Rejects with an Error that names the busy activities if work never ends.
    */
-  async untilStill(activities: Activities, clock: Clock): Promise<void> {
+  async untilIdle(activities: Activities, clock: Clock): Promise<void> {
     const beganMs = systemClock.now();
     const answeredBefore = this.#answered;
     let answered = this.#answered;

@@ -4,10 +4,9 @@
 import type { Job } from '../../../kinds/batch/v1/job/job.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import { isPodActive, isPodFinished, isPodReady, isTerminating, type StoredPod } from '../pod-state.js';
-import { continueRun, type FailureRun, finishedAt } from './backoff.js';
+import { failuresBefore, ignoredFailuresBefore, indexOf, isTracked, type JobKeys } from './control.js';
+import { continueRun, evaluateFailure, type FailureRun, finishedAt } from './failures.js';
 import { IndexSet } from './index-set.js';
-import { failuresBefore, ignoredFailuresBefore, indexOf, isTracked, type JobKeys } from './marks.js';
-import { evaluateFailure } from './pod-failure-policy.js';
 
 export type StoredJob = ObjectOf<typeof Job>;
 export type StoredJobSpec = StoredJob['spec'];

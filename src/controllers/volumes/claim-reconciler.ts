@@ -14,8 +14,8 @@ import type { ControllerContext } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import { type Binding, withAnnotations } from './binding.js';
+import type { StoredClaim, StoredClass, StoredPod, StoredVolume } from './matching.js';
 import { annotationOf, classOfClaim, hasClass, isBoundTo, type MatchTerms, mismatch } from './matching.js';
-import type { StoredClaim, StoredClass, StoredPod, StoredVolume } from './objects.js';
 import { provisionerOf } from './plugins.js';
 import { isShutDown } from './pod-claims.js';
 import type { VolumeIndex } from './volume-index.js';
@@ -207,11 +207,11 @@ export class ClaimReconciler {
   async #askProvisioner(claim: StoredClaim, provisioner: string): Promise<StoredClaim> {
     const { storageProvisioner, betaStorageProvisioner } = this.#options.terms.names;
     if (annotationOf(claim, storageProvisioner) === provisioner) return claim;
-    const marks = { [betaStorageProvisioner]: provisioner, [storageProvisioner]: provisioner };
+    const annotations = { [betaStorageProvisioner]: provisioner, [storageProvisioner]: provisioner };
     try {
       return await this.#options.context.client
         .api(PersistentVolumeClaim, claim.metadata.namespace)
-        .update({ ...claim, metadata: withAnnotations(claim.metadata, marks) });
+        .update({ ...claim, metadata: withAnnotations(claim.metadata, annotations) });
     } catch (error) {
       if (StatusError.is(error) && error.reason !== 'Conflict') {
         this.#recordOnce(claim, 'Warning', 'ProvisioningFailed', `Error saving claim: ${error.message}`);

@@ -14,8 +14,8 @@ import {
   type Reached,
   reach,
   tellIdentity,
-} from '../../kinds/apiregistration/reach.js';
-import { APIService } from '../../kinds/apiregistration/v1/api-service.js';
+} from '../kinds/apiregistration/reach.js';
+import { APIService } from '../kinds/apiregistration/v1/api-service.js';
 import {
   type AvailabilityView,
   type AvailableCondition,
@@ -24,16 +24,16 @@ import {
   PASSED,
   whyUnreachable,
   withAvailable,
-} from '../../kinds/apiregistration/v1/availability.js';
-import { Endpoints } from '../../kinds/core/v1/endpoints.js';
-import { Service } from '../../kinds/core/v1/service/service.js';
-import { SERVER_MANAGER } from '../../meta/dialect.js';
-import { quote } from '../../text/go/go-text.js';
-import type { Clock } from '../../util/clock.js';
-import { deepEqual } from '../../util/json.js';
-import { refuseUnknownOptions } from '../../util/options.js';
-import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { keyOf } from '../runtime/shared-informer.js';
+} from '../kinds/apiregistration/v1/availability.js';
+import { Endpoints } from '../kinds/core/v1/endpoints.js';
+import { Service } from '../kinds/core/v1/service/service.js';
+import { SERVER_MANAGER } from '../meta/dialect.js';
+import { quote } from '../text/go/go-text.js';
+import type { Clock } from '../util/clock.js';
+import { deepEqual } from '../util/json.js';
+import { refuseUnknownOptions } from '../util/options.js';
+import type { Controller, ControllerContext } from './runtime/controller.js';
+import { keyOf } from './runtime/shared-informer.js';
 
 export interface ApiServicesOptions {
   /**

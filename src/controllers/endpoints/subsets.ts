@@ -1,0 +1,187 @@
+/**
+ * The order of ports in Endpoints and EndpointSlices: sorted by the MD5 of their Go representation, which differs between the
+ * two. Clients see the order, so it equals the reference server's.
+ */
+
+import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../kinds/core/v1/endpoints.js';
+import type { DeepReadonly } from '../../meta/object.js';
+import { encodeSorted } from '../../util/json.js';
+import { compareText } from '../../util/order.js';
+
+/**
+ * MD5 of a text. Not used for security: ports of endpoints are sorted by these hashes, and clients see that order.
+ */
+
+const SHIFTS = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21];
+
+const SINES = Array.from({ length: 64 }, (_, index) => Math.floor(Math.abs(Math.sin(index + 1)) * 2 ** 32) >>> 0);
+
+const BLOCK = 64;
+
+/** The common fields of a port in both kinds. */
+export type AnyPort = DeepReadonly<{
+  name?: string | undefined;
+  port?: number | undefined;
+  protocol?: string | undefined;
+  appProtocol?: string | undefined;
+}>;
+
+const NIL = '<nil>';
+
+/** Sorts ports of Endpoints. */
+export function sortSubsetPorts<Port extends AnyPort>(ports: readonly Port[]): Port[] {
+  return sorted(ports, subsetForm);
+}
+
+/** Sorts ports of EndpointSlices. */
+export function sortSlicePorts<Port extends AnyPort>(ports: readonly Port[]): Port[] {
+  return sorted(ports, sliceForm);
+}
+
+/** A key for a list of ports, independent of their order. */
+export function portsKey(ports: readonly AnyPort[]): string {
+  return ports.map(sliceForm).sort().join('\n');
+}
+
+function sorted<Port extends AnyPort>(ports: readonly Port[], form: (port: AnyPort) => string): Port[] {
+  if (ports.length < 2) return [...ports];
+  const hashed = ports.map((port) => ({ port, hash: md5(form(port)) }));
+  return hashed.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0)).map(({ port }) => port);
+}
+
+function subsetForm({ name = '', port = 0, protocol = '', appProtocol = NIL }: AnyPort): string {
+  return (
+    `(v1.EndpointPort){Name:(string)${name} Port:(int32)${port} ` +
+    `Protocol:(v1.Protocol)${protocol} AppProtocol:(*string)${appProtocol}}`
+  );
+}
+
+function sliceForm({ name, port, protocol, appProtocol }: AnyPort): string {
+  return (
+    `(v1.EndpointPort){Name:(*string)${name ?? NIL} Protocol:(*v1.Protocol)${protocol ?? NIL} ` +
+    `Port:(*int32)${port ?? NIL} AppProtocol:(*string)${appProtocol ?? NIL}}`
+  );
+}
+
+/** Returns 32 lower-case hexadecimal digits. */
+export function md5(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const padded = new Uint8Array(Math.ceil((bytes.length + 9) / BLOCK) * BLOCK);
+  padded.set(bytes);
+  padded[bytes.length] = 0x80;
+  const view = new DataView(padded.buffer);
+  view.setBigUint64(padded.length - 8, BigInt(bytes.length) * 8n, true);
+  let state: State = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
+  for (let at = 0; at < padded.length; at += BLOCK) state = withBlock(state, view, at);
+  const digest = new DataView(new ArrayBuffer(16));
+  for (const [index, word] of state.entries()) digest.setUint32(index * 4, word, true);
+  return state
+    .map((_, index) =>
+      digest
+        .getUint32(index * 4)
+        .toString(16)
+        .padStart(8, '0'),
+    )
+    .join('');
+}
+
+type State = [number, number, number, number];
+
+function withBlock(state: State, view: DataView, start: number): State {
+  let [a, b, c, d] = state;
+  for (let step = 0; step < 64; step++) {
+    const [mixed, word] = mix(step, b, c, d);
+    const sum = (a + mixed + (SINES[step] ?? 0) + view.getUint32(start + word * 4, true)) >>> 0;
+    const shift = SHIFTS[(step >> 4) * 4 + (step & 3)] ?? 0;
+    [a, d, c] = [d, c, b];
+    b = (b + ((sum << shift) | (sum >>> (32 - shift)))) >>> 0;
+  }
+  return [(state[0] + a) >>> 0, (state[1] + b) >>> 0, (state[2] + c) >>> 0, (state[3] + d) >>> 0];
+}
+
+/** The mixing function of a step, and the index of the word of the block it uses. */
+function mix(step: number, b: number, c: number, d: number): readonly [mixed: number, word: number] {
+  if (step < 16) return [(b & c) | (~b & d), step];
+  if (step < 32) return [(d & b) | (~d & c), (5 * step + 1) % 16];
+  if (step < 48) return [b ^ c ^ d, (3 * step + 5) % 16];
+  return [c ^ (b | ~d), (7 * step) % 16];
+}
+
+export type Address = DeepReadonly<EndpointAddress>;
+
+type Port = DeepReadonly<EndpointPort>;
+
+export type Subset = DeepReadonly<EndpointSubset>;
+
+/** An address with one port; without ports the address alone. */
+export interface AddressWithPort {
+  readonly address: Address;
+  readonly port: Port | undefined;
+  readonly isReady: boolean;
+}
+
+/**
+ * Builds subsets. An address that is both ready and not ready at the same port counts as not ready.
+ *
+ * a:80, b:80 and a:81 become two subsets, { a b, port 80 } and { a, port 81 }; with b:81 as well they are one,
+ * { a b, ports 80 81 }.
+ */
+export function subsetsOf(addresses: Iterable<AddressWithPort>): Subset[] {
+  const byPort = new Map<string, { readonly port: Port | undefined; readonly at: Map<string, Readiness> }>();
+  for (const { address, port, isReady } of addresses) {
+    const portKey = port === undefined ? '' : `${port.name}\n${port.port}\n${port.protocol}\n${port.appProtocol}`;
+    const group = byPort.get(portKey) ?? { port, at: new Map<string, Readiness>() };
+    byPort.set(portKey, group);
+    const key = addressKey(address);
+    const known = group.at.get(key);
+    if (known === undefined) group.at.set(key, { address, isReady });
+    else if (known.isReady) known.isReady = isReady;
+  }
+  const byAddresses = new Map<string, { readonly ports: Port[]; readonly entries: readonly Readiness[] }>();
+  for (const { port, at } of byPort.values()) {
+    const entries = [...at.values()].sort((a, b) => compareAddresses(a.address, b.address));
+    const key = entries.map(({ address, isReady }) => `${addressKey(address)}\n${isReady}`).join('\n\n');
+    const known = byAddresses.get(key);
+    if (known === undefined) byAddresses.set(key, { ports: port === undefined ? [] : [port], entries });
+    else if (port !== undefined) known.ports.push(port);
+  }
+  return [...byAddresses.values()].map(toSubset).sort(compareSubsets);
+}
+
+/** The addresses of subsets, each combined with each port. */
+export function* addressesIn(subsets: readonly Subset[]): Iterable<AddressWithPort> {
+  for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
+    for (const port of ports.length === 0 ? [undefined] : ports) {
+      for (const address of addresses) yield { address, port, isReady: true };
+      for (const address of notReadyAddresses) yield { address, port, isReady: false };
+    }
+  }
+}
+
+interface Readiness {
+  readonly address: Address;
+  isReady: boolean;
+}
+
+function toSubset({ ports, entries }: { ports: readonly Port[]; entries: readonly Readiness[] }): Subset {
+  const addresses = entries.filter(({ isReady }) => isReady).map(({ address }) => address);
+  const notReadyAddresses = entries.filter(({ isReady }) => !isReady).map(({ address }) => address);
+  return {
+    ...(addresses.length === 0 ? {} : { addresses }),
+    ...(notReadyAddresses.length === 0 ? {} : { notReadyAddresses }),
+    ...(ports.length === 0 ? {} : { ports: sortSubsetPorts(ports) }),
+  };
+}
+
+function addressKey({ ip, targetRef }: Address): string {
+  return `${ip}\n${targetRef?.uid ?? ''}`;
+}
+
+function compareAddresses(a: Address, b: Address): number {
+  return compareText(a.ip, b.ip) || compareText(a.targetRef?.uid ?? '', b.targetRef?.uid ?? '');
+}
+
+/** The reference server sorts subsets by hashes that depend on uids; any stable order will do. */
+function compareSubsets(a: Subset, b: Subset): number {
+  return compareText(encodeSorted(a), encodeSorted(b));
+}

@@ -1,0 +1,194 @@
+/**
+ * Maps changes of dependents to owners: the controller, the previous controller, and those that could adopt an orphan.
+ */
+import type { Stored } from '../../client/api.js';
+import type { Client } from '../../client/client.js';
+import { strategicPatch } from '../../client/patches.js';
+import type { Kind, ObjectOf } from '../../kinds/kind.js';
+import { StatusError } from '../../meta/errors.js';
+import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
+import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
+import type { ApiObject, OwnerReference } from '../../meta/object.js';
+import { deepEqual } from '../../util/json.js';
+import { type AnyObject, controllerOf, controllerReference } from '../runtime/owners.js';
+import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
+import type { WorkQueue } from '../runtime/work-queue.js';
+import { isTerminating } from './pod-state.js';
+
+export interface DependentWatch<Owner extends Kind, Dependent extends Kind> {
+  readonly owners: SharedInformer<Owner>;
+  readonly dependents: SharedInformer<Dependent>;
+  readonly selectorOf: (owner: Stored<Owner>) => LabelSelectorObject | undefined;
+  readonly queue: WorkQueue;
+}
+
+/** Queues owners when their dependents change. */
+export function queueOwners<Owner extends Kind, Dependent extends Kind>(watch: DependentWatch<Owner, Dependent>): void {
+  const { owners, dependents, selectorOf, queue } = watch;
+  const selectors = selectorIndex(owners, selectorOf);
+
+  const queueController = (dependent: Stored<Dependent>, controller: OwnerReference | undefined): void => {
+    if (controller?.kind !== owners.kind.kind) return;
+    const { namespace } = (dependent as AnyObject).metadata;
+    const owner = owners.get(controller.name, namespace) as AnyObject | undefined;
+    if (owner?.metadata.uid === controller.uid) queue.add(keyOf(owner));
+  };
+  const queueAdopters = (orphan: Stored<Dependent>): void => {
+    const { namespace = '', labels } = (orphan as AnyObject).metadata;
+    for (const owner of selectors(namespace, labels)) queue.add(keyOf(owner as AnyObject));
+  };
+
+  onDependents(dependents, queueController, queueAdopters);
+}
+
+/**
+ * Calls `changed` for every change of a dependent with its controller, or undefined, and with the previous controller if that
+ * differs. Calls `adoptable` for orphans that are new, released or relabelled.
+ */
+export function onDependents<Dependent extends Kind>(
+  dependents: SharedInformer<Dependent>,
+  changed: (dependent: Stored<Dependent>, controller: OwnerReference | undefined) => void,
+  adoptable: (orphan: Stored<Dependent>) => void,
+): void {
+  dependents.subscribe((event) => {
+    const object = event.object as AnyObject;
+    const controller = controllerOf(object);
+    changed(event.object, controller);
+    let mayBeAdopted = event.type === 'ADDED';
+    if (event.type === 'MODIFIED') {
+      const previous = event.previous as AnyObject;
+      const before = controllerOf(previous);
+      const isReleased = before?.uid !== controller?.uid;
+      if (isReleased) changed(event.previous, before);
+      mayBeAdopted = isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels);
+    }
+    if (mayBeAdopted && controller === undefined && !isTerminating(object)) adoptable(event.object);
+  });
+}
+
+/** Returns the objects in a namespace whose selector matches the labels. An empty selector matches nothing. */
+export type SelectorIndex<Object> = (namespace: string, labels: Labels | undefined) => readonly Object[];
+
+export function selectorIndex<AnyKind extends Kind>(
+  informer: SharedInformer<AnyKind>,
+  selectorOf: (object: Stored<AnyKind>) => LabelSelectorObject | undefined,
+): SelectorIndex<Stored<AnyKind>> {
+  const byLabel = informer.index('a label that its selector asks for', (object) => [
+    firstIndexKey(namespaceOf(object), selectorOf(object)?.matchLabels ?? {}),
+  ]);
+  return (namespace, labels = {}) => {
+    const candidates = [firstIndexKey(namespace, {}), ...indexKeys(namespace, labels)].flatMap(byLabel);
+    return candidates.filter((candidate) => {
+      const selector = labelSelectorFromObject(selectorOf(candidate));
+      return selector.requirements.length > 0 && matchesLabels(selector, labels);
+    });
+  };
+}
+
+/** Returns objects without controller that may match a selector. */
+export type OrphanIndex<Object> = (namespace: string, selector: LabelSelectorObject) => readonly Object[];
+
+export function orphanIndex<AnyKind extends Kind>(informer: SharedInformer<AnyKind>): OrphanIndex<Stored<AnyKind>> {
+  const byLabel = informer.index('a label of an orphan', (object) => {
+    if (controllerOf(object as ApiObject) !== undefined) return [];
+    const namespace = namespaceOf(object);
+    return [firstIndexKey(namespace, {}), ...indexKeys(namespace, (object as ApiObject).metadata.labels ?? {})];
+  });
+  return (namespace, { matchLabels = {} }) => byLabel(firstIndexKey(namespace, matchLabels));
+}
+
+/** The index key of the first label; without labels the key of the namespace. */
+function firstIndexKey(namespace: string, labels: Labels): string {
+  return indexKeys(namespace, labels)[0] ?? `${namespace}/`;
+}
+
+function indexKeys(namespace: string, labels: Labels): string[] {
+  return Object.entries(labels).map(([key, value]) => `${namespace}/${key}=${value}`);
+}
+
+function namespaceOf(object: unknown): string {
+  return (object as ApiObject).metadata.namespace ?? '';
+}
+
+interface ClaimRequest<AnyKind extends Kind> {
+  readonly client: Client;
+  readonly kind: AnyKind;
+  readonly owner: AnyObject;
+  readonly selector: LabelSelector;
+  /** Objects in the owner's namespace that might belong to it. */
+  readonly candidates: readonly ObjectOf<AnyKind>[];
+  /** An additional condition besides the selector. */
+  readonly fits?: (candidate: ObjectOf<AnyKind>) => boolean;
+  /** Whether an orphan may be adopted; absent: every matching one. */
+  readonly adoptable?: (candidate: ObjectOf<AnyKind>) => boolean;
+  /** Reads the owner from the server before the first adoption: it may have been deleted or replaced. */
+  readonly ownerNow: () => Promise<AnyObject | undefined>;
+  /** Added to the patch of an adoption. */
+  readonly finalizers?: readonly string[];
+}
+
+/** Returns the owner's dependents after adoptions and releases. Rejects if one of those failed. */
+export async function claim<AnyKind extends Kind>(request: ClaimRequest<AnyKind>): Promise<ObjectOf<AnyKind>[]> {
+  const { owner, selector, candidates, fits = () => true, adoptable = () => true } = request;
+  const claimed: ObjectOf<AnyKind>[] = [];
+  let mayAdopt: boolean | undefined;
+  for (const candidate of candidates) {
+    const { metadata } = candidate as ApiObject;
+    const controller = controllerOf(candidate as ApiObject);
+    const matches = matchesLabels(selector, metadata.labels) && fits(candidate);
+    if (controller !== undefined) {
+      if (controller.uid !== owner.metadata.uid) continue;
+      if (matches) claimed.push(candidate);
+      else if (owner.metadata.deletionTimestamp === undefined) await release(request, candidate);
+      continue;
+    }
+    if (!matches || owner.metadata.deletionTimestamp !== undefined) continue;
+    if (metadata.deletionTimestamp !== undefined || !adoptable(candidate)) continue;
+    mayAdopt ??= await canAdopt(request);
+    if (!mayAdopt) continue;
+    const adopted = await adopt(request, candidate);
+    if (adopted !== undefined) claimed.push(adopted);
+  }
+  return claimed;
+}
+
+async function canAdopt({ owner, ownerNow }: ClaimRequest<Kind>): Promise<boolean> {
+  const now = await ownerNow();
+  return now?.metadata.uid === owner.metadata.uid && now.metadata.deletionTimestamp === undefined;
+}
+
+async function adopt<AnyKind extends Kind>(
+  { client, kind, owner, finalizers }: ClaimRequest<AnyKind>,
+  candidate: ObjectOf<AnyKind>,
+): Promise<ObjectOf<AnyKind> | undefined> {
+  const { name, namespace, uid } = (candidate as ApiObject).metadata;
+  const metadata = { ownerReferences: [{ ...controllerReference(owner) }], uid, ...(finalizers && { finalizers }) };
+  try {
+    return (await anyApi(client, kind, namespace).patch(name, strategicPatch({ metadata }))) as ObjectOf<AnyKind>;
+  } catch (error) {
+    // The object is gone, or another object has its name.
+    if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Invalid')) return undefined;
+    throw error;
+  }
+}
+
+async function release<AnyKind extends Kind>(
+  { client, kind, owner }: ClaimRequest<AnyKind>,
+  candidate: ObjectOf<AnyKind>,
+): Promise<void> {
+  const { name, namespace, uid } = (candidate as ApiObject).metadata;
+  const reference = { $patch: 'delete', uid: owner.metadata.uid } as const;
+  try {
+    await anyApi(client, kind, namespace).patch(
+      name,
+      strategicPatch({ metadata: { uid, ownerReferences: [reference] } }),
+    );
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Invalid')) throw error;
+  }
+}
+
+/** The API of a generic kind, whose type says nothing about patches. */
+function anyApi(client: Client, kind: Kind, namespace: string | undefined) {
+  return client.api(kind as Kind<ApiObject, ApiObject, 'Namespaced'>, namespace);
+}
