@@ -78,25 +78,27 @@ function functionConverter(convert: ConvertObject): Converter {
     };
     try {
       const version = parseApiVersion(apiVersion)?.version ?? '';
-      const made = convert(copyJson(object) as DraftObject, version);
+      const converted = convert(copyJson(object) as DraftObject, version);
       // A promise of another realm is not an instance of this realm's Promise.
-      return isThenable(made) ? Promise.resolve(made).then(finish).catch(conversionFailure(object)) : finish(made);
+      return isThenable(converted)
+        ? Promise.resolve(converted).then(finish).catch(conversionFailure(object))
+        : finish(converted);
     } catch (error) {
       return conversionFailure(object)(error);
     }
   };
   return {
     convert(objects, apiVersion) {
-      const made: MaybePromise<ApiObject>[] = [];
+      const converted: MaybePromise<ApiObject>[] = [];
       try {
-        for (const object of objects) made.push(convertOne(object, apiVersion));
+        for (const object of objects) converted.push(convertOne(object, apiVersion));
       } catch (error) {
         // The first error fails the conversion. Later rejections are handled here so that they are not reported as
         // unhandled.
-        for (const other of made) if (isPromise(other)) other.catch(() => undefined);
+        for (const other of converted) if (isPromise(other)) other.catch(() => undefined);
         throw error;
       }
-      return made.some(isPromise) ? Promise.all(made) : (made as ApiObject[]);
+      return converted.some(isPromise) ? Promise.all(converted) : (converted as ApiObject[]);
     },
     mayWait: true,
   };

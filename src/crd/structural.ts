@@ -24,16 +24,16 @@ import { hasDefault } from './value/defaults.js';
 
 /** The schema of a whole object without `kind`, `apiVersion` and `metadata`, which every object has. */
 export function structuralSchemaOf(root: SchemaView): ObjectNode {
-  const keeps = root.preserveUnknownFields === true;
-  const fields = new Map([...fieldsOf(root, keeps)].filter(([name]) => !OBJECT_FIELDS.has(name)));
-  return uniform({ ...objectNode(root, fields), preserveUnknown: keeps });
+  const preservesUnknown = root.preserveUnknownFields === true;
+  const fields = new Map([...fieldsOf(root, preservesUnknown)].filter(([name]) => !OBJECT_FIELDS.has(name)));
+  return uniform({ ...objectNode(root, fields), preserveUnknown: preservesUnknown });
 }
 
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** `above` is true if an enclosing node preserves unknown fields. */
-function nodeOf(schema: SchemaView, above: boolean): Structural {
-  const node = bareNode(schema, above || schema.preserveUnknownFields === true);
+function nodeOf(schema: SchemaView, preservesAbove: boolean): Structural {
+  const node = bareNode(schema, preservesAbove || schema.preserveUnknownFields === true);
   const { raw } = schema;
   if (!hasDefault(schema) && raw.nullable !== true) return node;
   return uniform({
@@ -46,14 +46,14 @@ function nodeOf(schema: SchemaView, above: boolean): Structural {
 const BASE = { goType: '', checked: false } as const;
 const ANYTHING = uniform<AnyNode>({ type: 'any', atomic: false, ...BASE });
 
-function bareNode(schema: SchemaView, keeps: boolean): Structural {
+function bareNode(schema: SchemaView, preservesUnknown: boolean): Structural {
   switch (schema.type) {
     case 'object':
-      return membersNode(schema, keeps);
+      return membersNode(schema, preservesUnknown);
     case 'array':
       return uniform({
         type: 'list',
-        items: schema.items === undefined ? ANYTHING : nodeOf(schema.items, keeps),
+        items: schema.items === undefined ? ANYTHING : nodeOf(schema.items, preservesUnknown),
         listType: schema.listType === 'set' || schema.listType === 'map' ? schema.listType : 'atomic',
         mapKeys: schema.listMapKeys,
         ...BASE,
@@ -70,7 +70,7 @@ function bareNode(schema: SchemaView, keeps: boolean): Structural {
       // Without a type, maps are merged, and lists and scalars are atomic. A node with properties is treated as an
       // object.
       return schema.properties.size > 0
-        ? membersNode(schema, keeps)
+        ? membersNode(schema, preservesUnknown)
         : uniform({ ...ANYTHING, atomic: isAtomic(schema) });
   }
 }
@@ -90,14 +90,15 @@ function isAtomic({ mapType }: SchemaView): boolean {
   return mapType === 'atomic';
 }
 
-function membersNode(schema: SchemaView, keeps: boolean): ObjectNode | MapNode {
+function membersNode(schema: SchemaView, preservesUnknown: boolean): ObjectNode | MapNode {
   const values = additionalSchema(schema);
   if (values !== undefined && schema.properties.size === 0) {
-    return uniform({ type: 'map', values: nodeOf(values, keeps), atomic: isAtomic(schema), ...BASE });
+    return uniform({ type: 'map', values: nodeOf(values, preservesUnknown), atomic: isAtomic(schema), ...BASE });
   }
-  const fields = fieldsOf(schema, keeps);
+  const fields = fieldsOf(schema, preservesUnknown);
   const { additionalProperties } = schema;
-  const isOpen = additionalProperties === undefined ? keeps || fields.size === 0 : additionalProperties !== false;
+  const isOpen =
+    additionalProperties === undefined ? preservesUnknown || fields.size === 0 : additionalProperties !== false;
   return uniform({ ...objectNode(schema, fields), preserveUnknown: isOpen });
 }
 
@@ -109,16 +110,18 @@ function objectNode(schema: SchemaView, fields: ReadonlyMap<string, Field>): Omi
  * The fields in wire order. An embedded resource has `apiVersion`, `kind` and `metadata` with their usual types,
  * whatever its schema says.
  */
-function fieldsOf(schema: SchemaView, keeps: boolean): ReadonlyMap<string, Field> {
+function fieldsOf(schema: SchemaView, preservesUnknown: boolean): ReadonlyMap<string, Field> {
   const required = new Set(schema.raw.required);
-  const fields = [...schema.properties].map(([name, property]) => field(name, nodeOf(property, keeps), required));
-  const known = schema.embeddedResource ? fields.filter(({ name }) => !OBJECT_FIELDS.has(name)) : fields;
+  const fields = [...schema.properties].map(([name, property]) =>
+    field(name, nodeOf(property, preservesUnknown), required),
+  );
+  const allFields = schema.embeddedResource ? fields.filter(({ name }) => !OBJECT_FIELDS.has(name)) : fields;
   if (schema.embeddedResource) {
-    known.push(field('apiVersion', scalar('string'), required), field('kind', scalar('string'), required));
-    known.push(field('metadata', objectMetaNode(), required));
+    allFields.push(field('apiVersion', scalar('string'), required), field('kind', scalar('string'), required));
+    allFields.push(field('metadata', objectMetaNode(), required));
   }
-  known.sort((left, right) => compareUtf8(left.name, right.name));
-  return new Map(known.map((one) => [one.name, one]));
+  allFields.sort((left, right) => compareUtf8(left.name, right.name));
+  return new Map(allFields.map((one) => [one.name, one]));
 }
 
 function field(name: string, node: Structural, required: ReadonlySet<string>): Field {

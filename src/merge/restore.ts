@@ -83,11 +83,11 @@ function restoreStruct(node: ObjectNode, value: unknown, position: Place): unkno
   const live = isRecord(position.live) ? position.live : NOTHING;
   const fields = fieldsOf(node);
   let restored = value;
-  let known = 0;
+  let fieldCount = 0;
   for (let index = 0; index < fields.length; index++) {
     const { name, node: child } = fields[index] as Field;
     if (!Object.hasOwn(value, name)) continue;
-    known++;
+    fieldCount++;
     const given = value[name];
     // Most of a patched object is unchanged. Inherited properties never equal a JSON value.
     if (given === live[name]) continue;
@@ -96,7 +96,7 @@ function restoreStruct(node: ObjectNode, value: unknown, position: Place): unkno
     if (restored === value) restored = { ...value };
     setOwn(restored, name, item);
   }
-  if (!node.preserveUnknown && known !== Object.keys(value).length) walk.sawUnknown = true;
+  if (!node.preserveUnknown && fieldCount !== Object.keys(value).length) walk.sawUnknown = true;
   return restored;
 }
 

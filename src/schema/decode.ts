@@ -153,13 +153,13 @@ function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, position: FieldP
   const isOnce = walk.duplicates === undefined;
   const holding: FieldHolder = { walk, holder: raw, above: position };
   const { depth } = walk;
-  let known = 0;
+  let fieldCount = 0;
   let index = 0;
   try {
     for (const field of decoding.listing.all) {
       index = field.index;
       if (isEnumerable.call(raw, field.name)) {
-        known++;
+        fieldCount++;
         const given = raw[field.name];
         const plain = isOnce && field.scalar !== undefined ? plainScalar(field.scalar, given) : undefined;
         const value = plain ?? decodeField(node, field, given, holding);
@@ -175,7 +175,7 @@ function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, position: FieldP
       return false;
     });
   }
-  if (known !== keys.length) keepOrDropUnknown(node, raw, out, walk);
+  if (fieldCount !== keys.length) keepOrDropUnknown(node, raw, out, walk);
 }
 
 function fillIn(node: ObjectNode, field: ListedField, out: MutableRecord): void {

@@ -243,7 +243,7 @@ function objectNode(
   // The reference server writes a document as a sorted map, and a struct in declaration order.
   if (representation === 'document') names = names.sort();
   const fields = new Map<string, Field>();
-  const made: Mutable<ObjectNode> = uniform({
+  const result: Mutable<ObjectNode> = uniform({
     type: 'object',
     representation,
     goName: from.hint.goName ?? '',
@@ -256,7 +256,7 @@ function objectNode(
     ...(from.hint.reusable === undefined ? {} : { reusable: from.hint.reusable }),
   });
   // Before the fields are converted, because one of them may have the same type.
-  if (isShared) structs.set(from.schema, made);
+  if (isShared) structs.set(from.schema, result);
   for (const name of names) {
     const inner = def.shape[name];
     if (inner === undefined) continue;
@@ -264,7 +264,7 @@ function objectNode(
     const unwrapped = unwrap(inner, fieldPath);
     const node = nodeFromZod(unwrapped, fieldPath, representation, walk);
     // In a document the schema also validates presence and type, so every field must be checked.
-    if (node.checked || representation === 'document') made.checked = true;
+    if (node.checked || representation === 'document') result.checked = true;
     fields.set(name, {
       name,
       node,
@@ -272,7 +272,7 @@ function objectNode(
       required: !unwrapped.isOptional,
     });
   }
-  return made;
+  return result;
 }
 
 type Mutable<Node> = { -readonly [Key in keyof Node]: Node[Key] };

@@ -39,13 +39,13 @@ function convertNames(node: Structural, walk: Walk): Structural {
   if (node.type === 'map') return uniform({ ...node, values: convertNames(node.values, walk) });
   if (node.type !== 'object') return node;
   const fields = new Map<string, Field>();
-  const made = uniform<ObjectNode>({ ...node, fields });
-  walk.done.set(node, made);
+  const converted = uniform<ObjectNode>({ ...node, fields });
+  walk.done.set(node, converted);
   for (const field of node.fields.values()) {
     const name = field.name.startsWith(CANONICAL_PREFIX)
       ? walk.dialect.extension(field.name.slice(CANONICAL_PREFIX.length))
       : field.name;
     fields.set(name, { ...field, name, node: convertNames(field.node, walk) });
   }
-  return made;
+  return converted;
 }

@@ -6,9 +6,9 @@ const texts = new WeakMap<object, Map<string, string>>();
 
 /** Remembers the spelling of one value. */
 export function rememberQuantityText(holder: object, key: string, text: string): void {
-  const known = texts.get(holder);
-  if (known === undefined) texts.set(holder, new Map([[key, text]]));
-  else known.set(key, text);
+  const present = texts.get(holder);
+  if (present === undefined) texts.set(holder, new Map([[key, text]]));
+  else present.set(key, text);
 }
 
 /** Returns the client's spelling; undefined if it is not known to differ. */
@@ -18,6 +18,6 @@ export function originalQuantityText(holder: object, key: string): string | unde
 
 /** Copies the spellings to a copy of the map. */
 export function copyQuantityTexts(from: object, to: object): void {
-  const known = texts.get(from);
-  if (known !== undefined) texts.set(to, known);
+  const present = texts.get(from);
+  if (present !== undefined) texts.set(to, present);
 }

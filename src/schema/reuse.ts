@@ -52,8 +52,8 @@ export class ReusableParts {
     for (const { names, node, isList } of routesOf(schema)) {
       // Parts of an unchanged field are unchanged.
       if (live !== undefined && isShared(object, live, names[0] ?? '')) continue;
-      const part = walk(object, names);
-      const before = live === undefined ? undefined : walk(live, names);
+      const part = valueAt(object, names);
+      const before = live === undefined ? undefined : valueAt(live, names);
       if (part === undefined || part === before) continue;
       if (Array.isArray(part)) {
         if (isList) this.#noteList(part, node);
@@ -90,7 +90,7 @@ function isShared(object: object, live: object, name: string): boolean {
   return (object as Record<string, unknown>)[name] === (live as Record<string, unknown>)[name];
 }
 
-function walk(object: object, names: readonly string[]): object | undefined {
+function valueAt(object: object, names: readonly string[]): object | undefined {
   let value: unknown = object;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
@@ -105,13 +105,13 @@ export function hasReusableParts(schema: ObjectNode): boolean {
   return routesOf(schema).length > 0;
 }
 
-const known = new WeakMap<ObjectNode, readonly Route[]>();
+const routesBySchema = new WeakMap<ObjectNode, readonly Route[]>();
 
 function routesOf(schema: ObjectNode): readonly Route[] {
-  let routes = known.get(schema);
+  let routes = routesBySchema.get(schema);
   if (routes === undefined) {
     routes = [...routesBelow(schema, [])];
-    known.set(schema, routes);
+    routesBySchema.set(schema, routes);
   }
   return routes;
 }

@@ -38,9 +38,9 @@ export function type<Out, In>(goName: string, shape: () => z.ZodRawShape, more: 
  * @__NO_SIDE_EFFECTS__
  */
 export function once<Result>(make: () => Result): () => Result {
-  let made: { readonly result: Result } | undefined;
+  let cached: { readonly result: Result } | undefined;
   return () => {
-    made ??= { result: make() };
-    return made.result;
+    cached ??= { result: make() };
+    return cached.result;
   };
 }

@@ -118,9 +118,9 @@ function resourceErrors(node: SchemaView, { path, extensionName, level }: NodePo
 
 function restrictsNamesOnly({ raw, properties }: SchemaView): boolean {
   const names = [...properties.keys()];
-  const known = names.every((name) => name === 'name' || name === 'generateName');
+  const namesOnly = names.every((name) => name === 'name' || name === 'generateName');
   // Keywords that a structural schema ignores do not restrict metadata.
-  const ignored = ['type', 'default', 'externalDocs', 'example', ...(known ? ['properties'] : [])];
+  const ignored = ['type', 'default', 'externalDocs', 'example', ...(namesOnly ? ['properties'] : [])];
   return Object.keys(raw).every((keyword) => ignored.includes(keyword));
 }
 

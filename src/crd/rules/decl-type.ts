@@ -59,7 +59,7 @@ export interface ObjectDeclType extends SizeLimits {
 }
 
 /** The maximum size of a request body. */
-export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
 /** Without quotes, brackets or braces. */
 const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES - 2;
@@ -132,21 +132,21 @@ function mapDeclType(schema: SchemaView): MapDeclType | undefined {
 }
 
 function objectDeclType(schema: SchemaView, isRoot: boolean): ObjectDeclType {
-  const always = new Set(schema.raw.required);
-  const standsIn = isRoot && !declaresResourceFields(schema);
-  const names = new Set([...schema.properties.keys(), ...(standsIn ? RESOURCE_FIELDS.keys() : [])]);
+  const requiredNames = new Set(schema.raw.required);
+  const addsResourceFields = isRoot && !declaresResourceFields(schema);
+  const names = new Set([...schema.properties.keys(), ...(addsResourceFields ? RESOURCE_FIELDS.keys() : [])]);
   const fields = new Map<string, DeclType>();
   let minSize = 2;
   for (const name of names) {
     const property = schema.properties.get(name);
-    const given = standsIn ? RESOURCE_FIELDS.get(name) : undefined;
+    const given = addsResourceFields ? RESOURCE_FIELDS.get(name) : undefined;
     const declType = given ?? (property && declTypeOf(property, property.embeddedResource));
     if (declType === undefined) continue;
     const escaped = escapeName(name);
     if (escaped !== undefined) fields.set(escaped, declType);
     // A field with a default need not be sent.
     const hasDefault = given === undefined && property?.raw.default !== undefined && property.raw.default !== null;
-    if (always.has(name) && !hasDefault) minSize += byteLength(name) + declType.minSize + 4;
+    if (requiredNames.has(name) && !hasDefault) minSize += byteLength(name) + declType.minSize + 4;
   }
   return { kind: 'object', fields, maxElements: 0, minSize };
 }

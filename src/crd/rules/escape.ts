@@ -29,14 +29,14 @@ export function escapeName(name: string): string | undefined {
 /** Returns the field name for an identifier; undefined for an invalid escape sequence. */
 export function unescapeName(escaped: string): string | undefined {
   if (!escaped.includes('__')) return escaped;
-  let known = true;
+  let isValid = true;
   const name = escaped.replace(/__[^_]+__/g, (part) => {
     const plain = UNESCAPES.get(part);
     if (plain !== undefined) return plain;
     const keyword = part.slice(2, -2);
     // A reserved word must be the whole name.
-    if (!RESERVED.has(keyword) || part.length !== escaped.length) known = false;
+    if (!RESERVED.has(keyword) || part.length !== escaped.length) isValid = false;
     return keyword;
   });
-  return known ? name : undefined;
+  return isValid ? name : undefined;
 }

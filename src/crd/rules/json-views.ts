@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export const noSuchOverload = () => new CelError('no such overload');
 
 /** `left == right` for values read from JSON. Values of different types cannot be compared. */
-export function sameValue(left: CelValue, right: CelValue): boolean {
+function sameValue(left: CelValue, right: CelValue): boolean {
   if ((left instanceof CelMap || left instanceof CelList) && left.equals !== undefined) return left.equals(right);
   return celEquals(left, right);
 }
@@ -182,16 +182,16 @@ export class SetView extends ListView {
   override equals(other: CelValue): boolean {
     const list = listOfSize(other, this.size);
     if (list === undefined) return false;
-    const known = new Set(this.raw.map(itemKey));
-    return plainItems(list).every((item) => known.has(itemKey(item)));
+    const existing = new Set(this.raw.map(itemKey));
+    return plainItems(list).every((item) => existing.has(itemKey(item)));
   }
 
   override concat(other: CelList): CelList {
-    const known = new Set(this.raw.map(itemKey));
+    const existing = new Set(this.raw.map(itemKey));
     const added = plainItems(other).filter((item) => {
       const key = itemKey(item);
-      if (known.has(key)) return false;
-      known.add(key);
+      if (existing.has(key)) return false;
+      existing.add(key);
       return true;
     });
     return new SetView([...this.raw, ...added], this.read);

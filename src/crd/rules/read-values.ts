@@ -27,17 +27,17 @@ import { isPlainRecord, NonJsonValue, plainTypeName } from './plain-values.js';
  */
 export function readerOf(schema: SchemaView, isRoot: boolean): Reader {
   const isResource = isRoot || schema.embeddedResource;
-  const known = isResource ? RESOURCES : VALUES;
-  let reader = known.get(schema);
+  const cache = isResource ? RESOURCE_READER_CACHE : VALUE_READERS;
+  let reader = cache.get(schema);
   if (reader === undefined) {
     reader = orNull(contentReader(schema, isResource), schema.raw.nullable === true);
-    known.set(schema, reader);
+    cache.set(schema, reader);
   }
   return reader;
 }
 
-const VALUES = new WeakMap<SchemaView, Reader>();
-const RESOURCES = new WeakMap<SchemaView, Reader>();
+const VALUE_READERS = new WeakMap<SchemaView, Reader>();
+const RESOURCE_READER_CACHE = new WeakMap<SchemaView, Reader>();
 
 function orNull(read: Reader, nullable: boolean): Reader {
   return (plain) => {
@@ -96,10 +96,10 @@ function objectView(schema: SchemaView, isResource: boolean): (raw: Record<strin
 }
 
 function* fieldReaders(schema: SchemaView, isResource: boolean): Iterable<readonly [string, Reader]> {
-  const standsIn = isResource && !declaresResourceFields(schema);
+  const addsResourceFields = isResource && !declaresResourceFields(schema);
   for (const [name, property] of schema.properties) yield [name, readerOf(property, false)];
   // The fields of every resource replace those that its schema may specify.
-  if (standsIn) yield* RESOURCE_READERS;
+  if (addsResourceFields) yield* RESOURCE_READERS;
 }
 
 function listReader(schema: SchemaView): Reader {

@@ -29,8 +29,8 @@ export class CorrelatedObject {
 
   /** The correlated field, if both values have it and the schema specifies it. */
   field(name: string): CorrelatedObject | undefined {
-    const known = this.#fields?.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#fields?.get(name);
+    if (cached !== undefined) return cached;
     const { value, old } = this;
     if (!isRecord(value) || !isRecord(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
       return undefined;
@@ -44,8 +44,8 @@ export class CorrelatedObject {
 
   /** An item of a `map` list, correlated with the old item that has the same keys. */
   item(index: number): CorrelatedObject | undefined {
-    const known = this.#items?.get(index);
-    if (known !== undefined) return known;
+    const cached = this.#items?.get(index);
+    if (cached !== undefined) return cached;
     const { items, listType } = this.#schema;
     if (items === undefined || listType !== 'map' || !Array.isArray(this.value) || !Array.isArray(this.old)) {
       return undefined;

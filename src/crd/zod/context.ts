@@ -38,7 +38,7 @@ export interface ZodPosition {
   /** True inside a union or an intersection, where no defaults are applied. */
   readonly noDefaults: boolean;
   /** The enclosing schemas, to detect a schema that refers to itself. */
-  readonly around: readonly ZodNode[];
+  readonly enclosing: readonly ZodNode[];
   /** Object schemas that reject unknown fields. */
   readonly closed: WeakSet<Draft>;
   readonly report: (loss: SchemaLoss) => void;

@@ -29,7 +29,7 @@ export function schemaFromZod(
   return convert(body, {
     path: '',
     noDefaults: false,
-    around: [],
+    enclosing: [],
     closed: new WeakSet(),
     count: { nodes: 0 },
     ...options,
@@ -53,13 +53,13 @@ function convert(schema: ZodNode, position: ZodPosition): Draft {
     );
   }
   const { inner, hint, isNullable, fallback, documentation } = unwrap(schema, position);
-  if (position.around.includes(inner)) {
+  if (position.enclosing.includes(inner)) {
     reportLoss(position, 'the content of a recursive schema');
     return anyValue(position);
   }
-  const made = convertInner(inner, hint, { ...position, around: [...position.around, inner] });
-  const draft: Draft = { ...documentation, ...made };
-  if (position.closed.has(made)) position.closed.add(draft);
+  const converted = convertInner(inner, hint, { ...position, enclosing: [...position.enclosing, inner] });
+  const draft: Draft = { ...documentation, ...converted };
+  if (position.closed.has(converted)) position.closed.add(draft);
   if (isNullable) allowNull(draft);
   if (position.noDefaults || fallback.length === 0) return draft;
   // A null default counts as no default in a CRD.

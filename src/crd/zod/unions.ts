@@ -255,8 +255,8 @@ function mayConstrain(name: string, position: ZodPosition): boolean {
 
 /** Rejects fields that only other alternatives have. */
 function rejectOtherFields(demands: Draft, draft: Draft, outer: Draft): void {
-  const known = draft.properties ?? {};
-  const others = Object.keys(outer.properties ?? {}).filter((name) => !Object.hasOwn(known, name));
+  const ownFields = draft.properties ?? {};
+  const others = Object.keys(outer.properties ?? {}).filter((name) => !Object.hasOwn(ownFields, name));
   addAllOf(
     demands,
     others.map((name) => ({ not: { required: [name] } })),

@@ -18,7 +18,7 @@ export interface FieldSet {
 
 type Building = { [element: PathElement]: FieldSet };
 
-/** As a whole set: the empty set. As a node: the path ends here. */
+/** The empty set. */
 export const EMPTY_SET: FieldSet = Object.freeze({});
 /** A node without children: the path ends here. */
 export const LEAF: FieldSet = EMPTY_SET;

@@ -215,8 +215,8 @@ const LONGEST_PARSED_KEY = 200;
 
 /** The names and values of a `k:` element. */
 export function keysOf(element: PathElement): Keys {
-  const known = parsedKeys.get(element);
-  if (known !== undefined) return known;
+  const cached = parsedKeys.get(element);
+  if (cached !== undefined) return cached;
   const keys = Object.entries(JSON.parse(element.slice(2)) as Record<string, unknown>);
   // Long keys are rare and not worth caching.
   if (element.length > LONGEST_PARSED_KEY) return keys;

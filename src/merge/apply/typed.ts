@@ -80,15 +80,15 @@ export function declaredByName(node: ObjectNode): ReadonlyMap<string, DeclaredFi
 }
 
 function declaredIn(node: ObjectNode): Declared {
-  let known = declared.get(node);
-  if (known === undefined) {
+  let cached = declared.get(node);
+  if (cached === undefined) {
     const inOrder = [...node.fields.values()]
       .sort((left, right) => compareUtf8(left.name, right.name))
       .map(({ name, node: child }, order) => ({ name, element: fieldElement(name), node: child, order }));
-    known = { inOrder, byName: new Map(inOrder.map((field) => [field.name, field])) };
-    declared.set(node, known);
+    cached = { inOrder, byName: new Map(inOrder.map((field) => [field.name, field])) };
+    declared.set(node, cached);
   }
-  return known;
+  return cached;
 }
 
 /** The members of a value; none if it is not an object. `undefined` counts as absent. */
