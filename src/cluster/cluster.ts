@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * The one place that knows every part of a cluster and puts them together.
+ * The composition root: builds a cluster from its parts.
  */
 
 import { coreAdmission } from '../admission/plugins/core-plugins.js';
@@ -59,23 +59,23 @@ import { CLUSTER_OPTIONS, type ClusterOptions, externalCallsOf, type ForkOptions
 
 export type { Cluster, ClusterSnapshot } from './contract.js';
 
-/** What an entry adds to its clusters: methods over the cluster, with the defaults of its client. */
+/** Adds methods of an entry point to its clusters. */
 export type ExtendCluster<Extra> = (cluster: Cluster, defaults: ClientDefaults) => Extra;
 
-/** What a cluster has whose options do not say. */
+/** Defaults of the entry point for options that are absent. */
 export interface ClusterDefaults {
-  /** Offered when the options name none. */
+  /** Served when the options name no kinds. */
   readonly kinds?: readonly Kind[];
   readonly admission?: readonly AdmissionPlugin[];
   readonly authorizer?: AuthorizerFactory;
   readonly accountTokens?: AccountTokensFactory;
-  /** What writes the status of policies, where that is wanted. */
+  /** Writes the status of admission policies, for the option `policyStatus`. */
   readonly policyStatus?: (registry: Registry) => ExtraReconcilers;
-  /** What `strict` switches on. */
+  /** The implementation of the option `strict`. */
   readonly strict?: StrictMode;
 }
 
-/** A cluster from its options. */
+/** Builds a cluster from its options. */
 export function assembleCluster<Extra extends object = object>(
   options: ClusterOptions,
   defaults: ClusterDefaults,
@@ -102,7 +102,7 @@ export function assembleCluster<Extra extends object = object>(
   const registry = new Registry(dialect, availability);
   if (options.kinds === undefined) registry.installAvailable(defaults.kinds ?? []);
   else for (const kind of options.kinds) registry.install(kind);
-  // Without namespaces there is no place for anything.
+  // Namespace is always served.
   registry.forceInstall(Namespace);
   const admission = options.admission ?? defaults.admission ?? coreAdmission;
   const parts: ClusterParts = {
@@ -135,7 +135,7 @@ export function assembleCluster<Extra extends object = object>(
   return orRelease(journal, () => {
     const journaled = { store: parts.store, dialect: dialect.name };
     if (journal !== undefined && kept !== undefined) resumeJournal(journal, kept, journaled);
-    // Whatever the extension adds is there, on this cluster and on its forks.
+    // The extension's methods exist on this cluster and on its forks.
     const { cluster, load, start } = assemble(parts);
     seedNamespaces(makeContext({ ...parts, admission: [] }));
     seedInitialObjects(parts, registry.storageKinds());
@@ -160,7 +160,7 @@ interface ClusterParts extends ContextParts {
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
   readonly controllers: ControllerStarter | undefined;
-  /** Forks have none. */
+  /** Undefined in forks. */
   readonly journal: Journal | undefined;
   /** Shared by a cluster and its forks. */
   readonly family: object;
@@ -176,16 +176,16 @@ function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): I
   };
 }
 
-/** As a function, and for `using`. */
+/** A function that also works with `using`. */
 function undo(run: () => void): (() => void) & Disposable {
   return Object.assign(run, { [Symbol.dispose]: run });
 }
 
-/** A cluster, and what starts its controllers once everything is in its place. */
+/** A cluster with the functions that complete its construction. */
 interface Assembled {
   readonly cluster: Cluster;
   load(state: ClusterState): void;
-  /** Attendants look at everything as for the first time. */
+  /** Restarts the server reconcilers. */
   startOver(from?: StoreSnapshot): void;
   start(): void;
 }
@@ -198,11 +198,10 @@ function assemble(parts: ClusterParts): Assembled {
   const activities = new Activities();
   activities.add(deliveries(context.watches));
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
-  let companion: ReturnType<ControllerStarter> | undefined;
+  let runningControllers: ReturnType<ControllerStarter> | undefined;
 
   const reconcilers = new ServerReconcilers(context, parts.external, parts.reconcilers(registry));
-  // A fork begins where everything is seen to. Attendants look around with its first write, unless they have to know what
-  // was there before it.
+  // A fork starts in a reconciled state, so its reconcilers run with the first write, unless there are CRDs to serve.
   if (!parts.isFork || registry.hasOwned()) reconcilers.reconcile();
 
   const { respond, audit, journal } = parts;
@@ -215,7 +214,7 @@ function assemble(parts: ClusterParts): Assembled {
     middlewares.clear();
     for (const watch of [...context.watches]) watch.close();
     reconcilers.close();
-    await companion?.close();
+    await runningControllers?.close();
     await journal?.close();
   }
 
@@ -224,19 +223,19 @@ function assemble(parts: ClusterParts): Assembled {
     if (parts.controllers !== undefined && typeof started?.close !== 'function') {
       throw new TypeError('orchplane: controllers has to return { close() }; controllers([...]) makes what does');
     }
-    companion = started;
+    runningControllers = started;
   }
 
-  /** What a client in this process is told about a kind that was forgotten: which one, and what to do. */
+  /** Gives clients in process a helpful error for a kind that is not served. */
   function sendLocal(request: ApiRequest): MaybePromise<ApiResponse> {
-    // Whoever may not ask is told that, and no more.
+    // A request with a user is authorized first.
     if (request.user !== undefined || registry.byResource(request.resource) !== undefined) return send(request);
     throw unknownResource(registry, request.resource);
   }
 
   function startOver(from?: StoreSnapshot): void {
     reconcilers.startOver();
-    // What reconcilers would do next is no part of a moment of the past; they do it with the first write.
+    // Writes of the reconcilers are not part of a past state; they are repeated with the first write.
     if (from !== undefined && store.revision !== from.revision) store.restore(from);
   }
 
@@ -263,7 +262,7 @@ function assemble(parts: ClusterParts): Assembled {
       return undo(middlewares.add(middleware));
     },
     onAccess(listener: AccessListener) {
-      // A wrapper makes each addition its own.
+      // Wrapped, so that a function can be added twice and removed once.
       const own: AccessListener = (...about) => listener(...about);
       accessListeners.add(own);
       return undo(() => void accessListeners.delete(own));
@@ -277,9 +276,9 @@ function assemble(parts: ClusterParts): Assembled {
     snapshot: () => snapshotOf(parts),
     restore(snapshot: ClusterSnapshot) {
       const state = stateOf(snapshot, parts);
-      // Not waited for, because a restore is one step: a companion ends within the call, and what it returns tells no more
-      // than when its last words are said, such as a lease given back. Nothing catches it, so that a failure is seen.
-      companion?.close();
+      // Not awaited, because a restore is synchronous. The controllers stop within the call; the promise only reports when
+      // their last requests are done, such as releasing a lease. Unhandled, so that a failure is visible.
+      runningControllers?.close();
       store.restore(state);
       reconcilers.startOver();
       start();
@@ -303,7 +302,7 @@ function assemble(parts: ClusterParts): Assembled {
   return { cluster: whole, load: (state) => loadState(state, { store, registry, reconcilers }), startOver, start };
 }
 
-/** A cluster of its own over a state of another. */
+/** An independent cluster that starts from a state of another. */
 function branch(parts: ClusterParts, from: StoreSnapshot, options: ForkOptions): Assembled {
   const clock = options.clock ?? parts.clock;
   return assemble({
@@ -324,7 +323,7 @@ function forkOf(parts: ClusterParts, options: ForkOptions): Cluster {
   return fork.cluster;
 }
 
-/** The cluster as it was. Nothing goes on in it, so it has no controllers. */
+/** The cluster at a past version, without controllers. */
 function pastOf(parts: ClusterParts, resourceVersion: string, options: ForkOptions): Cluster {
   const { store, clock } = parts;
   const revision = pastRevision(store, resourceVersion);
@@ -342,7 +341,7 @@ function snapshotOf({ store, family }: ClusterParts): ClusterSnapshot {
   return snapshot;
 }
 
-/** What a snapshot holds. Throws a TypeError for one that is not of this cluster or of its forks. */
+/** The content of a snapshot. Throws TypeError for a snapshot of another cluster. */
 function stateOf(snapshot: ClusterSnapshot, { family }: ClusterParts): StoreSnapshot {
   const held = snapshots.get(snapshot);
   if (held === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
@@ -354,7 +353,7 @@ function stateOf(snapshot: ClusterSnapshot, { family }: ClusterParts): StoreSnap
   return held.state;
 }
 
-/** Snapshots are ours to open only by the cluster's own code. */
+/** Snapshots are opaque to users. */
 const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
 
 const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
@@ -363,10 +362,10 @@ const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
   },
 });
 
-/** One for all: where a cluster was closed says nothing to who asks afterwards, and a stack costs more than a fork. */
+/** Created once: its stack is useless, and capturing one costs more than a fork. */
 const CLOSED = once(() => errors.serviceUnavailable('the cluster is closed'));
 
-/** Events on their way to those who follow watches. */
+/** The undelivered events of followed watches, as an activity. */
 function deliveries(watches: ReadonlySet<RunningWatch>): Activity {
   const behind = () => [...watches].filter((watch) => watch.isBehind());
   return {

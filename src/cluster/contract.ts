@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * What a cluster can do. `cluster.ts` makes one.
+ * The interface of a cluster; `cluster.ts` implements it.
  */
 import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
@@ -24,62 +24,61 @@ import type { Ids } from '../util/ids.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { ForkOptions } from './options.js';
 
-/** The state of a cluster at one moment. Opaque; give it to `restore`. */
+/** A saved state of a cluster. Opaque; pass it to `restore`. */
 export interface ClusterSnapshot {
   readonly resourceVersion: string;
 }
 
-/** A control plane in this process. It is its own client. */
+/** A control plane in this process. The cluster is also a client. */
 export interface Cluster extends Client, LocalHost, AsyncDisposable {
   readonly ids: Ids;
-  /** The version of the newest write. */
+  /** The resourceVersion of the newest write. */
   readonly resourceVersion: string;
 
-  /** Answers a request of the protocol; what clients and the HTTP handler stand on. */
+  /** Handles a request; clients and the HTTP handler call this. */
   send(request: ApiRequest): MaybePromise<ApiResponse>;
 
-  /** Serves one more kind. Throws when its names are taken by another. */
+  /** Serves another kind. Throws if its names are taken. */
   install(kind: Kind): void;
 
   /**
-   * Calls back with every question that requests ask of the authorizer, the administrator's included, and with the answer.
-   * Returns what ends it: a function, which `using` calls by itself. See `recordAccess`.
+   * Calls `listener` with every authorization decision about a request, those of the administrator included. The result ends
+   * it; it works with `using`. See `recordAccess`.
    */
   onAccess(listener: AccessListener): (() => void) & Disposable;
 
-  /** May somebody do that? What a handler asks before it looks anything up. No user: the administrator. */
+  /** Authorizes a user; handlers call it before they look up a resource. Without a user: the administrator. */
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
 
-  /** Whom tokens stand for. */
+  /** Authenticates tokens. */
   readonly authentication: ClusterAuthentication;
 
-  /** Objects as they are stored, past all access control: for handlers. */
+  /** Stored objects without access control, for handlers. */
   readonly inside: InsideReader;
 
-  /** What writes its requests down, if anything. */
+  /** The audit log, if there is one. */
   readonly audit?: AuditLog | undefined;
 
   /**
-   * Puts a middleware around every request, from whatever client. Returns what takes it away again: a function, which
-   * `using` calls by itself.
+   * Adds a middleware around every request of every client. The result removes it; it works with `using`.
    *
    * @example
    * using _log = cluster.use((request, next) => { console.log(request.verb); return next(); });
    */
   use(middleware: Middleware): (() => void) & Disposable;
 
-  /** Holds the state of this moment, in time that does not depend on the number of objects. */
+  /** Saves the current state, in constant time. */
   snapshot(): ClusterSnapshot;
 
-  /** Puts a snapshot of this cluster or of a fork of it back, version included. Open watches end with Expired. */
+  /** Restores a snapshot of this cluster or of a fork, resourceVersion included. Open watches end with Expired. */
   restore(snapshot: ClusterSnapshot): void;
 
-  /** An independent cluster that starts from this moment and shares memory with this one, but nothing else. */
+  /** An independent cluster that starts from the current state; unchanged objects are shared in memory. */
   fork(options?: ForkOptions): Cluster;
 
   /**
-   * Every change of one object that is remembered, oldest first, its deletion and what came after it under the same name
-   * included. How far that goes: see `keepHistory` of `memoryStorage`. A restore takes what it undoes out of it.
+   * All kept changes of one object, oldest first, including its deletion and later objects of the same name. The option
+   * `keepHistory` of `memoryStorage` sets how many are kept. A restore removes the changes that it undoes.
    *
    * @example
    * for (const { type, manager, object } of cluster.history(ConfigMap, 'web')) console.log(type, manager, object.data);
@@ -89,44 +88,43 @@ export interface Cluster extends Client, LocalHost, AsyncDisposable {
     name: string,
     options?: HistoryOptions,
   ): readonly ChangeRecord<ObjectOf<AnyKind>>[];
-  /** The same of an object that was read, or of a reference to one. */
+  /** The same for an object that was read, or for a reference. */
   history<Reference extends ObjectReference>(
     object: Reference,
   ): readonly ChangeRecord<Reference extends { readonly metadata: { readonly uid: string } } ? Reference : ApiObject>[];
 
   /**
-   * An independent cluster as this one was right after a version, custom kinds included, without controllers. It shares
-   * memory with this one, but nothing else; it can be written to, watched and forked, and its snapshots can be restored here.
-   * It lives by the same clock, or where that is a fake one, by another that stands at the time of the version. Kinds that
-   * were installed since are served there too. Throws a RangeError for a version that is yet to come, and Expired for one
-   * that is forgotten.
+   * An independent cluster in the state right after a version, custom resources included, without controllers. It can be
+   * written to, watched and forked, and its snapshots can be restored here. It uses the same clock; with a fake clock, a
+   * copy that stands at the time of the version. Kinds that were installed later are served there too. Throws RangeError
+   * for a future version and Expired for one that is no longer kept.
    *
    * @example
    * const before = await cluster.at('12').api(ConfigMap).list();
    */
   at(resourceVersion: string, options?: ForkOptions): Cluster;
 
-  /** Which kind a resource is, if it is served. */
+  /** The kind of a resource, if it is served. */
   resolve(resource: GroupVersionResource): ServedKind | undefined;
-  /** Whether built-in kinds live in a group: what they do not serve is refused differently. */
+  /** Whether a group contains built-in kinds; unknown resources of such groups get another error. */
   hasBuiltIns(group: string): boolean;
-  /** Every kind it serves, in each version; the same list until another kind is installed. */
+  /** All served kinds in all versions; the same list until the set of kinds changes. */
   kinds(): readonly ServedKind[];
-  /** Which features are on. */
+  /** The feature gates. */
   readonly features: FeatureGates;
-  /** The release that it plays. */
+  /** The Kubernetes release whose behaviour it has. */
   readonly release: Release;
 
   /**
-   * Resolves when everything has come to rest that runs on its own: each watch that somebody follows is delivered, each
-   * queue of a controller is empty and no timer is due. Time does not pass by it: what waits for a later moment waits on.
-   * Rejects with an error that names who is still busy when `timeoutMs` (10 s of the machine's time) is over.
+   * Resolves when nothing is left to do at the current time: all followed watches are delivered, all work queues are empty
+   * and no timer is due. It does not advance time. Rejects after `timeoutMs` (default: 10 s of real time) with an error that
+   * names what is still busy.
    *
    * @example
    * await cluster.settle();
    */
   settle(options?: RestOptions): Promise<void>;
 
-  /** Ends every watch; later requests are refused. */
+  /** Ends every watch; later requests fail. */
   close(): Promise<void>;
 }

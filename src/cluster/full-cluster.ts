@@ -1,5 +1,5 @@
 /**
- * createCluster() with every built-in kind at hand, and manifests.
+ * createCluster() with all built-in kinds and manifest methods.
  */
 
 import { defaultAdmission } from '../admission/plugins/default-plugins.js';
@@ -22,26 +22,26 @@ import type { Cluster, ClusterDefaults } from './cluster.js';
 import { assembleCluster } from './cluster.js';
 import type { ClusterOptions, ForkOptions } from './options.js';
 
-/** What a cluster can do with manifests. */
+/** Cluster methods for manifests. */
 export interface ManifestMethods {
   /**
-   * Applies all objects of a text (YAML with any number of documents, or JSON; lists are taken apart) and tells what
-   * became of each, in the order of the text. Definitions come first, then namespaces, then the rest. Rejects with
-   * ManifestsError when something was refused; see {@link ApplyYamlOptions}.
+   * Applies all objects of a text (YAML documents or JSON; lists are expanded) and returns the results in the order of the
+   * text. CRDs are applied first, then namespaces, then the rest. Rejects with ManifestsError if an object is rejected; see
+   * {@link ApplyYamlOptions}.
    *
    * @example
    * await cluster.applyYaml(text, { fieldManager: 'ci' });
    */
   applyYaml(text: string, options?: ApplyYamlOptions): Promise<readonly AppliedManifest[]>;
   /**
-   * Applies the definitions of a text and returns one kind for each, in the order of the text.
+   * Applies the CRDs of a text and returns one kind for each, in the order of the text.
    *
    * @example
    * const [Gadget] = await cluster.installYaml(text);
    */
   installYaml(text: string, options?: InstallYamlOptions): Promise<readonly DynamicKind[]>;
   /**
-   * A kind that is served, by the names that documents have for it. Throws a TypeError that says what is served instead.
+   * A served kind by apiVersion and kind. Throws a TypeError that lists what is served instead.
    *
    * @example
    * const gadgets = cluster.api(cluster.kind('example.com/v1', 'Gadget'));
@@ -49,14 +49,14 @@ export interface ManifestMethods {
   kind(apiVersion: string, kind: string): DynamicKind;
 }
 
-/** A control plane in this process. It is its own client. */
+/** A control plane in this process. The cluster is also a client. */
 export interface FullCluster extends Cluster, ManifestMethods {
   fork(options?: ForkOptions): FullCluster;
   at(resourceVersion: string, options?: ForkOptions): FullCluster;
 }
 
 /**
- * Makes a cluster: default namespaces, all built-in kinds, nothing to wait for.
+ * Creates a cluster with the default namespaces and all built-in kinds, synchronously.
  *
  * @example
  * const cluster = createCluster();
@@ -76,7 +76,7 @@ const FULL: ClusterDefaults = {
   strict: strictMode,
 };
 
-/** Whoever plays a release has what it still had; others pay nothing for that. */
+/** For the option `release`: kinds that later releases removed. */
 const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...formerKinds] };
 
 function policyAttendants(registry: { all(): readonly ServedKind[] }): ExtraReconcilers {

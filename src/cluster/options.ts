@@ -1,5 +1,5 @@
 /**
- * How a cluster is to be: the options of `createCluster`.
+ * The options of `createCluster`.
  */
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { AuditLog } from '../audit/log.js';
@@ -22,79 +22,78 @@ import type { Ids } from '../util/ids.js';
 
 export interface ClusterOptions {
   /**
-   * The kinds it serves, whatever their level; Namespace is always among them. Unless said otherwise: all built-in ones
-   * that are stable or switched on by `runtimeConfig`.
+   * The served kinds, whatever their stability; Namespace is always included. Default: all built-in kinds that are stable
+   * or enabled by `runtimeConfig`.
    */
   readonly kinds?: readonly Kind[] | undefined;
-  /** Which versions are on beyond the stable ones: `'api/all=true'`, `'resource.orch.io/v1beta1=true'`, … */
+  /** Enables versions beyond the stable ones: `'api/all=true'`, `'resource.orch.io/v1beta1=true'`, … */
   readonly runtimeConfig?: RuntimeConfig | undefined;
-  /** Feature gates by name; `AllAlpha` and `AllBeta` stand for many. */
+  /** Feature gates by name, including `AllAlpha` and `AllBeta`. */
   readonly featureGates?: FeatureGateSettings | undefined;
-  /** The release of the reference server that it plays, from 1.22 on: which versions and gates there are. */
+  /** The Kubernetes release, from 1.22 on: it determines the versions and feature gates. */
   readonly release?: Release | undefined;
-  /** Told what is better not relied on: gates that will go, what `strict` finds. Absent: the console is. */
+  /** Receives warnings about deprecated gates and from `strict`. Default: the console. */
   readonly onWarning?: ((warning: string) => void) | undefined;
-  /** The spelling of the service's own names; `orch` unless said otherwise. */
+  /** The names of groups, labels and annotations; default: `orch`. */
   readonly dialect?: DialectName | undefined;
-  /** How much it remembers; see `memoryStorage`. */
+  /** Limits of the history; see `memoryStorage`. */
   readonly storage?: StorageSettings | undefined;
   /**
-   * What it starts with: objects exactly as they were stored, without events, and the version to go on from. Definitions
-   * among them are served at once; default namespaces and what kinds bring along is added where it is absent. Objects of
-   * kinds that are not served are refused with a TypeError that names them. See `captureCluster` of orchplane/testing.
+   * The initial state: objects exactly as they were stored, without events, and the resourceVersion to continue from. CRDs in
+   * it are served at once; absent default namespaces and initial objects are added. Objects of kinds that are not served
+   * cause a TypeError that names them. See `captureCluster` of orchplane/testing.
    */
   readonly from?: ClusterState | undefined;
   /**
-   * Where it lives beyond this process: `fileJournal(path)` of orchplane/node, `await indexedDbJournal(name)` of
-   * orchplane/indexed-db. A cluster made with a journal that holds one is that cluster; `from` counts for a new one only.
-   * Answers wait until what they tell of is durable. Forks have none. None unless said otherwise.
+   * Makes writes durable: `fileJournal(path)` of orchplane/node, `await indexedDbJournal(name)` of orchplane/indexed-db. A
+   * journal that contains a cluster restores it; `from` applies to a new one only. Responses wait until what they show is
+   * durable. Forks have no journal. Default: none.
    */
   readonly journal?: Journal | undefined;
-  /** Plugins in order; `defaultAdmission` unless said otherwise. */
+  /** Admission plugins in order; default: `defaultAdmission`. */
   readonly admission?: readonly AdmissionPlugin[] | undefined;
-  /** Who may do what: `rbac()` unless said otherwise. Members of system:masters may do everything. */
+  /** Default: `rbac()`. Members of system:masters may do everything. */
   readonly authorizer?: AuthorizerFactory | undefined;
-  /** How those who ask over a wire are known, and how tokens of service accounts are made. */
+  /** Authentication of remote clients, and the issuing of service account tokens. */
   readonly authentication?: AuthenticationOptions | undefined;
   /**
-   * Expressions of admission policies are checked against the types of what they match, and the findings stand in the
-   * status of the policies. A controller of the reference server does that; off unless said otherwise.
+   * Type-checks the expressions of admission policies and writes the result to their status, as a controller of the
+   * reference server does. Default: off.
    */
   readonly policyStatus?: boolean | undefined;
-  /** Writes requests down; see `auditLog`. */
+  /** Records requests; see `auditLog`. */
   readonly audit?: AuditLog | undefined;
   /**
-   * What the library does not model fails with a StatusError of code 501 that points to docs/fidelity.md, instead of being
-   * answered as well as may be. What a server accepts, but somebody who is not here would have to act on, is told to
-   * `onWarning`, once. Off unless said otherwise.
+   * Requests that depend on behaviour which the library does not model fail with a StatusError of code 501 that refers to
+   * docs/fidelity.md. Requests that need a component which does not run here cause one call of `onWarning`. Default: off.
    */
   readonly strict?: boolean | undefined;
-  /** The machine's clock unless said otherwise. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Random unless said otherwise. */
+  /** Default: random. */
   readonly ids?: Ids | undefined;
   /**
-   * Conversions between versions of custom kinds by functions of this process, by the name of the definition
-   * (`widgets.example.com`); they take the place of its webhook, or of the strategy None.
+   * Functions that convert between versions of custom resources, by the name of the CRD (`widgets.example.com`). They
+   * replace its conversion webhook, or the strategy None.
    */
   readonly conversions?: Readonly<Record<string, ConvertObject>> | undefined;
-  /** How webhooks are called; `fetch` unless said otherwise. */
+  /** How webhooks are called; default: `fetch`. */
   readonly webhooks?: Webhooks | undefined;
-  /** What runs beside it on its own client: see `controllers()` of orchplane/controllers. None unless said otherwise. */
+  /** Controllers to run; see `controllers()` of orchplane/controllers. Default: none. */
   readonly controllers?: ControllerStarter | undefined;
-  /** Defaults of the cluster as a client: namespace, field manager, … */
+  /** Client defaults of the cluster: namespace, field manager, … */
   readonly client?: ClientDefaults | undefined;
 }
 
-/** What a fork may have of its own; everything else is taken from its parent. */
+/** Options that a fork may change. */
 export type ForkOptions = Pick<ClusterOptions, 'clock' | 'ids' | 'client'>;
 
-/** How a cluster reaches what is outside. */
+/** The conversion functions and webhook callers of a cluster. */
 export function externalCallsOf({ conversions = {}, webhooks }: ClusterOptions, ids: Ids): ExternalCalls {
   return { conversions, webhooks, uid: () => ids.uid() };
 }
 
-/** What strict mode has to know of a cluster. */
+/** The options that strict mode depends on. */
 export function strictSettingOf(options: ClusterOptions): StrictSetting {
   return {
     hasControllers: options.controllers !== undefined,

@@ -1,5 +1,5 @@
 /**
- * The body of a write → a draft of the addressed kind, or the 400 that says why not. spec: fieldValidation
+ * Decodes the body of a write into a draft of the requested kind, or throws a 400. spec: fieldValidation
  */
 
 import type { Kind } from '../kinds/kind.js';
@@ -25,13 +25,13 @@ export interface DecodedBody {
   readonly warnings: readonly string[];
 }
 
-/** Says why a document is not an object of the kind; the two callers word it differently. */
+/** Builds the errors of a document that is not an object of the kind; callers have different messages. */
 export interface Refusals {
-  /** The document has no readable type. */
+  /** The document has no valid type. */
   unrecognized(why: string): StatusError;
-  /** It has one, but cannot be what is expected. */
+  /** It has a type, but cannot be decoded as the expected kind. */
   unfit(why: string, gvk: GroupVersionKind): StatusError;
-  /** Its fields are as they should be, but what they say cannot be; absent: as `unfit`. */
+  /** Its fields have the right types but an impossible value; absent: as `unfit`. */
   unreadable?(why: string): StatusError;
 }
 
@@ -39,15 +39,15 @@ export interface DecodeTarget {
   readonly served: ServedKind;
   readonly registry: Registry;
   readonly fieldValidation: FieldValidation;
-  /** Further versions in which the body may be written; they have the same fields. */
+  /** Further apiVersions that the body may have; their fields are the same. */
   readonly alsoAccepts?: readonly string[];
-  /** Which parts of the body are taken as they are, because this server gave them out. */
+  /** Which parts of the body are reused without decoding, because this server returned them. */
   readonly isKnown?: IsReusable | undefined;
-  /** Of the live object, where nothing but its status is written: most writers send it back as it is. */
+  /** The metadata of the live object, for status writes: most clients send it back unchanged. */
   readonly metadata?: object | undefined;
-  /** Keys that the document repeats, each in a line of its own; absent when there are none. */
+  /** Duplicate keys of the document, one line each; absent when there are none. */
   readonly repeatedKeys?: readonly string[];
-  /** The document as its client wrote it, for messages. */
+  /** The document as the client wrote it, for messages. */
   readonly written?: () => string | undefined;
 }
 
@@ -68,12 +68,12 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
   return decodeDocument(document, repeatedKeys.length === 0 ? whole : { ...whole, repeatedKeys }, refusals);
 }
 
-/** What the reference server says when it cannot even tell what a document is. */
+/** The reference server's message for a document whose type cannot be read. */
 function parseFailure(why: string): string {
   return `couldn't get version/kind; json parse error: ${why}`;
 }
 
-/** What it says of a body that cannot be read. */
+/** The reference server's message for a malformed body. */
 export function unreadable(error: BodyError): string {
   return error.isWhole ? error.message : parseFailure(error.message);
 }
@@ -86,14 +86,14 @@ function readBody(body: RequestBody | undefined, target: DecodeTarget, refusals:
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     if (claimed === undefined) throw refusals.unrecognized(unreadable(error));
-    // A type that nobody knows is complained of before its fields are.
+    // An unknown type is reported before malformed fields.
     const gvk = acceptedType(typeOf(claimed, target.served.gvk, refusals), target);
     requireKnown(gvk, target, refusals);
     throw refusals.unfit(error.message, gvk);
   }
 }
 
-/** What a body claims to be, where its encoding finds that out by a look of its own; `refuse` words the failure. */
+/** The type of a body whose encoding reads it separately; `refuse` builds the error. */
 export function claimedBeforehand(body: RequestBody, refuse: (why: string) => StatusError): TypeMeta | undefined {
   try {
     return body.typeMeta?.();
@@ -103,14 +103,14 @@ export function claimedBeforehand(body: RequestBody, refuse: (why: string) => St
   }
 }
 
-/** Decodes any document as an object of the kind: type, fields, defaults, findings. */
+/** Decodes a document as an object of the kind: type, fields, defaults, warnings. */
 export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
   const { served, fieldValidation } = target;
   if (served.kind.custom !== undefined) return decodeCustom(document, target, refusals);
   const isPlain = saysPlainly(document.value, served);
   const gvk = isPlain ? served.gvk : acceptedType(typeOf(document.value, served.gvk, refusals), target);
   const actual = isPlain ? served : requireKnown(gvk, target, refusals);
-  // JSON's null stands for an object with nothing in it.
+  // null is decoded as an empty object.
   const whole = document.value === null ? { value: {} } : document;
   const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk), target);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
@@ -126,31 +126,31 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 
-/** Whether a document says of itself, letter by letter, that it is what the address is about: nearly all do. */
+/** Whether apiVersion and kind are exactly those of the endpoint, as in nearly all documents. */
 function saysPlainly(value: unknown, { gvk, apiVersion }: ServedKind): boolean {
   if (!isRecord(value) || value['kind'] !== gvk.kind || value['apiVersion'] !== apiVersion) return false;
   return Object.hasOwn(value, 'kind') && Object.hasOwn(value, 'apiVersion');
 }
 
 /**
- * A custom kind is read by its own address only: whatever the document says it is, it has to say it, and its version must
- * be the one of the address. Another kind is found wrong later, with everything else.
+ * Decodes a custom resource. The document must have a kind, and the apiVersion of the endpoint. Another kind is reported by
+ * validation.
  */
 function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
   const { served, fieldValidation } = target;
-  // JSON's null is a document, and says nothing about itself.
+  // null is a document without a type.
   const { kind, apiVersion } = claimedType(document.value ?? {}, refusals.unrecognized);
   if (kind === '') {
     const shown = target.written?.() ?? printJson(document.value);
     const why = `Object 'Kind' is missing in '${shown}'`;
-    // Who is not asked for unknown fields reads in a way that knows what the address is about.
+    // With Ignore the reference server uses a decoder that knows the expected kind.
     throw fieldValidation === 'Ignore' ? refusals.unfit(why, served.gvk) : refusals.unrecognized(why);
   }
   if (apiVersion !== served.apiVersion) requireVersion(apiVersion, refusals.unrecognized);
   const gvk = { ...served.gvk, kind };
   const decoded = decodeAs(served, document, (why) => refusals.unfit(fromMetadata(why), gvk));
   if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served);
-  // A list is read as one, and has no fields of a single object that could be unknown.
+  // A document with items is decoded as a list, which has no unknown fields.
   const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
   const found = isList ? [] : decoded.findings;
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
@@ -162,7 +162,7 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refu
   return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 
-/** Nothing but the metadata of a custom object is read into fields, and they are read on their own. */
+/** Errors about the metadata of a custom resource come from a decoder of its own, which does not name the field. */
 export function fromMetadata(why: string): string {
   return why.replace(/(Go struct field \w+)\.metadata\./, '$1.');
 }
@@ -186,7 +186,7 @@ function otherVersion(apiVersion: string, served: ServedKind): StatusError {
   );
 }
 
-/** Some fields are not merely unknown: dropping them would drop what their writer relies on. */
+/** Rejects unknown fields that a kind does not allow to be dropped. */
 export function refuseUnknownFields(
   findings: readonly string[],
   { kind, dialect }: ServedKind,
@@ -200,33 +200,33 @@ export function refuseUnknownFields(
   }
 }
 
-/** All in one finding, as the reader of YAML gives it. */
+/** All duplicate keys in one message, as the YAML decoder reports them. */
 function repetitions(repeatedKeys: readonly string[]): string {
   return ['yaml: unmarshal errors:', ...repeatedKeys].join('\n  ');
 }
 
-/** A warning is one line, so each key that is repeated gets its own. */
+/** One warning per duplicate key, because a warning is a single line. */
 function warningsOf(found: readonly string[], { repeatedKeys }: DecodeTarget): readonly string[] {
   return repeatedKeys === undefined ? found : [...repeatedKeys, ...found];
 }
 
-/** `where` as messages say it: `version "v1"`. */
+/** `where` is a part of the message: `version "v1"`. */
 export function unregistered(kind: string, where: string, { gvk, dialect }: ServedKind): string {
   return `no kind ${quote(kind)} is registered for ${where} in scheme ${quote(schemeOf(gvk.group, dialect))}`;
 }
 
-/** `from` as the reference server calls the type: `v1.Secret`. */
+/** `from` is the Go type: `v1.Secret`. */
 export function unconvertible(from: string, served: ServedKind): string {
   const to = `${internalPackage(served.groupKind.group)}.${served.gvk.kind}`;
   return `converting (${from}) to (${to}): unknown conversion`;
 }
 
-/** The decoded fields of a document as a draft of the kind, which they become part of. */
+/** Turns the decoded fields of a document into a draft of the kind. */
 export function asDraft(fields: MutableRecord, document: unknown, served: ServedKind): DraftObject {
   const draft = fields as unknown as DraftObject;
   draft.metadata ??= {};
   const managers = managersIn(document);
-  // The decoder does not tell an empty list from none, but here it says something: nobody is to manage the object.
+  // The decoder drops empty lists, but empty managedFields mean that the client resets ownership.
   if (Array.isArray(managers) && managers.length === 0) draft.metadata.managedFields = [];
   draft.kind = served.gvk.kind;
   draft.apiVersion = served.apiVersion;
@@ -242,7 +242,7 @@ function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: Decod
   return gvk.kind === served.gvk.kind && alsoAccepts.includes(apiVersionOf(gvk)) ? served.gvk : gvk;
 }
 
-/** Decodes; `refuse` words the failure. */
+/** Decodes; `refuse` builds the error. */
 export function decodeAs(
   { kind, schema }: { readonly kind: Pick<Kind, 'custom'>; readonly schema: ObjectNode },
   document: ParsedBody,
@@ -251,7 +251,7 @@ export function decodeAs(
 ): ReturnType<typeof decode> {
   try {
     if (kind.custom !== undefined) return kind.custom.decode(document);
-    // Managers that come back as they were given out are neither judged nor copied.
+    // managedFields that the server returned are neither validated nor copied.
     const isOurs: IsReusable =
       isKnown === undefined ? isWrittenByServer : (value, node) => isKnown(value, node) || isWrittenByServer(value);
     return decode(schema, document, isOurs, metadata);
@@ -263,7 +263,7 @@ export function decodeAs(
 
 const TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
-/** The type a document claims, in its own words; empty where it has none. */
+/** apiVersion and kind of a document as written; empty if absent. */
 export interface ClaimedType {
   readonly kind: string;
   readonly apiVersion: string;
@@ -279,12 +279,12 @@ export function claimedType(value: unknown, refuse: Unrecognized): ClaimedType {
   return { kind: textField(value, 'kind', refuse), apiVersion: textField(value, 'apiVersion', refuse) };
 }
 
-/** The type a document claims; what it leaves out is taken from the address. */
+/** The type of a document; absent parts come from the endpoint. */
 export function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Refusals): GroupVersionKind {
   if (value === null) return fallback;
   const { kind: claimedKind, apiVersion } = claimedType(value, refusals.unrecognized);
   const kind = claimedKind || fallback.kind;
-  // Nearly always the document says what the address says.
+  // The usual case.
   if (kind === fallback.kind && (apiVersion === '' || apiVersion === apiVersionOf(fallback))) return fallback;
   if (apiVersion === '') return { ...fallback, kind };
   return { ...requireVersion(apiVersion, refusals.unrecognized), kind };
@@ -296,7 +296,7 @@ function requireVersion(apiVersion: string, refuse: Unrecognized): GroupVersion 
   return gv;
 }
 
-/** The reference server looks for the type without regard to case; the last one written counts. */
+/** The reference server reads apiVersion and kind case-insensitively; the last one wins. */
 function textField(value: Record<string, unknown>, name: string, refuse: Unrecognized): string {
   let found: unknown = Object.hasOwn(value, name) ? value[name] : undefined;
   if (found === undefined) {

@@ -1,6 +1,6 @@
 /**
- * A patched document → a draft of the addressed kind. Unlike a body, it must say of which version it is: any version
- * of the kind will do, and one that says nothing is read in a form that nobody writes. spec: Patch
+ * Decodes a patched document into a draft of the requested kind. The document may have any version of the kind. Without an
+ * apiVersion it is decoded as the reference server's internal version. spec: Patch
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, type StatusError } from '../meta/errors.js';
@@ -33,23 +33,23 @@ import type { WriteOperation } from './write-operation.js';
 export interface PatchedTarget {
   readonly write: WriteOperation;
   readonly fieldValidation: FieldValidation;
-  /** What the patch itself was found to hold; told together with what is found in the document. */
+  /** Warnings about the patch itself; reported together with those about the document. */
   readonly findings: readonly string[];
-  /** The document as messages show it. */
+  /** The document for messages. */
   readonly print: () => string;
-  /** Words the failure. */
+  /** Builds the error. */
   readonly refuse: (why: string) => StatusError;
-  /** The same for fields that are well formed and mean nothing; absent: as `refuse`. */
+  /** The same for well-formed fields with an impossible value; absent: as `refuse`. */
   readonly refuseUnreadable?: (why: string) => StatusError;
 }
 
-/** Decodes and fills in defaults; warnings go to the write. Throws what `refuse` makes of a failure. */
+/** Decodes and applies defaults; adds warnings to the write. Throws the error of `refuse`. */
 export function decodePatched(document: ParsedBody, target: PatchedTarget): DraftObject {
   const { write, fieldValidation, refuse } = target;
   const { draft, findings } = isUnversioned(document.value, target)
     ? decodeUnversioned(document, target)
     : decodeVersioned(document, target);
-  // A document that cannot be decoded was refused for that alone; whatever else was found is told only now.
+  // Decoding errors are reported alone; other findings follow only here.
   const all = [...target.findings, ...findings];
   refuseUnknownFields(all, write.served, refuse);
   if (all.length === 0 || fieldValidation === 'Ignore') return draft;
@@ -63,7 +63,7 @@ interface Found {
   readonly findings: readonly string[];
 }
 
-/** Users' own kinds are no structs: there is no other form to read them in. */
+/** Documents have no internal version. */
 function isUnversioned(value: unknown, { write, refuse }: PatchedTarget): boolean {
   return write.served.kind.representation === 'struct' && claimedType(value, refuse).apiVersion === '';
 }
@@ -76,7 +76,7 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
     const { value, findings } = decodeAs(served, document, (why) => refuse(fromMetadata(why)));
     if (apiVersion === '') throw errors.internal("Object 'apiVersion' is missing in 'object has no apiVersion field'");
-    // What it says it is stays, to be found wrong with everything else.
+    // apiVersion and kind are kept for validation.
     return { draft: { ...asDraft(value, document.value, served), kind, apiVersion }, findings };
   }
   const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
@@ -84,7 +84,7 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const isOwn = sameType(gvk, served.gvk);
   const actual = isOwn ? served : isReadTogether(gvk, served) ? server.registry.byKind(gvk) : undefined;
   if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served));
-  // Most of what is patched is what was there.
+  // Most parts of a patched object are unchanged parts of the live one.
   const isKnown = actual === served ? knownParts(server, write.request, served) : undefined;
   const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
@@ -102,8 +102,8 @@ function converted(draft: DraftObject, from: ServedKind, to: ServedKind): DraftO
 }
 
 /**
- * The reference server's own form of a kind, which a document without a version is taken for. It was never meant to be
- * written: the parts of the metadata stand at its top, and no other field goes by the name that clients know.
+ * Decodes a document without apiVersion as the reference server's internal version: its metadata fields are at the top
+ * level, and no other field has the name that clients use.
  */
 function decodeUnversioned(document: ParsedBody, { write, refuse }: PatchedTarget): Found {
   const { served, server } = write;

@@ -1,5 +1,5 @@
 /**
- * The configuration that an apply carries, read and laid over the live object. spec: Server-side apply
+ * Server-side apply: reads the applied configuration and merges it into the live object. spec: Server-side apply
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import { compare } from '../merge/apply/compare.js';
@@ -31,13 +31,13 @@ import type { FieldValidation, WriteOptions } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/own.js';
 import type { WriteOperation } from './write-operation.js';
 
-/** The manager that has such a past. */
+/** The field manager that also writes the last-applied annotation. */
 const CLIENT_SIDE_APPLIER = 'kubectl';
 
-/** A configuration as it was sent. */
+/** The applied configuration as it was sent. */
 export interface Intent {
   readonly document: Readonly<Record<string, unknown>>;
-  /** What a strict reader has to say about it. */
+  /** Duplicate keys, one message each. */
   readonly repeatedKeys: readonly string[];
 }
 
@@ -45,8 +45,7 @@ export interface Intent {
 export function readIntent(body: RequestBody | undefined, mayWait: boolean): Intent {
   try {
     const sent = body?.read().value ?? {};
-    // Values that know their own JSON are taken by their word. It may be applied again after a wait; what its sender does
-    // with it meanwhile is no part of it.
+    // Copied if values have toJSON, or if the apply may run again later, because the caller may change its object meanwhile.
     const value: unknown = !mayWait && isPlainJson(sent) ? sent : cloneJson(sent);
     if (!isRecord(value)) throw new BodyError(`error unmarshaling JSON: while decoding JSON: ${notAMap(value)}`);
     return { document: value, repeatedKeys: body?.repeatedKeys?.() ?? [] };
@@ -67,7 +66,7 @@ interface Application {
   readonly write: WriteOperation;
 }
 
-/** The object that the configuration makes of the live one, and who manages it then. */
+/** The merged object with its managedFields. */
 export function draftOf(application: Application, live: ApiObject | undefined): DraftObject {
   const { intent, options, write } = application;
   const { document } = intent;
@@ -90,7 +89,7 @@ function checkType(document: Intent['document'], served: ServedKind): void {
   throw errors.badRequest(`invalid object type: ${printGvk(gvk)}`);
 }
 
-/** What a document says it is; a document that does not say so properly says nothing. */
+/** The type of a document; empty if apiVersion is malformed. */
 function typeOf({ apiVersion, kind }: Intent['document']): GroupVersionKind {
   const gv = typeof apiVersion === 'string' ? parseApiVersion(apiVersion) : undefined;
   if (gv === undefined && apiVersion !== undefined) return { group: '', version: '', kind: '' };
@@ -125,13 +124,13 @@ function applyOver({ intent, options, write }: Application, live: ApiObject | un
   }
 }
 
-/** The object as far as a configuration can speak of it. */
+/** The object without managedFields. */
 function withoutManagers({ metadata, ...object }: ApiObject): unknown {
   const { managedFields: _managers, ...rest } = metadata;
   return { ...object, metadata: rest };
 }
 
-/** Who manages the object; one that nobody tracks belongs, as it is, to whoever came before. */
+/** The managers of the live object; all fields of an untracked object belong to `before-first-apply`. */
 function managersOf(live: ApiObject | undefined, write: WriteOperation): Managers {
   const { served, context, request } = write;
   const managers = live === undefined ? NO_MANAGERS : managersIn(live);
@@ -157,7 +156,7 @@ function conflict(error: ConflictError): StatusError {
   return failure({ reason: 'Conflict', message: error.message, details: { causes }, cause: error });
 }
 
-/** How messages name what was applied: by what it says itself. */
+/** The object's identity in messages, as the configuration states it. */
 function addressOf({ metadata }: Intent['document'], { gvk }: ServedKind): string {
   const part = (name: string): string => {
     const value = isRecord(metadata) ? metadata[name] : undefined;
@@ -166,7 +165,7 @@ function addressOf({ metadata }: Intent['document'], { gvk }: ServedKind): strin
   return `${part('namespace')}/${part('name')}; ${printGvk(gvk)}`;
 }
 
-/** The merged document as a draft. Its types fit, but values with a syntax of their own are read here for the first time. */
+/** Decodes the merged document. Its types are right, but values with a syntax (quantities, times) are parsed here. */
 function decodeMerged(merged: unknown, { intent, write }: Application, live: ApiObject | undefined): DraftObject {
   const { server, served, context } = write;
   const refuse = (why: string): StatusError =>
@@ -210,7 +209,7 @@ function annotationOf(
   return annotations?.[annotationName(write)];
 }
 
-/** The annotation of the client that has one says from now on what was applied here. */
+/** Updates the last-applied annotation of client-side apply, if the object has one. */
 function syncAnnotation(draft: DraftObject, { intent, write }: Application): void {
   const { annotations } = draft.metadata;
   if (annotations === undefined || !annotationOf(annotations, write)) return;
@@ -250,7 +249,7 @@ function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldVali
   append(write.warnings, lines);
 }
 
-/** Fields of the annotation's configuration that are live as they stand there. */
+/** Fields of the last-applied configuration whose live values are unchanged. */
 function fieldsLastApplied(
   text: string | undefined,
   live: { readonly apiVersion: string; readonly schema: ObjectNode; readonly value: unknown },
@@ -273,12 +272,12 @@ function parse(text: string): unknown {
     requireJson(value);
     return value;
   } catch {
-    // Whatever stands there, it was not written by that client.
+    // Not written by kubectl, so it is ignored.
     return undefined;
   }
 }
 
-/** What is left of conflicts when some fields may be taken; undefined when nothing is. */
+/** The conflicts without the allowed fields; undefined if none remain. */
 function conflictsBeside(error: ConflictError, allowed: FieldSet): ConflictError | undefined {
   const left: Conflict[] = [];
   for (const { manager, fields } of error.conflicts) {

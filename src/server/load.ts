@@ -1,9 +1,8 @@
 /**
- * Starting from a state: objects are put into the store as they are, past all steps of a write, because they have been
- * through them where they come from.
+ * Loads a saved state into a new cluster: objects are stored as they are, without the write pipeline.
  *
- * Definitions among them make kinds of others, so it goes in rounds: what is known now is put in, reconcilers look at it,
- * and what they have made known comes next.
+ * CRDs in the state define the kinds of other objects, so loading runs in rounds: store the objects of served kinds, let
+ * the reconcilers serve new kinds, and continue with the rest.
  */
 
 import { withOrderedKeys } from '../crd/value/wire-order.js';
@@ -30,8 +29,8 @@ export interface LoadPlace {
 }
 
 /**
- * Puts a state into a new cluster, over what is there under the same names; what the state does not have stays. Throws
- * TypeError for a state that no cluster could have had, and for objects of kinds that are not served.
+ * Adds the objects of a state to a new cluster and replaces objects with the same names. Throws TypeError for a state that
+ * no cluster could have had, and for objects of kinds that are not served.
  */
 export function loadState(state: ClusterState, { store, registry, reconcilers }: LoadPlace): void {
   if (!isRecord(state))
@@ -54,7 +53,7 @@ export function loadState(state: ClusterState, { store, registry, reconcilers }:
   }
 }
 
-/** What numbers can count to, less what a cluster can write in a lifetime: each write needs the next number. */
+/** Leaves room for the revisions of later writes below the largest safe integer. */
 const HIGHEST_REVISION = Number.MAX_SAFE_INTEGER - 2 ** 40;
 
 function revisionOf({ resourceVersion }: ClusterState): number {
@@ -73,17 +72,17 @@ function checkedObjects({ objects }: ClusterState, revision: number): readonly A
     const problem = problemOf(object, revision);
     if (problem !== undefined) throw refused(`${about} ${problem}`);
     try {
-      // The caller's objects stay the caller's: what the store holds nobody can change.
+      // Copied, because the store freezes its objects.
       return cloneJson(object) as unknown as ApiObject;
     } catch (error) {
-      // Such as one that holds itself.
+      // For example an object with a cycle.
       if (error instanceof NotJsonError) throw refused(`${about} is no JSON: ${error.message}`);
       throw error;
     }
   });
 }
 
-/** Why an object cannot be from a store; completes a sentence that begins with its name. */
+/** Why an object cannot come from a store; completes a sentence that starts with its name. */
 function problemOf(object: unknown, revision: number): string | undefined {
   if (!isRecord(object)) return 'is no object';
   const { apiVersion, kind, metadata } = object;
@@ -98,7 +97,7 @@ function problemOf(object: unknown, revision: number): string | undefined {
   return Number(own) > revision ? `has the resourceVersion ${own}, above that of the state (${revision})` : undefined;
 }
 
-/** The kind in whose form an object comes: also a version of a custom kind that is no longer served. */
+/** The kind of an object; for custom resources also a version that is no longer served. */
 function formOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind | undefined {
   const gv = parseApiVersion(apiVersion);
   if (gv === undefined) return undefined;
@@ -120,7 +119,7 @@ function place(object: ApiObject, form: ServedKind, taken: Set<string>): PlacedO
   const text = `${key.resource} ${key.namespace}/${name}`;
   if (taken.has(text)) throw refused(`${about} is there twice`);
   taken.add(text);
-  // Custom objects are shown by what they say they are, whatever is stored today.
+  // A custom resource may be stored in any of its versions.
   const isAsStored = form.storageKind === undefined || form.kind.custom !== undefined;
   const stored = arrangedForStore(form, object);
   return { key, object: isAsStored ? stored : toStored(form, stored) };
@@ -136,7 +135,7 @@ function notServed(objects: readonly ApiObject[], registry: Registry): TypeError
   return refused(`this cluster serves no ${named}${more}; the first is ${first}${otherDialect(objects, registry)}`);
 }
 
-/** The service's own groups have another name in each dialect. */
+/** Suggests the other dialect if the apiVersions belong to it. */
 function otherDialect(objects: readonly ApiObject[], registry: Registry): string {
   const wanted = new Set(objects.map(({ apiVersion }) => apiVersion));
   const other = dialects.find((dialect) =>
@@ -162,7 +161,7 @@ function refused(why: string): TypeError {
   return new TypeError(`orchplane: from: ${why}`);
 }
 
-/** The same object with its fields in wire order, deep-frozen. It must not be frozen yet: what is, is taken as it is. */
+/** The object with its fields in wire order, deeply frozen. Frozen parts of the argument are reused as they are. */
 function arrangedForStore({ schema }: ServedKind, given: ApiObject): ApiObject {
   const object = withOrderedMaps(schema, given) as ApiObject;
   const metadataNode = schema.fields.get('metadata')?.node;
@@ -175,7 +174,7 @@ function arrangedForStore({ schema }: ServedKind, given: ApiObject): ApiObject {
   return seal(schema, draft as unknown as DraftObject, metadata.resourceVersion);
 }
 
-/** Maps of structs come out with their keys in order. Documents are put in order as a whole, arbitrary JSON never is. */
+/** Sorts the keys of maps in structs. Documents are sorted as a whole; arbitrary JSON is not sorted. */
 function withOrderedMaps(node: Structural, value: unknown): unknown {
   switch (node.type) {
     case 'object': {

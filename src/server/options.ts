@@ -1,5 +1,5 @@
 /**
- * Options judged: each verb's own, in the order the reference server reports them. spec: Parameters
+ * Validation of request options per verb, in the order in which the reference server reports errors. spec: Parameters
  */
 import { dryRunProblems } from '../kinds/shared/deletion-options.js';
 import type { Dialect } from '../meta/dialect.js';
@@ -22,7 +22,7 @@ export interface WriteOptions {
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'ListOptions';
 
-/** Throws 422 when an option is wrong, with all that is wrong. */
+/** Throws 422 with all errors. */
 export function checkWriteOptions(
   options: RequestOptions,
   kind: 'CreateOptions' | 'UpdateOptions',
@@ -31,7 +31,7 @@ export function checkWriteOptions(
   return checked(options, writeProblems(options), { kind, dialect });
 }
 
-/** As {@link checkWriteOptions}; apply demands a manager, and only apply may force. */
+/** As {@link checkWriteOptions}; apply requires a field manager, and only apply allows `force`. */
 export function checkPatchOptions(options: RequestOptions, patchType: PatchType, dialect: Dialect): WriteOptions {
   const problems: FieldError[] = [];
   if (patchType === 'apply' && !options.fieldManager) {
@@ -64,7 +64,7 @@ function refuse(problems: readonly FieldError[], about: { kind: OptionsKind; dia
 
 function writeProblems(options: RequestOptions): readonly FieldError[] {
   const { fieldManager, dryRun, fieldValidation } = options;
-  // The usual request names none of these.
+  // The usual case.
   if (fieldManager === undefined && dryRun === undefined && fieldValidation === undefined) return NONE;
   return [
     ...managerNameProblems(fieldManager, 'fieldManager'),
@@ -104,7 +104,7 @@ export function checkListOptions(options: RequestOptions, dialect: Dialect): voi
   refuse(problems, { kind: 'ListOptions', dialect });
 }
 
-/** How a watch begins. */
+/** The validated options of a watch. */
 export interface WatchOptions {
   readonly sendInitialEvents: boolean;
   readonly allowBookmarks: boolean;
@@ -114,7 +114,7 @@ export interface WatchOptions {
 /** Throws 422 for a watch whose options contradict each other. spec: Streaming lists */
 export function checkWatchOptions(options: RequestOptions, dialect: Dialect): WatchOptions {
   const fromState = !options.resourceVersion || options.resourceVersion === '0';
-  // A watch from the present state, with nothing else said, is a streaming list.
+  // A watch without a version implies initial events.
   const implied = fromState && options.sendInitialEvents === undefined && !options.resourceVersionMatch;
   const sendInitialEvents = implied ? true : options.sendInitialEvents;
   const match = implied ? 'NotOlderThan' : options.resourceVersionMatch;

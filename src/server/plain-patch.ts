@@ -1,8 +1,8 @@
 /**
- * The most frequent of all patches: a few plain values set in structs that are there already. What it makes of an object
- * can be told without merging documents and reading the result as one: the object, with these values in place.
+ * A fast path for the most frequent patches: a few scalar values in existing structs. The result is the live object with
+ * these values, without merging documents and decoding the result.
  *
- * Everything that is not as plain as that is left to those who can tell what to make of it, and how to complain.
+ * All other patches take the general path, which also reports errors.
  */
 import { mayMutateKind } from '../admission/chain.js';
 import { isWrittenByServer } from '../merge/apply/managers.js';
@@ -16,12 +16,12 @@ import type { WriteOperation } from './write-operation.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The patched object as a draft, or undefined when the patch is not as plain as that. */
+/** The patched object, or undefined if the patch needs the general path. */
 export function plainlyPatched(live: ApiObject, patch: unknown, write: WriteOperation): DraftObject | undefined {
   const { served, server } = write;
   const { kind, schema } = served;
   if (kind.representation !== 'struct' || served.storageKind !== undefined || !isRecord(patch)) return undefined;
-  // What the object is does not change by a patch; and what came from outside may be anything.
+  // Excludes patches of the type, and live objects that were loaded without validation.
   if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || server.store.holdsStrangers)
     return undefined;
   if (isLeftAlone(write)) return patchedInPlace(schema, live, patch);
@@ -32,7 +32,7 @@ export function plainlyPatched(live: ApiObject, patch: unknown, write: WriteOper
   return draft;
 }
 
-/** Whether nobody will change what is inside the draft: not the kind, and not a plugin. */
+/** Whether neither the kind nor a plugin changes nested parts of the draft. */
 function isLeftAlone({ served, server, request }: WriteOperation): boolean {
   const { decode, update, write } = served.kind.strategy;
   const changesDraft = decode.defaults ?? update.prepare ?? write.canonicalize ?? write.allocate;
@@ -40,14 +40,14 @@ function isLeftAlone({ served, server, request }: WriteOperation): boolean {
   return !server.pluginsMayWait(served) && !mayMutateKind(server.admission.active(), served);
 }
 
-/** The live object with other values; what is inside it stays the very same. */
+/** The live object with the patched values; unchanged parts are shared. */
 function patchedInPlace(schema: ObjectNode, live: ApiObject, patch: Members): DraftObject | undefined {
   const draft = patchedStruct(schema, live as unknown as Members, { patch }) as DraftObject | undefined;
   if (draft?.metadata === live.metadata) draft.metadata = { ...live.metadata } as DraftObject['metadata'];
   return draft;
 }
 
-/** `isShared` absent: all is. */
+/** `isShared` absent: all parts are shared. */
 function patchedStruct(
   node: ObjectNode,
   live: Members,
@@ -76,12 +76,12 @@ function patchedStruct(
       out[name] = thawValue(node.fields.get(name)?.node, value, isShared);
     }
   }
-  // The names of structs are ours.
+  // Field names of structs come from the schema, so plain assignment is safe.
   for (const name in values) out[name] = values[name];
   return out;
 }
 
-/** A struct that is not replaced as a whole. */
+/** A struct that patches merge instead of replacing it. */
 function isMerged(node: Structural): node is ObjectNode {
   return node.type === 'object' && node.representation === 'struct' && node.patchStrategy === undefined;
 }

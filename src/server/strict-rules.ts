@@ -1,20 +1,19 @@
 /**
- * What strict mode refuses, and what it warns of: the places where the library is quieter than a whole cluster would be.
- * One row each; `anchor` is a heading of docs/fidelity.md that says more. `strict.ts` goes through the rows.
+ * The rules of strict mode, one row each; `anchor` is a heading of docs/fidelity.md.
  *
- * Refused is what would be accepted and then come out otherwise than on a real cluster. Warned of is what a real API server
- * accepts as well, when somebody else who is not here would have to do something about it.
+ * Strict mode rejects requests that succeed here but have another result on a real cluster. It warns about requests that a
+ * real API server accepts too, but that need a component which does not run here.
  */
 import { serviceGroup } from '../meta/dialect.js';
 import type { ApiObject } from '../meta/object.js';
 import { isRecord } from '../util/json.js';
 
-/** What a strict cluster knows of itself. */
+/** The options of the cluster that the rules depend on. */
 export interface StrictSetting {
   readonly hasControllers: boolean;
-  /** Somebody says how webhooks are called. */
+  /** The cluster has a `webhooks` option. */
   readonly hasWebhooks: boolean;
-  /** Definitions whose versions a function of this process converts. */
+  /** Names of the CRDs with a conversion function in this process. */
   readonly converted: ReadonlySet<string>;
   readonly hasPolicyStatus: boolean;
 }
@@ -23,10 +22,10 @@ export interface StrictRule {
   readonly effect: 'refuse' | 'warn';
   /** A kind as `group/Kind` with the group's canonical name, `Kind` in the core group, `*` for all. */
   readonly kinds: readonly string[];
-  /** Creates and updates unless said otherwise. */
+  /** Default: creates and updates. */
   readonly on?: 'DELETE';
   readonly when?: (object: ApiObject, setting: StrictSetting) => boolean;
-  /** A sentence without its end: `… is not modelled`, `nobody …`. */
+  /** A sentence without its end: `… is not modelled`, `no controller …`. */
   readonly what: string;
   readonly anchor: string;
 }
@@ -45,7 +44,7 @@ export const STRICT_RULES: readonly StrictRule[] = [
     effect: 'refuse',
     kinds: PODS,
     when: (object, { hasControllers }) => hasControllers && podSpecsOf(object).some(isPlacedByOthers),
-    what: 'placing pods by required affinity to other pods, or by spread constraints that forbid, is not modelled',
+    what: 'scheduling by required pod affinity or by spread constraints with DoNotSchedule is not modelled',
     anchor: 'controllers',
   },
   {
@@ -74,21 +73,21 @@ export const STRICT_RULES: readonly StrictRule[] = [
     effect: 'warn',
     kinds: [...WORKLOADS, ...JOBS, 'autoscaling/HorizontalPodAutoscaler', 'policy/PodDisruptionBudget'],
     when: alone,
-    what: 'nobody acts on workloads: this cluster has no controllers',
+    what: 'no controller acts on workloads: this cluster has no controllers',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: ['Pod'],
     when: alone,
-    what: 'nobody places pods or runs them: this cluster has no controllers',
+    what: 'no component schedules or runs pods: this cluster has no controllers',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: ['Pod'],
     when: (object, { hasControllers }) => hasControllers && podSpecsOf(object).some(asksForResources),
-    what: 'pods are placed whatever the nodes can bear: capacity is not modelled',
+    what: 'pods are scheduled without regard to node capacity: capacity is not modelled',
     anchor: 'controllers',
   },
   {
@@ -96,28 +95,28 @@ export const STRICT_RULES: readonly StrictRule[] = [
     kinds: ['Namespace'],
     on: 'DELETE',
     when: alone,
-    what: 'nobody empties namespaces that are deleted: this cluster has no controllers',
+    what: 'no controller deletes the objects of a deleted namespace: this cluster has no controllers',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: ['*'],
     when: (object, setting) => alone(object, setting) && (object.metadata.ownerReferences ?? []).length > 0,
-    what: 'nobody collects objects whose owners are gone: this cluster has no controllers',
+    what: 'no garbage collector deletes objects whose owners are deleted: this cluster has no controllers',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: ['ResourceQuota'],
     when: alone,
-    what: 'nobody writes status.hard of quotas, so none is enforced: this cluster has no controllers',
+    what: 'no controller writes status.hard of quotas, so none is enforced: this cluster has no controllers',
     anchor: 'different-by-design',
   },
   {
     effect: 'warn',
     kinds: ['Service'],
     when: (object, setting) => alone(object, setting) && isRecord(at(object, 'spec', 'selector')),
-    what: 'nobody writes the endpoints of Services: this cluster has no controllers',
+    what: 'no controller writes the endpoints of Services: this cluster has no controllers',
     anchor: 'controllers',
   },
   {
@@ -130,57 +129,57 @@ export const STRICT_RULES: readonly StrictRule[] = [
   {
     effect: 'warn',
     kinds: [`${serviceGroup('networking')}/NetworkPolicy`, `${serviceGroup('networking')}/Ingress`],
-    what: 'no traffic flows here, so network policies and ingresses have no effect',
+    what: 'there is no network traffic, so network policies and ingresses have no effect',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: ['PersistentVolumeClaim', `${serviceGroup('certificates')}/CertificateSigningRequest`],
     when: alone,
-    what: 'nobody binds claims or signs certificates: this cluster has no controllers',
+    what: 'no controller binds claims or signs certificates: this cluster has no controllers',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: ['Node'],
-    what: 'nodes are ready when somebody says so, and stay it: node lifecycle is not modelled',
+    what: 'nodes keep the readiness that a client sets: node lifecycle is not modelled',
     anchor: 'not-modelled-yet',
   },
   {
     effect: 'warn',
     kinds: ['Event', `${serviceGroup('events')}/Event`],
     when: alone,
-    what: 'events are kept for good, where a server forgets them after an hour: this cluster has no controllers',
+    what: 'events do not expire after an hour: this cluster has no controllers',
     anchor: 'known-gaps',
   },
   {
     effect: 'warn',
     kinds: [`${serviceGroup('apiregistration')}/APIService`],
     when: (object) => isRecord(at(object, 'spec', 'service')),
-    what: 'what is served elsewhere is reached over HTTP only: clients in this process do not know it',
+    what: 'aggregated APIs are reachable over HTTP only, not by clients in this process',
     anchor: 'controllers',
   },
   {
     effect: 'warn',
     kinds: [`${serviceGroup('admissionregistration')}/ValidatingAdmissionPolicy`],
     when: (_object, { hasPolicyStatus }) => !hasPolicyStatus,
-    what: 'nobody checks the types of policies: createCluster({ policyStatus: true }) does',
+    what: 'policies are not type-checked: use createCluster({ policyStatus: true })',
     anchor: 'different-by-design',
   },
 ];
 
-/** Kinds that are looked up and not stored, in the same spelling: refused whatever is asked. */
+/** Virtual kinds for which every request is rejected. */
 export const STRICT_LOOKUPS: Readonly<Record<string, Pick<StrictRule, 'what' | 'anchor'>>> = {
-  ComponentStatus: { what: 'the state of components is not modelled', anchor: 'different-by-design' },
+  ComponentStatus: { what: 'component status is not modelled', anchor: 'different-by-design' },
 };
 
-/** Lines to what runs elsewhere. */
+/** Connect subresources. */
 export const STRICT_LINES: Pick<StrictRule, 'anchor'> = { anchor: 'not-modelled-yet' };
 
-/** A release that is not the one whose behaviour this is. */
+/** A release other than the reference release. */
 export const STRICT_RELEASE: Pick<StrictRule, 'anchor'> = { anchor: 'different-by-design' };
 
-/** Where messages point to. */
+/** The documentation link in messages. */
 export function pointer(anchor: string): string {
   return `docs/fidelity.md#${anchor}`;
 }
@@ -193,7 +192,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Of a pod, or of what makes pods. */
+/** The pod specs of a pod or a workload. */
 function podSpecsOf(object: ApiObject): readonly unknown[] {
   if (object.kind === 'Pod') return [object['spec']];
   return [at(object, 'spec', 'template', 'spec'), at(object, 'spec', 'jobTemplate', 'spec', 'template', 'spec')];
@@ -213,7 +212,7 @@ function asksForResources(spec: unknown): boolean {
   return listOf(at(spec, 'containers')).some((container) => isRecord(at(container, 'resources', 'requests')));
 }
 
-/** `fetch` knows neither the cluster's network nor whom the configuration trusts. */
+/** `fetch` can neither reach Services of the cluster nor use a caBundle. */
 function isOutOfReach(webhook: unknown): boolean {
   const { service, caBundle } = (at(webhook, 'clientConfig') ?? {}) as { service?: unknown; caBundle?: unknown };
   return service !== undefined || (caBundle !== undefined && caBundle !== '');

@@ -1,6 +1,6 @@
 /**
- * Who manages the fields of an object that is written: `metadata.managedFields` of the draft. Runs on what the client
- * asked for, before plugins and the kind have their say: what they add belongs to nobody. spec: Server-side apply
+ * Field ownership of a write: sets `metadata.managedFields` of the draft. Runs before mutating admission and before the
+ * kind prepares the object, so fields that they add have no owner. spec: Server-side apply
  */
 
 import type { CustomResourceHandler } from '../../kinds/custom-resource-handler.js';
@@ -42,12 +42,12 @@ import { storedObjectOf, toServed, toStored } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { sameButTime } from './same-as-live.js';
 
-/** A new object belongs to who creates it. Says that it had owners before only if the client says so. */
+/** The creator owns all fields of a new object, besides the managers that the client sends. */
 export function ownNew(draft: DraftObject, write: WriteOperation): void {
   const { served } = write;
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, write);
-  // A plugin may get hold of the entries and change them, until they are stored.
+  // A plugin may change the entries before they are stored, so they are not shared then.
   const mayWait = write.server.pluginsMayWait(served);
   const last = mayWait ? undefined : lastManagers.get(served);
   const like = likeLast(draft, { before, managers, last }, write);
@@ -57,13 +57,10 @@ export function ownNew(draft: DraftObject, write: WriteOperation): void {
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
 
-/**
- * The managers of the object that was created last, by kind: many objects that are created one after the other have the
- * same, and share them.
- */
+/** The managedFields of the last created object per kind: consecutive objects often have equal entries and share them. */
 const lastManagers = new WeakMap<ServedKind, ManagedFieldsEntry[]>();
 
-/** Who creates one object after the other, all of one shape, owns the same of each. Undefined: this one is another. */
+/** The managers, if this object has the same fields and manager as the last created one. */
 function likeLast(
   draft: DraftObject,
   about: { readonly before: object; readonly managers: Managers; readonly last: Entries | undefined },
@@ -88,7 +85,7 @@ function writerOf({ served, request }: WriteOperation): ManagerIdentity {
   return { manager: managerOf(request), operation: 'Update', apiVersion, subresource: request.subresource ?? '' };
 }
 
-/** What an update changes belongs to who updates. */
+/** The writer owns the fields that an update changes. */
 export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOperation): void {
   const again = ownedAgain(draft, live, write);
   if (again !== undefined && again !== 'other') {
@@ -97,7 +94,7 @@ export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOper
   }
   const managers = startingManagers(draft, live, write);
   const after = again === 'other' ? managersAfterAnyUpdate : managersAfterUpdate;
-  // Nobody tracks this object: it was written before anybody did, or a client has put an end to it.
+  // The object is not tracked: a client has reset its managedFields.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
   else {
     const next = capUpdaters(updatedOrLost(draft, live, { managers, after }, write));
@@ -117,7 +114,7 @@ function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation):
   return entriesAfterOwnChange({ before, after, by: writerOf(write), now: context.now }, entries);
 }
 
-/** An update goes on even when nobody can say any more who owns what. */
+/** An update succeeds without managers when ownership cannot be computed. */
 function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore, write: WriteOperation): Managers {
   const { kind, schema } = write.served;
   try {
@@ -129,7 +126,7 @@ function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore
   }
 }
 
-/** Who managed the object, and how to find out who does after an update. */
+/** The managers before the update, and the function that computes them after it. */
 interface OwnersBefore {
   readonly managers: Managers;
   readonly after: typeof managersAfterUpdate;
@@ -147,7 +144,7 @@ function updated(
   return after({ before: was, after: is, managers, by: writerOf(write), now: context.now }, versionsOf(write));
 }
 
-/** The draft with all that cannot be owned here as it was before: what is the same is not compared. */
+/** The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. */
 function claimed(draft: DraftObject, before: unknown, { served, request }: WriteOperation): unknown {
   const parts = unclaimableParts(served, request.subresource ?? '');
   if (parts.length === 0) return draft;
@@ -164,10 +161,7 @@ export function asVersioned({ apiVersion, schema }: ServedKind, value: unknown):
   return { apiVersion, schema, value };
 }
 
-/**
- * Who the client says the managers are; who they were, unless it says something that can be read. Below the object
- * nobody can say.
- */
+/** The managers that the client sends, or those of the live object. Subresource writes cannot set them. */
 function startingManagers(draft: DraftObject, live: ApiObject | undefined, write: WriteOperation): Managers {
   const given = write.request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (given !== undefined && given !== live?.metadata.managedFields) {
@@ -179,7 +173,7 @@ function startingManagers(draft: DraftObject, live: ApiObject | undefined, write
   return live === undefined ? NO_MANAGERS : managersIn(live);
 }
 
-/** Managers of a version that the object does not fit into are left as they say they are. */
+/** Keeps the entries of versions that the object cannot be converted to. */
 function reconciledOrAsSaid(said: Managers, state: Versioned, write: WriteOperation): Managers {
   try {
     return reconcileFieldSets(said, state, versionsOf(write));
@@ -189,13 +183,13 @@ function reconciledOrAsSaid(said: Managers, state: Versioned, write: WriteOperat
   }
 }
 
-/** How a client takes everything from everybody: an empty list, or one entry with nothing in it. */
+/** A client resets ownership with an empty list or one empty entry. */
 function isReset(given: readonly ManagedFieldsEntry[]): boolean {
   const [first] = given;
   return first === undefined || (given.length === 1 && Object.keys(first).length === 0);
 }
 
-/** Those of a stored object. */
+/** The managers of a stored object. */
 export function managersIn(object: ApiObject): Managers {
   return storedManagers(object.metadata.managedFields);
 }
@@ -209,7 +203,7 @@ function readable(entries: readonly ManagedFieldsEntry[]): Managers {
   }
 }
 
-/** `before`: entries to share if they say the same. What is shared is neither compared nor encoded nor frozen again. */
+/** `before`: entries to reuse if they are equal. Reused entries are neither compared nor encoded nor frozen again. */
 export function setManagers(
   metadata: DraftMeta,
   managers: Managers,
@@ -220,7 +214,7 @@ export function setManagers(
   else metadata.managedFields = before === undefined ? entries : sharedEntries(before, entries);
 }
 
-/** The entries before if they say the same; else the new ones, with the fields from before where only the time is new. */
+/** The previous entries if they are equal; otherwise the new ones, with the previous field sets where only the time differs. */
 function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
   if (before.length !== entries.length) return entries;
   let isSame = true;
@@ -237,13 +231,12 @@ function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedF
 }
 
 /**
- * Hands a draft to plugins with managers that they may change, and gives back how to take it from them: what they made of
- * the managers counts if it can be read; otherwise it is as it was before them, and the client is told. What they had in
- * hand is never stored.
+ * Gives plugins a copy of the managedFields. The result takes over their changes; malformed entries are discarded with a
+ * warning. The copy itself is never stored.
  */
 export function detachManagedFields(draft: DraftObject, write: WriteOperation): (returned: DraftObject) => void {
   const own = draft.metadata.managedFields;
-  // The default plugins do not look there.
+  // The built-in plugins do not touch managedFields.
   if (!write.server.pluginsMayWait(write.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
@@ -261,7 +254,7 @@ export function detachManagedFields(draft: DraftObject, write: WriteOperation): 
 
 const emptyObjects = new WeakMap<ObjectNode, object>();
 
-/** An object of the kind before anybody has said anything: structs that are always there are there, and empty. */
+/** An object with zero values only. */
 export function emptyObject({ schema }: ServedKind): object {
   let empty = emptyObjects.get(schema);
   if (empty === undefined) {
@@ -287,8 +280,8 @@ export function versionsOf(write: WriteOperation): Versions {
 }
 
 /**
- * Versions of a custom kind are taken for the same but for their schemas: what one knows and the other does not makes the
- * object unfit for it, where a conversion for readers would have dropped it.
+ * For ownership, versions of a custom resource differ in their schemas only: a field that a version does not declare makes
+ * the object incompatible with it, where a conversion for reads would drop the field.
  */
 function inCustomVersion(to: ServedKind, custom: CustomResourceHandler, object: ApiObject): Versioned {
   requireDeclared(to.schema, object);
@@ -306,11 +299,11 @@ function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: A
 
 const unnamed = new WeakMap<Structural, boolean>();
 
-/** Whether there are sets whose items are no plain values: there is no name under which one of them could be owned. */
+/** Whether there are sets of non-scalar items, which have no field path. */
 function hasUnnamedItems(node: Structural): boolean {
   let has = unnamed.get(node);
   if (has === undefined) {
-    // Nothing is below itself, but it may be asked for before it is answered.
+    // Set first, because a schema may be recursive.
     unnamed.set(node, false);
     has =
       insideOf(node).some(hasUnnamedItems) ||
@@ -330,12 +323,12 @@ function inStore(from: ServedKind, object: ApiObject): ApiObject {
   const stored = storedObjectOf(object);
   if (stored !== object) return stored;
   if (Object.isFrozen(object)) return toStored(from, object);
-  // What an apply has taken fields from may lack what conversions count on. It is a copy in any case: conversions are
-  // remembered by identity, and a draft still changes.
+  // An apply may have removed fields that conversions expect. `complete` also copies, because conversions are cached by
+  // identity and a draft may still change.
   return toStored(from, complete(from.schema, object) as ApiObject);
 }
 
-/** Another version of the kind that is written; undefined when it is not served. */
+/** Another served version of the kind; undefined if it is not served. */
 export function servedIn({ served, server }: WriteOperation, apiVersion: string): ServedKind | undefined {
   if (apiVersion === served.apiVersion) return served;
   const gv = parseApiVersion(apiVersion);

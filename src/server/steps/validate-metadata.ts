@@ -1,8 +1,8 @@
 /**
- * The rules of `metadata`, for every kind. spec: Conventions
+ * Validation of `metadata`, for every kind. spec: Conventions
  *
- * The reference server runs these rules more than once on an update (for any object, and again for the kind), so the
- * same error may stand several times among the causes; `validate.ts` decides how often.
+ * The reference server runs these rules more than once on an update (for any object, and again for the kind), so an error
+ * can occur several times; `validate.ts` decides how often.
  */
 import type { Kind, NameRule } from '../../kinds/kind.js';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, unqualifiedFinalizerProblems } from '../../kinds/shared/finalizers.js';
@@ -20,11 +20,11 @@ type Meta = DeepReadonly<ObjectMeta>;
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
-/** Who judges. */
+/** Variants of the rules. */
 export interface MetadataRules {
-  /** Bare finalizer names are refused: the rules of a built-in kind do so, those for any object do not. */
+  /** Rejects finalizers without a domain: the rules of built-in kinds do, those for any object do not. */
   readonly strictFinalizers: boolean;
-  /** The kind's rule for names is not asked. */
+  /** Skips the kind's name rule. */
   readonly anyName?: true;
 }
 
@@ -32,7 +32,7 @@ export const OF_A_STRUCT: MetadataRules = { strictFinalizers: true };
 export const OF_A_DOCUMENT: MetadataRules = { strictFinalizers: false };
 export const OF_ANY_OBJECT: MetadataRules = { strictFinalizers: false, anyName: true };
 
-/** What must hold for a new object, and for every later version of it. `shared`: see {@link sharedProblems}. */
+/** Rules for a new object and for every update. `shared`: see {@link sharedProblems}. */
 export function metadataProblems(
   object: ApiObject,
   kind: Kind,
@@ -53,12 +53,12 @@ export function metadataProblems(
   return problems;
 }
 
-/** Finalizers whose names say nothing of whose they are. */
+/** Finalizers without a domain. */
 export function bareFinalizers({ finalizers = [] }: Meta): FieldError[] {
   return finalizers.flatMap((name, index) => unqualifiedFinalizerProblems(keyPath('metadata.finalizers', index), name));
 }
 
-/** What must hold between two versions. `shared`: see {@link sharedProblems}. */
+/** Rules between the live and the next object. `shared`: see {@link sharedProblems}. */
 export function metadataUpdateProblems(
   next: ApiObject,
   live: ApiObject,
@@ -89,7 +89,7 @@ export function metadataUpdateProblems(
   return problems;
 }
 
-/** What both have to say. */
+/** Errors that both functions report. */
 export function sharedProblems(metadata: Meta): readonly FieldError[] {
   const { labels, annotations, ownerReferences } = metadata;
   const problems = labels ? labelErrors(labels, 'metadata.labels') : [];
@@ -129,10 +129,10 @@ function namespaceProblems(metadata: Meta, kind: Kind, problems: FieldError[]): 
 }
 
 const MAX_SUBRESOURCE_BYTES = 256;
-/** A character takes three bytes at most, or is two. */
+/** A UTF-16 code unit takes at most three bytes in UTF-8. */
 const SURELY_SHORT = MAX_SUBRESOURCE_BYTES / 3;
 
-/** What a client wrote there has been read by now, so there is little left that can be wrong. */
+/** Decoding has checked the rest of managedFields. */
 function managerProblems(entries: Meta['managedFields'], problems: FieldError[]): void {
   entries?.forEach(({ manager, subresource = '' }, index) => {
     if (subresource.length < SURELY_SHORT && isGoodManager(manager)) return;
@@ -147,7 +147,7 @@ function managerProblems(entries: Meta['managedFields'], problems: FieldError[])
 function annotationProblems(annotations: NonNullable<Meta['annotations']>, problems: FieldError[]): void {
   let total = 0;
   for (const key of Object.keys(annotations)) {
-    // Annotation keys are judged in lower case: a prefix may be written in capitals.
+    // Annotation keys are validated in lower case, so a prefix may contain capitals.
     for (const detail of qualifiedNameProblems(key.toLowerCase())) {
       problems.push(invalid('metadata.annotations', key, detail));
     }
@@ -165,7 +165,7 @@ function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems
   let quarrels = 0;
   for (const owner of owners) {
     const version = owner.apiVersion.slice(owner.apiVersion.indexOf('/') + 1);
-    // What has more than two parts is no version at all.
+    // More than two parts count as an empty version.
     if (version === '' || version.includes('/'))
       problems.push(invalid(childPath(field, 'apiVersion'), owner.apiVersion, 'version must not be empty'));
     for (const part of NEVER_EMPTY) {
@@ -175,7 +175,7 @@ function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems
       problems.push(invalid(field, dumpOwner(owner), '/v1, Kind=Event is disallowed from being an owner'));
     }
     if (owner.controller !== true) continue;
-    // Each of these errors shows all owners: a few of them say it, all of them would fill the memory.
+    // Each of these errors contains all owners, so their number is limited.
     if (controller !== undefined && quarrels++ < MAX_QUARRELS) {
       const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;

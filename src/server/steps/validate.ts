@@ -1,6 +1,6 @@
 /**
- * Every rule an object must meet, all at once: metadata, the schema's value rules, the kind's own. Throws one 422
- * with every field error, in the order and the number in which the reference server reports them.
+ * Validation: metadata, the schema's value rules and the kind's own rules. Throws one 422 with all field errors, in the
+ * order and number in which the reference server reports them.
  */
 import type { CustomResourceHandler, CustomValidationOptions } from '../../kinds/custom-resource-handler.js';
 import type { Kind, MetadataErrors, MetadataStrictness } from '../../kinds/kind.js';
@@ -53,7 +53,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, { subresource }: Write
     reject(next, write, problems);
     return;
   }
-  // Once more for the kind.
+  // The kind validates metadata again.
   const care = careOnUpdate(kind, subresource);
   if (care === 'plain' || care === 'strict') append(problems, updateProblems);
   if (care === 'strict') append(problems, bareFinalizers(next.metadata));
@@ -110,7 +110,7 @@ function wholeProblems(object: ApiObject, write: WriteOperation, live?: ApiObjec
       ? documentProblems(object, undefined, { write, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
   const care = careOnCreate(kind);
-  // Who does not look at metadata is asked first, and it only counts where nothing else is wrong.
+  // Kinds that do not validate metadata report it only if the rest is valid.
   if (care === 'none' && ofBody.length > 0) return [...ofBody];
   const isStrict = care === 'strict';
   const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_A_DOCUMENT);
@@ -119,8 +119,7 @@ function wholeProblems(object: ApiObject, write: WriteOperation, live?: ApiObjec
 }
 
 /**
- * A document is judged by its schema, types and presence included, and by rules that were written for its type: those in
- * CEL like those of a definition, those in TypeScript by calling them.
+ * A document is validated by its schema, types and required fields included, then by its rules in CEL and in TypeScript.
  */
 function documentProblems(
   object: ApiObject,
@@ -133,7 +132,7 @@ function documentProblems(
   try {
     return [...problems, ...(rules() ?? [])];
   } catch {
-    // The rules expect what the schema promises, and this object does not keep the promise: the schema has said so.
+    // Rules may throw for an object that violates the schema; the schema errors are reported.
     return problems;
   }
 }
@@ -149,7 +148,7 @@ function expressionProblems(
   return judgement.problems;
 }
 
-/** What the definition of a custom kind has to say. */
+/** Validates a custom resource by its CRD. */
 function judged(
   custom: CustomResourceHandler,
   next: ApiObject,
@@ -161,7 +160,7 @@ function judged(
   return problems;
 }
 
-/** An object of a custom kind may say that it is something else; nothing more is said about it then. */
+/** Rejects a custom resource with another kind or apiVersion before all other rules. */
 function requireType(object: ApiObject, { served }: WriteOperation): void {
   if (served.kind.custom === undefined) return;
   const { kind, apiVersion } = object;
@@ -174,7 +173,7 @@ function requireType(object: ApiObject, { served }: WriteOperation): void {
   throw errors.invalid({ group, kind }, object.metadata.name ?? '', problems);
 }
 
-/** Rules report what they find; one that throws has failed itself, and the client gets a 500. */
+/** A rule that throws is a bug of the kind: 500. */
 function ownRules(rules: () => readonly FieldError[] | undefined, write: WriteOperation): readonly FieldError[] {
   try {
     return rules() ?? [];
