@@ -22,15 +22,15 @@ import {
   typeParam,
   wrapperOf,
 } from '../../../src/cel/types.js';
-import { compile } from './check-world.js';
+import { compile } from './check-fixtures.js';
 
 const length = (id: string, param: CelType, result: CelType = INT): FunctionDeclaration => ({
   name: 'length',
   overloads: [{ id, member: true, params: [param], result }],
 });
 
-describe('environments', () => {
-  test('extending adds variables, functions and types and leaves the first as it was', () => {
+describe('createEnvironment', () => {
+  test('extend adds variables, functions and types without changing the base environment', () => {
     const base = createEnvironment({ variables: { a: INT } });
     const more = base.extend({
       variables: { b: objectType('B') },
@@ -48,7 +48,7 @@ describe('environments', () => {
     expect(more.overloads.get('string_length')).toEqual({ function: 'length' });
   });
 
-  test('overloads of one function from two libraries are put together', () => {
+  test('merges the overloads of one function from two libraries', () => {
     const environment = createEnvironment({
       libraries: [
         { name: 'one', functions: [length('string_length', STRING)] },
@@ -61,7 +61,7 @@ describe('environments', () => {
     ]);
   });
 
-  test('a library is added once', () => {
+  test('adds a library only once', () => {
     const library = { name: 'one', functions: [length('string_length', STRING)] };
     const environment = createEnvironment({ libraries: [library] });
     expect(environment.extend({ libraries: [library] }).libraries).toBe(environment.libraries);
@@ -70,18 +70,18 @@ describe('environments', () => {
   test.each([
     ['overlap', [length('list_length', listOf(DYN)), length('strings_length', listOf(STRING))]],
     ['declared in two ways', [length('string_length', STRING), length('string_length', STRING, STRING)]],
-  ])('libraries that contradict each other are refused: %s', (message, functions) => {
+  ])('rejects libraries with conflicting declarations: %s', (message, functions) => {
     const libraries = functions.map((declaration, index) => ({ name: `${index}`, functions: [declaration] }));
     expect(() => createEnvironment({ libraries })).toThrow(message);
   });
 
-  test('a variable has one type', () => {
+  test('rejects a variable that is declared with two types', () => {
     const environment = createEnvironment({ variables: { a: INT } });
     expect(environment.extend({ variables: { a: INT } }).variables.get('a')).toBe(INT);
     expect(() => environment.extend({ variables: { a: STRING } })).toThrow('variable a is declared with two types');
   });
 
-  test('one for every node of a schema is cheap', () => {
+  test('creates one environment per schema node cheaply', () => {
     const base = createEnvironment();
     let last = base;
     for (let index = 0; index < 2000; index++) last = base.extend({ variables: { self: listOf(INT) } });
@@ -91,7 +91,7 @@ describe('environments', () => {
   });
 });
 
-describe('types', () => {
+describe('CEL types', () => {
   test.each([
     [listOf(mapOf(STRING, DYN)), 'list(map(string, dyn))'],
     [optionalOf(wrapperOf(INT)), 'optional_type(wrapper(int))'],
@@ -100,7 +100,7 @@ describe('types', () => {
     [NULL, 'null'],
     [opaqueType('net.IP'), 'net.IP'],
     [typeParam('T'), 'T'],
-  ])('%j is written %s', (type, text) => {
+  ])('formats %j as %s', (type, text) => {
     expect(formatType(type)).toBe(text);
   });
 
@@ -123,7 +123,7 @@ describe('types', () => {
     [optionalOf(INT), optionalOf(STRING), false],
     [typeOf(INT), typeOf(STRING), true],
     [BOOL, objectType('a'), false],
-  ])('%j and %j fit: %s', (expected, given, fits) => {
+  ])('unifies %j and %j: %s', (expected, given, fits) => {
     expect(new Substitutions().fit(expected, given)).toBe(fits);
   });
 });

@@ -4,17 +4,20 @@ import { LANGUAGE_LIBRARIES, VALUE_LIBRARIES } from '../../../src/cel/library/en
 import type { CelType } from '../../../src/cel/types.js';
 import { BOOL, DYN, describeType, formatType, INT, listOf, mapOf, objectType, STRING } from '../../../src/cel/types.js';
 import { readGroup, type Scenario } from '../../conformance/recordings.mjs';
-import { compile, ENVIRONMENTS, readCases } from './check-world.js';
+import { compile, ENVIRONMENTS, readCases } from './check-fixtures.js';
 
-/** Environment, expression, and the messages with their places, or the type (with its other text, if that differs). */
+/**
+ * Environment, expression, and either the messages with their locations or the type (with its other format, if that
+ * differs).
+ */
 type CheckCase = readonly [string, string, string | readonly string[]];
 
 const environment = (name: string) => ENVIRONMENTS[name] ?? createEnvironment();
 
-describe('answers of the reference', () => {
+describe('check', () => {
   const cases = readCases<CheckCase>('./check-cases.jsonl');
 
-  test.each(Object.keys(ENVIRONMENTS))('in the environment %s', (name) => {
+  test.each(Object.keys(ENVIRONMENTS))('returns the results of cel-go in the environment %s', (name) => {
     const own = cases.filter(([where]) => where === name);
     expect(own.length).toBeGreaterThan(20);
     const answered = own.map(([where, expression]) => [where, expression, answer(expression, name)]);
@@ -35,7 +38,7 @@ describe('answers of the reference', () => {
   }
 });
 
-test('an issue points into the text', () => {
+test('formats an issue with its location in the text', () => {
   expect(compile('1 + 1u', environment('server'))).toBe(
     ["ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, uint)'", ' | 1 + 1u', ' | ..^'].join(
       '\n',
@@ -43,13 +46,13 @@ test('an issue points into the text', () => {
   );
 });
 
-test('more than a hundred issues are counted', () => {
+test('reports the number of issues beyond one hundred', () => {
   const text = compile(`[${Array.from({ length: 130 }, () => 'nope').join(', ')}]`, environment('server'));
   expect(text).toMatch(/\n30 more errors were truncated$/);
 });
 
-describe('what the checked expression says', () => {
-  test('names and functions are written in full, with the ids they had', () => {
+describe('CheckedExpression', () => {
+  test('has qualified names of variables and functions with their original ids', () => {
     const checked = compile('v == .a.b.fun(b.c)', environment('loose'));
     if (typeof checked === 'string') expect.fail(checked);
     const call = { type: 'call', function: 'a.b.fun', target: undefined, args: [{ type: 'ident', name: 'a.b.c' }] };
@@ -58,7 +61,7 @@ describe('what the checked expression says', () => {
     expect(names).toEqual(['a.b.v', 'a.b.c', ['a_b_fun'], ['equals']]);
   });
 
-  test('types of names have values', () => {
+  test('has constant values for type names', () => {
     const checked = compile('int', environment('server'));
     if (typeof checked === 'string') expect.fail(checked);
     expect(checked.references.get(checked.expr.id)).toMatchObject({
@@ -68,7 +71,7 @@ describe('what the checked expression says', () => {
     });
   });
 
-  test('calls whose types are known only when they run list all overloads', () => {
+  test('lists all matching overloads of a call whose types are known only at run time', () => {
     const checked = compile('dy + dy', environment('server'));
     if (typeof checked === 'string') expect.fail(checked);
     expect(checked.references.get(checked.expr.id)).toEqual({
@@ -88,14 +91,14 @@ describe('what the checked expression says', () => {
     expect(checked.resultType).toEqual(DYN);
   });
 
-  test('what is never found out is dyn', () => {
+  test('replaces unbound type parameters with dyn', () => {
     const checked = compile('[[], {}]', environment('loose'));
     if (typeof checked === 'string') expect.fail(checked);
     expect(new Set([...checked.types.values()].map(formatType))).toEqual(new Set(['list(dyn)', 'map(dyn, dyn)']));
   });
 });
 
-/** The schema of all definitions in that recording. */
+/** The schema of all CRDs in the recording. */
 const SPEC: Readonly<Record<string, CelType>> = {
   a: INT,
   s: STRING,
@@ -107,8 +110,8 @@ const SPEC: Readonly<Record<string, CelType>> = {
   o: objectType('o'),
 };
 
-describe('a recorded server', () => {
-  test('rejects rules with the same messages', () => {
+describe('checking recorded validation rules', () => {
+  test('rejects rules with the messages of the recorded server', () => {
     const types = createEnvironment({
       libraries: [...LANGUAGE_LIBRARIES, ...VALUE_LIBRARIES],
       variables: { self: objectType('spec') },
@@ -124,7 +127,7 @@ describe('a recorded server', () => {
   });
 });
 
-/** Rules about that schema that were refused, each with the reason. */
+/** Rejected rules for that schema with the reason. */
 function recordedRefusals(scenarios: readonly Scenario[]): readonly (readonly [string, string])[] {
   const wanted = ['cel-compile-syntax', 'cel-compile-references', 'cel-compile-macros'];
   return scenarios

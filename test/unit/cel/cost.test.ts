@@ -4,14 +4,16 @@ import { Path } from '../../../src/cel/cost/path.js';
 import { wrapping } from '../../../src/cel/cost/range.js';
 import { createEnvironment } from '../../../src/cel/environment.js';
 import type { SizeEstimator } from '../../../src/cel/library.js';
-import { compile, ENVIRONMENTS, HASHED_SIZES, readCases, SCHEMA_SIZES } from './check-world.js';
+import { compile, ENVIRONMENTS, HASHED_SIZES, readCases, SCHEMA_SIZES } from './check-fixtures.js';
 
-/** Expression, and what it costs (`least-most`, or one number) without sizes, with those of a schema, with others. */
+/**
+ * Expression and its cost (`min-max`, or one number) without sizes, with the sizes of a schema, and with other sizes.
+ */
 type CostCase = readonly [string, string, string, string];
 
 const server = ENVIRONMENTS['server'] ?? createEnvironment();
 
-describe('estimates of the reference', () => {
+describe('estimateCost', () => {
   const cases = readCases<CostCase>('./cost-cases.jsonl');
 
   test.each([
@@ -36,13 +38,13 @@ describe('estimates of the reference', () => {
     return [Number(min), Number(max)].map(digits);
   }
 
-  /** Numbers beyond 2^53 are rounded on the way. */
+  /** Numbers beyond 2^53 are rounded. */
   function digits(value: number): number {
     return Number(value.toPrecision(13));
   }
 });
 
-test('paths that grow from one beginning overwrite each other where there is room', () => {
+test('Path.append overwrites paths that share a prefix with free capacity', () => {
   const item = Path.of('self').append('items').append('@items');
   const list = item.append('list');
   expect(list.steps()).toEqual(['self', 'items', '@items', 'list']);
@@ -54,13 +56,13 @@ test('paths that grow from one beginning overwrite each other where there is roo
   expect(item.steps()).toEqual(['self', 'items', '@items']);
 });
 
-test('sums that nobody watches start over at the top', () => {
+test('wrapping overflows at 64 bits', () => {
   expect(wrapping(2 ** 64, 2, 2)).toBe(0);
   expect(wrapping(2 ** 64, 4)).toBeGreaterThan(2 ** 63);
   expect(wrapping(10, 4)).toBe(40);
 });
 
-test('a library says what its calls cost', () => {
+test('estimateCost uses the estimate of a library for its calls', () => {
   const environment = createEnvironment({
     libraries: [
       {

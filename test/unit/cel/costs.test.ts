@@ -1,23 +1,23 @@
-/** What the functions of libraries cost, before and after. The numbers were taken from the reference implementation. */
+/** Estimated and actual costs of library functions, compared with cel-go. */
 import { describe, expect, test } from 'vitest';
 import { MAX_UINT64 } from '../../../src/cel/cost/range.js';
 import { COSTS } from '../../../src/cel/library/costs.js';
 import type { NodeToEstimate } from '../../../src/cel/library.js';
 import { STRING } from '../../../src/cel/types.js';
-import { readCases } from './check-world.js';
-import { answer, type ValueCase } from './values-world.js';
+import { readCases } from './check-fixtures.js';
+import { answer, type ValueCase } from './values-fixtures.js';
 
-describe('numbers of the reference', () => {
+describe('costs of library functions', () => {
   const cases = readCases<ValueCase>('./costs-cases.jsonl');
 
-  test.each(['issues', 'error', 'value'])('%s', (kind) => {
+  test.each(['issues', 'error', 'value'])('equal those of cel-go for cases with result %s', (kind) => {
     const own = cases.filter(([, , what]) => what === kind);
     expect(own.length).toBeGreaterThan(10);
     expect(own.map(answer)).toEqual(own);
   });
 });
 
-describe('estimates', () => {
+describe('estimateCall', () => {
   const unknown = { estimateSize: () => undefined };
   const text = (min: number, max: number): NodeToEstimate => ({
     type: STRING,
@@ -28,13 +28,16 @@ describe('estimates', () => {
   const estimate = (name: string, target: NodeToEstimate | undefined, ...args: NodeToEstimate[]) =>
     COSTS.estimateCost?.({ function: name, overload: '', target, args }, unknown);
 
-  test('functions that are not known are left to others', () => {
+  test('returns undefined for an unknown function', () => {
     expect(estimate('size', text(0, 1))).toBeUndefined();
     expect(COSTS.actualCost?.({ function: 'size', overload: '', args: ['a'], result: 1n })).toBeUndefined();
   });
 
-  test('nothing grows beyond the largest number', () => {
-    expect(estimate('replace', text(0, MAX_UINT64), text(0, 1), text(0, MAX_UINT64))?.resultSize).toEqual({ min: 0, max: MAX_UINT64 });
+  test('saturates at the largest number', () => {
+    expect(estimate('replace', text(0, MAX_UINT64), text(0, 1), text(0, MAX_UINT64))?.resultSize).toEqual({
+      min: 0,
+      max: MAX_UINT64,
+    });
     expect(estimate('labelSelector', undefined, text(0, MAX_UINT64))?.cost).toEqual({ min: 10, max: MAX_UINT64 });
   });
 
@@ -48,7 +51,7 @@ describe('estimates', () => {
     expect(estimate('replace', range(size), range(sought), range(by))?.resultSize).toEqual(result);
   });
 
-  test('an authorization check is meant to be rare', () => {
+  test('charges a high cost for an authorization check', () => {
     expect(estimate('check', text(0, 0), text(0, 0))?.cost).toEqual({ min: 350_000, max: 350_000 });
   });
 });

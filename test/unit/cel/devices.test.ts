@@ -1,4 +1,4 @@
-/** Device selectors. What they answer was taken from the reference implementation. spec: DeviceClass */
+/** Device selectors, compared with results of the reference server. spec: DeviceClass */
 import { describe, expect, test } from 'vitest';
 import { compileDeviceSelector } from '../../../src/cel/devices/compile.js';
 import {
@@ -8,8 +8,8 @@ import {
   type SelectableDevice,
 } from '../../../src/cel/devices/match.js';
 import { CelError } from '../../../src/cel/values.js';
-import { readCases } from './check-world.js';
-import { printBound } from './values-world.js';
+import { readCases } from './check-fixtures.js';
+import { printBound } from './values-fixtures.js';
 
 type DeviceCase = readonly [
   expression: string,
@@ -44,7 +44,7 @@ const DEVICES: readonly SelectableDevice[] = [
   { driver: 'x' },
 ];
 
-/** The cost is left out where it is in the case: orders of maps differ there. */
+/** Omits the cost if the case does: map orders differ there. */
 function answer([expression, name, index, , , , cost]: DeviceCase): DeviceCase {
   const head = [expression, name, index] as const;
   const compiled = compileDeviceSelector(expression, { stored: name === 'stored' });
@@ -62,14 +62,17 @@ function answer([expression, name, index, , , , cost]: DeviceCase): DeviceCase {
   }
 }
 
-describe('answers of the reference', () => {
+describe('compileDeviceSelector', () => {
   const cases = readCases<DeviceCase>('./devices-cases.jsonl');
 
-  test.each(['problem', 'error', 'match'])('%s', (kind) => {
-    const own = cases.filter(([, , , what]) => what === kind);
-    expect(own.length).toBeGreaterThan(20);
-    expect(own.map(answer)).toEqual(own);
-  });
+  test.each(['problem', 'error', 'match'])(
+    'returns the results of the reference server for cases with result %s',
+    (kind) => {
+      const own = cases.filter(([, , , what]) => what === kind);
+      expect(own.length).toBeGreaterThan(20);
+      expect(own.map(answer)).toEqual(own);
+    },
+  );
 });
 
 describe('matchDevices', () => {
@@ -82,30 +85,30 @@ describe('matchDevices', () => {
   const large = 'device.attributes["gpu.example.com"].memory >= 80';
   const withMemory = '"memory" in device.attributes["gpu.example.com"]';
 
-  test('gives the devices that satisfy every selector of a class, as they were given', () => {
+  test('returns the given devices that satisfy every selector of a class', () => {
     const spec = { selectors: [{ cel: { expression: withMemory } }, { cel: { expression: large } }] };
     expect(matchDevices({ metadata: { name: 'large' }, spec }, devices)).toEqual([devices[1]]);
     expect(matchDevices({ metadata: { name: 'large' }, spec }, devices)[0]).toBe(devices[1]);
   });
 
-  test('a class without selectors takes all', () => {
+  test('returns all devices for a class without selectors', () => {
     expect(matchDevices({ spec: {} }, devices)).toEqual(devices);
     expect(matchDevices([], devices)).toEqual(devices);
   });
 
-  test('an attribute that is not there ends the search', () => {
+  test('throws if a selector reads an absent attribute', () => {
     const spec = { selectors: [{ cel: { expression: large } }] };
     expect(() => matchDevices({ metadata: { name: 'large' }, spec }, devices)).toThrow(
       new DeviceSelectionError('class large: selector #0: CEL runtime error: no such key: memory'),
     );
   });
 
-  test('a device that is ruled out is not shown to later selectors', () => {
+  test('does not evaluate later selectors for an excluded device', () => {
     expect(matchDevices([withMemory, large], devices)).toEqual([devices[1]]);
     expect(() => matchDevices([large, withMemory], devices)).toThrow('selector #0: CEL runtime error: no such key');
   });
 
-  test('a result that is neither true nor false ends the search', () => {
+  test('throws if a result is neither true nor false', () => {
     expect(() =>
       matchDevices(['device.attributes["gpu.example.com"].memory'], [gpu('a', { memory: { int: 1 } })]),
     ).toThrow(
@@ -113,26 +116,26 @@ describe('matchDevices', () => {
     );
   });
 
-  test('an expression that does not compile ends the search, unless nobody asks', () => {
+  test('throws for an expression that does not compile only if it is evaluated', () => {
     expect(() => matchDevices(['true', 'foo'], devices)).toThrow(
       "selector #1: CEL compile error: compilation failed: ERROR: <input>:1:1: undeclared reference to 'foo'",
     );
     expect(matchDevices(['foo'], [])).toEqual([]);
   });
 
-  test('an evaluation that costs too much ends the search', () => {
+  test('throws if an evaluation exceeds the cost limit', () => {
     const each = (name: string, inside: string) => `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(${name}, ${inside})`;
     const costly = each('a', each('b', each('c', each('d', each('e', 'a + b + c + d + e > 0')))));
     expect(() => matchDevices([costly], [gpu('a')])).toThrow('operation cancelled: actual cost limit exceeded');
   });
 
-  test('an unknown domain is empty, and none of the domains', () => {
+  test('treats an unknown domain as empty and not as a key', () => {
     const [device] = devices;
     expect(matchDevices(['device.attributes["nope"].size() == 0'], [device as SelectableDevice])).toHaveLength(1);
     expect(matchDevices(['"nope" in device.attributes'], [device as SelectableDevice])).toHaveLength(0);
   });
 
-  test('names that belong to JavaScript are names like others', () => {
+  test('treats names of JavaScript properties like other names', () => {
     const names = ['constructor', '__proto__', 'toString'];
     for (const name of names) {
       expect(() => matchDevices([`device.attributes["gpu.example.com"]["${name}"]`], devices)).toThrow('no such key');
@@ -140,7 +143,7 @@ describe('matchDevices', () => {
     }
   });
 
-  test('a capacity that is no quantity is told', () => {
+  test('reports a capacity that is not a quantity', () => {
     const device = { driver: 'x', capacity: { memory: { value: 'much' } } };
     expect(() => deviceValue(device)).toThrow(CelError);
     expect(() => matchDevices(['true'], [device])).toThrow(
@@ -149,7 +152,7 @@ describe('matchDevices', () => {
   });
 });
 
-describe('matchDevices, misused', () => {
+describe('matchDevices with invalid arguments', () => {
   const driver = 'gpu.example.com';
 
   test.each([
@@ -161,7 +164,7 @@ describe('matchDevices, misused', () => {
     [['true'], [{ driver, attributes: null }], 'device #0: attributes must be an object'],
     [['true'], [{ driver, attributes: { x: { int: 1.5 } } }], 'device #0: attributes["x"].int must be a whole number'],
     [['true'], [{ driver, capacity: { x: null } }], 'device #0: capacity["x"] must be an object'],
-  ])('%j, %j', (from, devices, problem) => {
+  ])('throws a TypeError for %j and %j', (from, devices, problem) => {
     const call = () => matchDevices(from as never, devices as never);
     expect(call).toThrow(TypeError);
     expect(call).toThrow(problem);

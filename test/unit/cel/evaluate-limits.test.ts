@@ -1,9 +1,9 @@
-/** Expressions that try to take more time or memory than they pay for. */
+/** Expressions that try to use more time or memory than they pay for. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/cel/engine.js';
 import { compile, jsonValue, plan } from '../../../src/cel/index.js';
 import { CelBudgetError, CelError, type CelValue } from '../../../src/cel/values.js';
-import { environment, variables } from './evaluate-world.js';
+import { environment, variables } from './evaluate-fixtures.js';
 
 const CANCELLED = 'operation cancelled: actual cost limit exceeded';
 const text = 'x'.repeat(1_000_000);
@@ -40,11 +40,11 @@ function bound(
   return expression;
 }
 
-describe('given up', () => {
+describe('evaluation beyond the limits', () => {
   test.each([
-    ['loops in loops', 'li.all(x, li.all(y, li.all(z, x + y + z >= 0)))'],
+    ['nested loops', 'li.all(x, li.all(y, li.all(z, x + y + z >= 0)))'],
     [
-      'a text that doubles',
+      'a string that doubles',
       bound(
         40,
         's + s',
@@ -53,7 +53,7 @@ describe('given up', () => {
       ),
     ],
     [
-      'a text of unknown type that doubles',
+      'a dyn string that doubles',
       bound(
         40,
         'dyn(s) + ds',
@@ -80,7 +80,7 @@ describe('given up', () => {
       ),
     ],
     [
-      'a text replaced by more of itself',
+      'repeated replacement with longer text',
       bound(
         20,
         "'aaaaaaaaaa'",
@@ -89,7 +89,7 @@ describe('given up', () => {
       ),
     ],
     [
-      'lists that share their parts, compared',
+      'comparison of lists with shared parts',
       bound(
         60,
         'dyn([i, i])',
@@ -98,7 +98,7 @@ describe('given up', () => {
       ),
     ],
     [
-      'maps that share their parts, compared',
+      'comparison of maps with shared parts',
       bound(
         60,
         "dyn({'x': i})",
@@ -106,54 +106,54 @@ describe('given up', () => {
         (a) => `[${a}] == [dyn({'x': a59, 'y': a59})]`,
       ),
     ],
-    ['looking for something in a list of unknown type', 'li.all(x, !(dyn(-1) in dl))'],
-    ['the size of ever new texts', 'li.all(x, size(ds + dyn(string(x))) > 0)'],
-    ['a regular expression that is not counted', "matches(s, '(x?y?){500}z|x.{900}y')"],
-    ['one that is not counted, again and again', "li.all(x, !matches(s, '(a|b|c|d)*xxxxxz'))"],
-    ['a long text that is no duration', 'duration(s) > dur'],
-    ['a long text that is no time', 'timestamp(s) > ts'],
-    ['time zones', "li.all(x, ts.getHours('America/New_York') >= 0)"],
-  ])('%s', (_what, expression) => {
+    ['in with a dyn list', 'li.all(x, !(dyn(-1) in dl))'],
+    ['the size of many different strings', 'li.all(x, size(ds + dyn(string(x))) > 0)'],
+    ['an expensive global matches call', "matches(s, '(x?y?){500}z|x.{900}y')"],
+    ['repeated global matches calls', "li.all(x, !matches(s, '(a|b|c|d)*xxxxxz'))"],
+    ['a long invalid duration', 'duration(s) > dur'],
+    ['a long invalid timestamp', 'timestamp(s) > ts'],
+    ['repeated time zone lookups', "li.all(x, ts.getHours('America/New_York') >= 0)"],
+  ])('stops with a budget error: %s', (_what, expression) => {
     const { error } = run(expression);
     expect(error).toBeInstanceOf(CelBudgetError);
     expect(error?.message).toBe(CANCELLED);
   });
 
-  test('nothing in an expression catches it', () => {
+  test('an expression cannot absorb a budget error', () => {
     expect(run('li.all(x, li.all(y, x + y >= 0)) || true').error).toBeInstanceOf(CelBudgetError);
     expect(run('li.exists(x, li.exists(y, x + y < 0)) || b', 100)).toMatchObject({ cost: 101 });
   });
 
-  test('the limit itself is not too much', () => {
+  test('a cost equal to the limit is allowed', () => {
     const cost = run('li.all(x, x >= 0)').cost;
     expect(run('li.all(x, x >= 0)', cost)).toMatchObject({ value: true, cost });
     expect(run('li.all(x, x >= 0)', cost - 1).error).toBeInstanceOf(CelBudgetError);
   });
 });
 
-describe('carried through', () => {
+describe('evaluation within the limits', () => {
   test.each([
     ['a long list, mapped and filtered', 'size(li.map(x, x).filter(x, true)) == 20000'],
-    ['a long list, gathered', 'size(li.map(x, [x]).map(y, y + y)) == 20000'],
+    ['a long list mapped to lists', 'size(li.map(x, [x]).map(y, y + y)) == 20000'],
     ['a map of many entries', 'size(li.transformMap(k, v, v + 1)) == 20000'],
     ['items that all fail', "li.exists(x, int('z' + string(x)) == 1) || true"],
-    ['the same long text in every round', 'li.filter(x, x < 100).all(x, size(s) > 0)'],
+    ['the size of the same long string in every iteration', 'li.filter(x, x < 100).all(x, size(s) > 0)'],
     ['a linear regular expression', "!s.matches('(x+x+)+y')"],
-    ['one that is not counted', "!matches(s, '(a|b|c|d)*xxxxxz')"],
-    ['lists in lists', `${'['.repeat(240)}${']'.repeat(240)} == ${'['.repeat(240)}${']'.repeat(240)}`],
+    ['a global matches call', "!matches(s, '(a|b|c|d)*xxxxxz')"],
+    ['nested lists', `${'['.repeat(240)}${']'.repeat(240)} == ${'['.repeat(240)}${']'.repeat(240)}`],
     ['a long sum', `${Array.from({ length: 240 }, () => 'i').join(' + ')} == 1200`],
     ['a long conjunction', Array.from({ length: 5000 }, () => 'b').join(' && ')],
-  ])('%s', (_what, expression) => {
+  ])('completes: %s', (_what, expression) => {
     expect(run(expression)).toMatchObject({ value: true });
   });
 
-  test('comprehensions in comprehensions', () => {
+  test('evaluates nested comprehensions', () => {
     let expression = 'i';
     for (let depth = 0; depth < 100; depth++) expression = `[i].map(x${depth}, ${expression})`;
     expect(run(expression).error).toBeUndefined();
   });
 });
 
-test('values nested too deeply to be compared are a failure, not a crash', () => {
+test('comparing values that are nested too deeply is a failure', () => {
   expect(run('dy == md').error).toBeInstanceOf(CelError);
 });

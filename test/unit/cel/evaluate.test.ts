@@ -1,15 +1,15 @@
-/**
- * What expressions come to: values, failures and costs, as the reference implementation has them with the API server's
- * libraries and options.
- */
+/** Values, failures and costs of expressions, compared with cel-go with the API server's libraries and options. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/cel/engine.js';
 import { compile, jsonValue, parse, plan, planParsed } from '../../../src/cel/index.js';
 import { CelError, type CelValue } from '../../../src/cel/values.js';
-import { readCases } from './check-world.js';
-import { environment, show, variables } from './evaluate-world.js';
+import { readCases } from './check-fixtures.js';
+import { environment, show, variables } from './evaluate-fixtures.js';
 
-/** `how`: `p` for an expression that is not checked, and the limit of its cost. `!` before a failure, `!!` where no program can be made. */
+/**
+ * `how`: `p` for an unchecked expression, and the cost limit. `!` marks a failure, `!!` an expression without a
+ * program.
+ */
 type EvaluateCase = readonly [expression: string, how: string, outcome: string, cost: number];
 
 function programOf(expression: string, isChecked = true) {
@@ -27,7 +27,7 @@ function run(expression: string, options?: { readonly costLimit: number }): Outc
   return programOf(expression).evaluate(variables, options);
 }
 
-describe('as the reference has it', () => {
+describe('plan and evaluate', () => {
   const cases = readCases<EvaluateCase>('./evaluate-cases.jsonl');
 
   function answer([expression, how]: EvaluateCase): EvaluateCase {
@@ -42,27 +42,27 @@ describe('as the reference has it', () => {
     }
   }
 
-  test('values and what they cost', () => {
+  test('returns the values and costs of cel-go', () => {
     const own = cases.filter(([, , outcome]) => !outcome.startsWith('!'));
     expect(own.length).toBeGreaterThan(1000);
     expect(own.map(answer)).toEqual(own);
   });
 
-  test('failures and what they cost', () => {
+  test('returns the failures and costs of cel-go', () => {
     const own = cases.filter(([, , outcome]) => /^![^!]/.test(outcome));
     expect(own.length).toBeGreaterThan(400);
     expect(own.map(answer)).toEqual(own);
   });
 
-  test('expressions that can never run', () => {
+  test('rejects expressions for which cel-go cannot create a program', () => {
     const own = cases.filter(([, , outcome]) => outcome.startsWith('!!'));
     expect(own.length).toBeGreaterThan(20);
     expect(own.map(answer)).toEqual(own);
   });
 });
 
-describe('variables', () => {
-  test('one that is a function is asked once, and only when it is needed', () => {
+describe('variables of an evaluation', () => {
+  test('calls a function value once and only if it is needed', () => {
     let asked = 0;
     const lazy = new Map<string, CelValue | (() => CelValue)>([
       ...variables,
@@ -80,7 +80,7 @@ describe('variables', () => {
     expect(asked).toBe(1);
   });
 
-  test('one that fails fails where it is used', () => {
+  test('reports the failure of a function value where it is used', () => {
     const failing = new Map<string, CelValue | (() => CelValue)>([
       ...variables,
       [
@@ -94,31 +94,34 @@ describe('variables', () => {
     expect(programOf('i == 1').evaluate(failing).error?.message).toBe('not today');
   });
 
-  test('null is a value', () => {
+  test('treats null as a value', () => {
     expect(programOf('dy == null').evaluate(new Map([['dy', null]]))).toMatchObject({ value: true });
     expect(programOf('dl.map(x, x == null)').evaluate(new Map([['dl', jsonValue([null, 1])]])).error).toBeUndefined();
   });
 });
 
-describe('names are never properties of objects', () => {
-  test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'size', 'get'])('%s', (name) => {
-    expect(run(`has(dy.${name}) || '${name}' in m || '${name}' in {'a': 1}`)).toMatchObject({ value: false });
-    expect(run(`dy.${name}`).error?.message).toBe(`no such key: ${name}`);
-    expect(run(`{'a': 1}.${name}`).error?.message).toBe(`no such key: ${name}`);
-    expect(run(`{'${name}': i}.${name}`)).toMatchObject({ value: 5n });
-    const stored = new Map([['dy', jsonValue(JSON.parse(`{"${name}": 7}`))]]);
-    expect(programOf(`dy.${name}`).evaluate(stored)).toMatchObject({ value: 7n });
-  });
+describe('names of JavaScript properties', () => {
+  test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'size', 'get'])(
+    '%s is not a property of a value',
+    (name) => {
+      expect(run(`has(dy.${name}) || '${name}' in m || '${name}' in {'a': 1}`)).toMatchObject({ value: false });
+      expect(run(`dy.${name}`).error?.message).toBe(`no such key: ${name}`);
+      expect(run(`{'a': 1}.${name}`).error?.message).toBe(`no such key: ${name}`);
+      expect(run(`{'${name}': i}.${name}`)).toMatchObject({ value: 5n });
+      const stored = new Map([['dy', jsonValue(JSON.parse(`{"${name}": 7}`))]]);
+      expect(programOf(`dy.${name}`).evaluate(stored)).toMatchObject({ value: 7n });
+    },
+  );
 });
 
-describe('lists that grow', () => {
-  test('what was added to one is not seen in another', () => {
+describe('ArrayList', () => {
+  test('appending to a list does not change other lists', () => {
     expect(show(run('cel.bind(x, li + [9], [x + [1], x + [2], x])').value ?? null)).toBe(
       '[[int:3,int:1,int:2,int:9,int:1],[int:3,int:1,int:2,int:9,int:2],[int:3,int:1,int:2,int:9]]',
     );
   });
 
-  test('a program is the same every time', () => {
+  test('a program returns the same result every time', () => {
     const program = programOf('li.map(x, x + 1) + [i]');
     const first = show(program.evaluate(variables).value ?? null);
     expect(first).toBe('[int:4,int:2,int:3,int:5]');

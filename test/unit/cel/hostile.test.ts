@@ -1,7 +1,7 @@
 /**
- * Expressions that are meant to hold the process, to fill its memory or to reach what is behind the values. Each must end
- * in a value or in an error, soon. Time is what the processor was busy with it, so that other work on the machine does
- * not count, and the most that is allowed is many times what a case takes.
+ * Expressions that try to block the process, fill its memory or reach JavaScript objects. Each must end in a value or
+ * an error, soon. The tests measure CPU time, so other work on the machine does not count, and the limits are many
+ * times the usual time.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { compile, jsonValue, plan } from '../../../src/cel/index.js';
@@ -14,7 +14,7 @@ import {
   CelOpaque,
   type CelValue,
 } from '../../../src/cel/values.js';
-import { environment, variables } from './evaluate-world.js';
+import { environment, variables } from './evaluate-fixtures.js';
 
 const COST_LIMIT = 1_000_000;
 const MOST_MILLISECONDS = 1000;
@@ -35,7 +35,7 @@ const world: ReadonlyMap<string, CelValue> = new Map<string, CelValue>([
 ]);
 
 interface Ending {
-  /** What it came to: `issue`, `error`, `cost` or `value`. */
+  /** The outcome: `issue`, `error`, `cost` or `value`. */
   readonly how: 'issue' | 'error' | 'cost' | 'value';
   readonly message: string;
   readonly value?: CelValue;
@@ -46,7 +46,7 @@ interface Ending {
 const table: string[] = [];
 
 afterAll(() => {
-  // The figures are for whoever looks at what a case costs; nothing is asserted on them here.
+  // The figures are for information; nothing is asserted on them here.
   process.stdout.write(`${['  CPU ms       cost  ended  expression', ...table].join('\n')}\n`);
 });
 
@@ -75,13 +75,13 @@ function outcome(expression: string): Omit<Ending, 'milliseconds'> {
     expect(error instanceof CelError || error instanceof CelBudgetError).toBe(true);
     return { how: error instanceof CelBudgetError ? 'cost' : 'error', message: error.message, cost };
   } catch (error) {
-    // Plans of expressions that can never run are refused.
+    // Planning rejects expressions that can never succeed.
     if (error instanceof CelError) return { how: 'error', message: error.message, cost: 0 };
     throw error;
   }
 }
 
-/** Nothing of the language this is written in comes through: no function, no class, no bare object, and no text of one. */
+/** No JavaScript value may leak: no function, no class, no plain object, and no text of one. */
 function expectPlain(value: CelValue | undefined): void {
   expect(typeof value).not.toBe('function');
   expect(typeof value).not.toBe('undefined');
@@ -136,7 +136,7 @@ describe('regular expressions', () => {
     '[^b]*[^c]*[^d]*[^e]*[^f]*z',
     '(.*)(.*)(.*)(.*)(.*)(.*)(.*)(.*)(.*)x',
   ];
-  test.each(patterns)('matches %s', (pattern) => {
+  test.each(patterns)('matches terminates soon for %s', (pattern) => {
     const { how, value } = endsSoon(`s.matches(${text(pattern)})`);
     if (how === 'value') expect(typeof value).toBe('boolean');
     else expect(how).toBe('cost');
@@ -144,11 +144,14 @@ describe('regular expressions', () => {
     endsSoon(`li.all(x, !s.matches(${text(pattern)}))`);
   });
 
-  test.each([...patterns, 'a*b|a', 'a*?', '', '(a*b)?', 'a.*b|a'])('find and findAll %s', (pattern) => {
-    endsSoon(`s.find(${text(pattern)})`);
-    endsSoon(`s.findAll(${text(pattern)})`);
-    endsSoon(`li.all(x, size(s.findAll(${text(pattern)})) >= 0)`);
-  });
+  test.each([...patterns, 'a*b|a', 'a*?', '', '(a*b)?', 'a.*b|a'])(
+    'find and findAll terminate soon for %s',
+    (pattern) => {
+      endsSoon(`s.find(${text(pattern)})`);
+      endsSoon(`s.findAll(${text(pattern)})`);
+      endsSoon(`li.all(x, size(s.findAll(${text(pattern)})) >= 0)`);
+    },
+  );
 
   test.each(
     [
@@ -167,18 +170,18 @@ describe('regular expressions', () => {
       '[[:'.repeat(20_000),
       '\\Q'.repeat(30_000),
     ].map((pattern): [string, string] => [pattern.slice(0, 40), pattern]),
-  )('one that is large itself: %s', (_start, pattern) => {
+  )('matches terminates soon for a large pattern: %s', (_start, pattern) => {
     endsSoon(`t.matches(${text(pattern)})`);
     endsSoon(`t.matches(t + ${text(pattern)})`);
     endsSoon(`li.all(x, !t.matches(string(x) + ${text(pattern)}))`);
     endsSoon(`li.all(x, t.findAll(string(x) + ${text(pattern)}) == [])`);
   });
 
-  test('a call that costs more than is left does not run', () => {
+  test('a call that costs more than the remaining budget does not run', () => {
     const pattern = 'a.{999}b'.repeat(60);
     const { how, cost } = endsSoon(`(s + s).findAll(${text(pattern)}) == []`);
     expect(how).toBe('cost');
-    // As much as it would have cost; that it was not done shows in the time.
+    // The reported cost is that of the call; the short time shows that it did not run.
     expect(cost).toBeGreaterThan(COST_LIMIT);
   });
 });
@@ -200,12 +203,12 @@ describe('loops', () => {
     'li.all(x, sets.contains(li.map(y, y + 1), li))',
     'ls.all(x, !ls.exists(y, y.contains(x + "z")))',
     'li.all(x, li.sum() + li.max() > 0)',
-  ])('%s', (expression) => {
+  ])('terminates soon: %s', (expression) => {
     expect(endsSoon(expression).how).toBe('cost');
   });
 
   test.each(['li.map(x, li.map(y, li)).size() > 0', 'li.all(x, dl == li)', 'li.all(x, sets.contains(li, li))'])(
-    '%s',
+    'terminates soon: %s',
     (expression) => {
       endsSoon(expression);
     },
@@ -237,16 +240,16 @@ describe('growth', () => {
       "li.map(x, '%s %s'.format([li, li]))",
       's.substring(0).upperAscii().lowerAscii().trim().replace("a", "bbbbbbbbbb").replace("b", "cccccccccc")',
     ].map((expression): [string, string] => [expression.slice(0, 60), expression]),
-  )('%s', (_start, expression) => {
+  )('terminates soon: %s', (_start, expression) => {
     endsSoon(expression);
   });
 });
 
-describe('behind the values', () => {
+describe('names of JavaScript properties', () => {
   const names = ['constructor', '__proto__', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
   const values = ['dy', 'md', 'm', 'dl', 'ds', 'dn', 'li', 's', 'i', 'dyn(i)', 'by', 'ts', 'op', '{}', '[]', 'b'];
 
-  test.each(names)('%s is nothing special', (name) => {
+  test.each(names)('%s has no special meaning', (name) => {
     for (const value of values) {
       for (const expression of [
         `${value}.${name}`,
@@ -278,32 +281,32 @@ describe('behind the values', () => {
     expect(value).toBe(true);
   });
 
-  /** Thousands of them would drown the table. */
+  /** Thousands of cases are not listed individually. */
   function endsSoonQuietly(expression: string): Ending {
     const ending = endsSoon(expression);
     table.pop();
     return ending;
   }
 
-  test('a map with such keys holds what was put there and nothing else', () => {
+  test('a map with such keys contains only its own entries', () => {
     const { value } = endsSoon("{'__proto__': {'polluted': true}, 'constructor': {'polluted': true}}.map(k, k)");
     expect(value instanceof CelList && [value.at(0), value.at(1)].sort()).toEqual(['__proto__', 'constructor']);
     expect('polluted' in {}).toBe(false);
   });
 });
 
-describe('depth', () => {
+describe('deeply nested expressions', () => {
   const deep = 10_000;
   test.each([
     ['parentheses', `${'('.repeat(deep)}1${')'.repeat(deep)}`],
     ['lists', `${'['.repeat(deep)}1${']'.repeat(deep)}`],
     ['maps', `${'{1: '.repeat(deep)}1${'}'.repeat(deep)}`],
     ['ternaries', `${'true ? '.repeat(deep)}1${' : 2'.repeat(deep)}`],
-    ['ternaries to the right', `${'true ? 1 : '.repeat(deep)}1`],
+    ['right-nested ternaries', `${'true ? 1 : '.repeat(deep)}1`],
     ['selects', `dy${'.a'.repeat(deep)}`],
     ['optional selects', `dy${'.?a'.repeat(deep)}`],
     ['indexes', `dy${'[0]'.repeat(deep)}`],
-    ['indexes in indexes', `${'dl['.repeat(deep)}0${']'.repeat(deep)}`],
+    ['nested indexes', `${'dl['.repeat(deep)}0${']'.repeat(deep)}`],
     ['negations', `${'!'.repeat(deep)}true`],
     ['minus signs', `${'-'.repeat(deep)}1`],
     ['sums', Array.from({ length: deep }, () => '1').join('+')],
@@ -313,18 +316,18 @@ describe('depth', () => {
     ['chained calls', `s${'.trim()'.repeat(deep)}`],
     ['macros', `${'[1].map(x, '.repeat(deep / 2)}x${')'.repeat(deep / 2)}`],
     ['chained macros', `li${'.map(x, x)'.repeat(deep / 2)}`],
-    ['opened only', '('.repeat(deep)],
-    ['closed only', ')'.repeat(deep)],
-    ['all kinds opened', '([{'.repeat(deep)],
-  ])('%s', (_what, expression) => {
+    ['unclosed parentheses', '('.repeat(deep)],
+    ['surplus closing parentheses', ')'.repeat(deep)],
+    ['unclosed brackets of all kinds', '([{'.repeat(deep)],
+  ])('terminates soon: %s', (_what, expression) => {
     endsSoon(expression);
   });
 });
 
-describe('sizes and numbers', () => {
+describe('extreme sizes and numbers', () => {
   test.each([
-    ['a text of 100,000 characters', `size('${'x'.repeat(99_990)}')`],
-    ['a text that is too long', `size('${'x'.repeat(200_000)}')`],
+    ['a string of 100,000 characters', `size('${'x'.repeat(99_990)}')`],
+    ['a string that is too long', `size('${'x'.repeat(200_000)}')`],
     ['a name', 'x'.repeat(99_999)],
     ['a number', '9'.repeat(99_999)],
     ['a hexadecimal number', `0x${'f'.repeat(99_990)}`],
@@ -340,22 +343,22 @@ describe('sizes and numbers', () => {
     ['an address', `isIP('${':1'.repeat(40_000)}')`],
     ['a URL', `isURL('https://${'a.'.repeat(40_000)}')`],
     ['escapes', `'${'\\u00e9'.repeat(16_000)}'`],
-    ['half pairs', `'\ud83d' + '\ude00' == '😀' || size('\ud83d') == 1`],
-    ['half pairs of a variable', "dn + dn == dn || size(dn) > 0 || dn.matches('^.$')"],
-    ['half pairs in bytes', 'size(bytes(dn)) > 0'],
-    ['an escape for half a pair', "'\\ud83d'"],
-    ['half pairs by themselves', '\ud83d\ud83d\ude00'],
-    ['no characters', ''],
-    ['zero characters', '\u0000'.repeat(1000)],
+    ['lone surrogates', `'\ud83d' + '\ude00' == '😀' || size('\ud83d') == 1`],
+    ['lone surrogates in a variable', "dn + dn == dn || size(dn) > 0 || dn.matches('^.$')"],
+    ['lone surrogates converted to bytes', 'size(bytes(dn)) > 0'],
+    ['an escaped lone surrogate', "'\\ud83d'"],
+    ['lone surrogates outside of strings', '\ud83d\ud83d\ude00'],
+    ['an empty expression', ''],
+    ['NUL characters', '\u0000'.repeat(1000)],
     ['the largest numbers', '9223372036854775807 + 1 > 0'],
-    ['the smallest over minus one', '-9223372036854775808 / -1 > 0'],
-    ['a remainder of zero', '1 % 0 == 1'],
-    ['doubles beyond all', '1e308 * 10.0 > 0.0 && int(1e308) > 0'],
+    ['the smallest int divided by minus one', '-9223372036854775808 / -1 > 0'],
+    ['modulus by zero', '1 % 0 == 1'],
+    ['double overflow', '1e308 * 10.0 > 0.0 && int(1e308) > 0'],
     ['not a number', 'int(nan) > 0'],
     ['comments', `1 //${'/'.repeat(99_000)}`],
-    ['mistakes', '1 + + '.repeat(15_000)],
+    ['many syntax errors', '1 + + '.repeat(15_000)],
     ['commas', `[${','.repeat(50_000)}]`],
-  ])('%s', (_what, expression) => {
+  ])('terminates soon: %s', (_what, expression) => {
     endsSoon(expression);
   });
 });

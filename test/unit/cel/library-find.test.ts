@@ -1,9 +1,9 @@
-/** What regular expressions find. All answers were taken from the reference implementation. */
+/** Regular expression search, compared with Go's regexp package. */
 import { describe, expect, test } from 'vitest';
 import { re2FindAll, re2Matches } from '../../../src/text/re2/index.js';
 import fc from '../../property/seeded.js';
 
-describe('the leftmost match, and of those the one preferred', () => {
+describe('leftmost-first matches', () => {
   test.each<[pattern: string, text: string, found: readonly string[]]>([
     ['a|ab', 'abab', ['a', 'a']],
     ['ab|a', 'abab', ['ab', 'ab']],
@@ -29,7 +29,7 @@ describe('the leftmost match, and of those the one preferred', () => {
 describe('empty matches', () => {
   test.each<[pattern: string, text: string, found: readonly string[]]>([
     ['', 'é😀', ['', '', '']],
-    // None right behind another match.
+    // No empty match directly after another match.
     ['a*', 'baac', ['', 'aa', '']],
     ['x*', '😀', ['', '']],
     ['\\b', 'ab c', ['', '', '', '']],
@@ -42,22 +42,22 @@ describe('empty matches', () => {
   });
 });
 
-test('no more than were asked for', () => {
+test('re2FindAll returns at most the requested number of matches', () => {
   expect(re2FindAll('[0-9]', '1 2 3', { limit: 2 })).toEqual(['1', '2']);
   expect(re2FindAll('[0-9]', '1 2 3', { limit: 0 })).toEqual([]);
 });
 
-test('an expression with a problem finds nothing', () => {
+test('re2FindAll returns nothing for an invalid pattern', () => {
   expect(re2FindAll('(', '(')).toEqual([]);
 });
 
-test('the caller learns how many steps it took', () => {
+test('re2FindAll reports its steps to the caller', () => {
   let steps = 0;
   re2FindAll('a*b|a', 'a'.repeat(100), { onSteps: (more) => (steps += more) });
   expect(steps).toBeGreaterThan(100 * 50);
 });
 
-test('something is found exactly where there is a match', () => {
+test('re2FindAll finds a match if and only if re2Matches is true', () => {
   const pattern = fc
     .array(fc.constantFrom('a', 'b', '.', '(?:a|b)', '[^a]', '^', '$', '\\b', '*?', '+', '?', '|'), { maxLength: 8 })
     .map((parts) => parts.join('').replace(/[*+?]+(?=[*+?])/g, ''));

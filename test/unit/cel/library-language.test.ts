@@ -1,18 +1,18 @@
-/** The libraries that belong to the language. What they answer was taken from the reference implementation. */
+/** The language libraries, compared with cel-go. */
 import { describe, expect, test } from 'vitest';
 import { compile, createEnvironment, EntryMap, plan } from '../../../src/cel/index.js';
 import { BIND } from '../../../src/cel/library/bind.js';
 import { LANGUAGE_LIBRARIES, VALUE_LIBRARIES } from '../../../src/cel/library/environments.js';
 import { GrowingMap } from '../../../src/cel/library/two-variables.js';
 import { CelBudgetError, CelError, CelUint } from '../../../src/cel/values.js';
-import { readCases } from './check-world.js';
-import { show } from './library-values.js';
+import { readCases } from './check-fixtures.js';
+import { show } from './library-fixtures.js';
 
 const environment = createEnvironment({ libraries: [...LANGUAGE_LIBRARIES, ...VALUE_LIBRARIES, BIND] });
 
 type LibraryCase =
   | readonly [expression: string, kind: 'issues', messages: readonly string[]]
-  /** It can be read, and never run. */
+  /** The expression compiles, but has no program. */
   | readonly [expression: string, kind: 'program', message: string]
   | readonly [expression: string, kind: 'value' | 'error', text: string, cost: number];
 
@@ -32,38 +32,41 @@ function answer(expression: string): LibraryCase {
   }
 }
 
-describe('answers of the reference', () => {
+describe('language libraries', () => {
   const cases = readCases<LibraryCase>('./library-cases.jsonl');
 
-  test.each(['issues', 'program', 'value', 'error'])('%s', (kind) => {
-    const own = cases.filter(([, what]) => what === kind);
-    expect(own.length).toBeGreaterThan(5);
-    expect(own.map(([expression]) => answer(expression))).toEqual(own);
-  });
+  test.each(['issues', 'program', 'value', 'error'])(
+    'return the results of cel-go for cases with result %s',
+    (kind) => {
+      const own = cases.filter(([, what]) => what === kind);
+      expect(own.length).toBeGreaterThan(5);
+      expect(own.map(([expression]) => answer(expression))).toEqual(own);
+    },
+  );
 });
 
-describe('texts of numbers', () => {
+describe('formatting of numbers', () => {
   test.each([
     ["'%e'.format([1234.5])", '1.234500×10⁰³'],
     ["'%f'.format([1234567.891])", '1,234,567.891000'],
     ["'%.0f %.0f %.0f'.format([0.5, 1.5, 2.5])", '0 2 2'],
     ["'%.2f'.format([-0.001])", '-0.00'],
     ["'%.300f'.format([1.5])", `1.5${'0'.repeat(43)}`],
-    // A precision is a width here.
+    // The precision is interpreted as a width.
     ["'%.20e'.format([1e300])", '      1.000000×10³⁰⁰'],
     ["'%s'.format([1e6])", '1e+06'],
     ["'%s'.format([[1.0]])", '[1.000000]'],
-  ])('%s', (expression, text) => {
+  ])('evaluates %s', (expression, text) => {
     expect(answer(expression)).toMatchObject([expression, 'value', JSON.stringify(text), expect.any(Number)]);
   });
 });
 
-test('the widest text is as wide as the reference makes it', () => {
+test('format limits the width like cel-go', () => {
   expect(answer("'%.10000009e'.format([1.5]).size()")).toMatchObject({ 2: String(10_000_009 % 65_536) });
   expect(answer("'%.10000010e'.format([1.5])")).toMatchObject({ 2: '"%!(NOVERB)"' });
 });
 
-test('an evaluation that searches a text over and over is given up', () => {
+test('an evaluation that repeatedly searches a long string exceeds its budget', () => {
   const variables = environment.extend({ variables: { text: { kind: 'string' } } });
   const long = compile("text.findAll('(?:a|ba)*c|a').size() > 0", variables);
   if (long.checked === undefined) expect.fail(long.text);
@@ -71,10 +74,10 @@ test('an evaluation that searches a text over and over is given up', () => {
   expect(outcome.error).toBeInstanceOf(CelBudgetError);
 });
 
-describe('a map that grows', () => {
+describe('GrowingMap', () => {
   const start = GrowingMap.from(new EntryMap([]));
 
-  test('stays what it was', () => {
+  test('is not changed by adding an entry', () => {
     const one = start.with('a', 1n);
     const two = one.with('b', 2n);
     const other = one.with('c', 3n);
@@ -83,7 +86,7 @@ describe('a map that grows', () => {
     expect(two.get('c')).toBeUndefined();
   });
 
-  test('finds whole numbers of all types under one key', () => {
+  test('finds equal whole numbers of all types under one key', () => {
     const map = start.with(1n, 'int').with(new CelUint(2n), 'uint');
     expect([map.get(new CelUint(1n)), map.get(1), map.get(2n), map.get(1.5)]).toEqual([
       'int',

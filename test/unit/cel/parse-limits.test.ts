@@ -1,7 +1,7 @@
-/** Texts that are too deep, too long or too wrong: refused with the words of the reference, and soon. */
+/** Texts that are nested too deeply, too long or have too many errors: rejected quickly with the messages of cel-go. */
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../../src/cel/parse/parse.js';
-import { answerTo, macros } from './parse-world.js';
+import { answerTo, macros } from './parse-fixtures.js';
 
 const TOO_DEEP = { errors: 'ERROR: <input>:-1:0: expression recursion limit exceeded: 250' };
 const TOO_HIGH = { errors: 'ERROR: <input>:-1:0: max recursion depth exceeded' };
@@ -9,7 +9,7 @@ const TOO_HIGH = { errors: 'ERROR: <input>:-1:0: max recursion depth exceeded' }
 const nested = (open: string, core: string, close: string, levels: number) =>
   open.repeat(levels) + core + close.repeat(levels);
 
-describe('depth', () => {
+describe('nesting depth', () => {
   test.each([
     ['(', ')', 249],
     ['[', ']', 249],
@@ -20,39 +20,39 @@ describe('depth', () => {
     ['1 + 2 * (', ')', 83],
     ['a[', ']', 249],
     ['[1].all(x, ', ')', 249],
-  ])('%s…%s is read up to %i levels', (open, close, levels) => {
+  ])('parses %s…%s up to %i levels', (open, close, levels) => {
     expect(answerTo(nested(open, 'x', close, levels))).toHaveProperty('ast');
     expect(answerTo(nested(open, 'x', close, levels + 1))).toEqual(TOO_DEEP);
     expect(answerTo(nested(open, 'x', close, 5000))).toEqual(TOO_DEEP);
   });
 
-  test.each(['.a', '[0]', '.a()', '.?a', ' + 1', ' * 1', ' == 1'])('x%s is read with 250 of them', (suffix) => {
+  test.each(['.a', '[0]', '.a()', '.?a', ' + 1', ' * 1', ' == 1'])('parses x%s with 250 repetitions', (suffix) => {
     expect(answerTo(`x${suffix.repeat(250)}`)).toHaveProperty('ast');
     expect(answerTo(`x${suffix.repeat(251)}`)).toEqual(TOO_HIGH);
     expect(answerTo(`x${suffix.repeat(10_000)}`)).toEqual(TOO_HIGH);
   });
 
-  test('does not count for chains of logic', () => {
+  test('does not count chains of logical operators', () => {
     expect(answerTo(`x${' && x'.repeat(5000)}`)).toHaveProperty('ast');
     expect(answerTo(`x${' || x'.repeat(5000)}`)).toHaveProperty('ast');
   });
 
-  test('beyond all reason is refused at once', () => {
+  test('rejects extreme nesting quickly', () => {
     const started = performance.now();
     for (const open of ['(', '[', '{', 'f(', '!(', 'a ? (']) parse(open.repeat(10_000), macros);
     expect(performance.now() - started).toBeLessThan(5000);
   });
 });
 
-describe('size', () => {
-  test('is counted in characters', () => {
+describe('expression size', () => {
+  test('is counted in code points', () => {
     expect(answerTo(`'${'😀'.repeat(99_998)}'`)).toHaveProperty('ast');
     expect(answerTo(`'${'x'.repeat(99_999)}'`)).toEqual({
       errors: 'ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100001, limit 100000',
     });
   });
 
-  test('of a line decides whether it is shown', () => {
+  test('of a line determines whether messages include the line', () => {
     const message = "ERROR: <input>:1:16385: Syntax error: extraneous input ')' expecting <EOF>";
     expect(answerTo(`${' '.repeat(16_382)}x )`)).toEqual({ errors: message });
     const shown = answerTo(`${' '.repeat(16_381)}x )`);
@@ -60,26 +60,26 @@ describe('size', () => {
   });
 });
 
-describe('mistakes', () => {
-  test('are read past thirty times', () => {
+describe('syntax errors', () => {
+  test('are recovered from up to thirty times', () => {
     const answer = answerTo(`[${'+, '.repeat(100)}]`);
     expect(answer).toEqual({ errors: expect.stringContaining('error recovery attempt limit exceeded: 30') });
   });
 
-  test('are counted beyond the hundredth', () => {
+  test('stop the parser after one hundred', () => {
     const answer = answerTo('@'.repeat(200));
     if (!('errors' in answer)) throw new Error('expected mistakes');
     expect(answer.errors.match(/token recognition error/g)).toHaveLength(100);
     expect(answer.errors).toMatch(/\n1 more errors were truncated$/);
   });
 
-  test('skip no more than 256 tokens at once', () => {
+  test('skip at most 256 tokens in one recovery', () => {
     expect(answerTo(`x ${'x '.repeat(300)}`)).toEqual({
       errors: expect.stringContaining('<input>:-1:0: error recovery token lookahead limit exceeded: 256'),
     });
   });
 
-  test('in long texts are found in reasonable time', () => {
+  test('in long texts are found quickly', () => {
     const started = performance.now();
     for (const part of ['a.', 'a + ', '1, ', '"']) parse(part.repeat(20_000), macros);
     expect(performance.now() - started).toBeLessThan(20_000);

@@ -1,11 +1,11 @@
 /**
- * Texts and what the reference parser makes of them: nodes with their ids and offsets, or the whole of what it reports.
- * The texts with mistakes are hand-made and mutations of valid ones: tokens left out, put in, swapped, cut off.
+ * Parsed expressions compared with cel-go: nodes with ids and offsets, or the reported errors. The erroneous texts are
+ * handwritten or mutations of valid ones: tokens deleted, inserted, swapped, truncated.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../../src/cel/parse/parse.js';
-import { answerTo, dump, macros } from './parse-world.js';
+import { answerTo, dump, macros } from './parse-fixtures.js';
 
 interface Case {
   readonly text: string;
@@ -18,24 +18,24 @@ const cases = readFileSync(new URL('./parse-cases.jsonl', import.meta.url), 'utf
   .split('\n')
   .map((line) => JSON.parse(line) as Case);
 
-describe('as the reference parser', () => {
+describe('parse', () => {
   test.each(cases.filter(({ ast }) => ast !== undefined).map((one) => [JSON.stringify(one.text), one] as const))(
-    'reads %s',
+    'parses %s like cel-go',
     (_name, { text, ast }) => {
       expect(answerTo(text)).toEqual({ ast });
     },
   );
 
   test.each(cases.filter(({ errors }) => errors !== undefined).map((one) => [JSON.stringify(one.text), one] as const))(
-    'refuses %s',
+    'rejects %s with the errors of cel-go',
     (_name, { text, errors }) => {
       expect(answerTo(text)).toEqual({ errors });
     },
   );
 });
 
-describe('chains', () => {
-  test('of the same operator are balanced', () => {
+describe('chains of logical operators', () => {
+  test('are parsed to balanced trees', () => {
     const shape = (text: string): string => {
       const parsed = parse(text, macros);
       if ('issues' in parsed) throw new Error(text);
@@ -52,7 +52,7 @@ describe('chains', () => {
 });
 
 describe('macros', () => {
-  test('leave behind the calls they took', () => {
+  test('record the original calls', () => {
     const parsed = parse('has(a.b) || c.all(x, c.exists(y, y == x))', macros);
     if ('issues' in parsed) throw new Error('expected nodes');
     const written = [...parsed.macroCalls.values()].map((call) => call.function);
@@ -61,13 +61,13 @@ describe('macros', () => {
     expect(all?.args[1]).toMatchObject({ type: 'call', function: 'exists' });
   });
 
-  test('that leave a call alone are calls', () => {
+  test('that do not expand leave the call unchanged', () => {
     const shy = { function: 'f', member: false, args: 'any', expand: () => undefined } as const;
     const parsed = parse('f(1, 2)', new Map([['f:*:false', shy]]));
     expect(parsed).toMatchObject({ expr: { type: 'call', function: 'f', args: [{ value: 1n }, { value: 2n }] } });
   });
 
-  test('copy parts with new ids in the same places', () => {
+  test('copy nodes with new ids and the same offsets', () => {
     const twice = {
       function: 'twice',
       member: false,

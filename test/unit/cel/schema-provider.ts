@@ -1,6 +1,6 @@
 /**
- * The types of a schema as expressions see them. Beside its objects, a schema knows the simple types by name, as if they
- * were objects without fields: `timestamp` and `duration` can be written where a schema is, and nowhere else.
+ * A type provider for a schema. In addition to its objects, a schema has the simple types by name, as if they were
+ * objects without fields: `timestamp` and `duration` are valid names only with a schema.
  */
 import type { CelType, TypeProvider } from '../../../src/cel/types.js';
 import {
@@ -32,7 +32,7 @@ const NAMED: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ['uint', UINT],
 ]);
 
-/** For environments of expressions about values with a schema. `objects` knows the objects of that schema. */
+/** Creates a type provider for values with a schema. `objects` provides the objects of that schema. */
 export function schemaProvider(objects: TypeProvider): TypeProvider {
   return {
     hasType: (name) => objects.hasType(name),

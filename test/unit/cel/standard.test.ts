@@ -1,4 +1,6 @@
-/** The functions of the language, called as those of any library: with values that fit, failures thrown. */
+/**
+ * The functions of the standard library, called like those of any library: with matching arguments, failures thrown.
+ */
 import { describe, expect, test } from 'vitest';
 import { STANDARD_LIBRARY } from '../../../src/cel/standard/library.js';
 import { CelBytes, CelDuration, CelError, type CelTimestamp, CelUint, type CelValue } from '../../../src/cel/values.js';
@@ -13,7 +15,7 @@ function call(id: string, ...args: CelValue[]): CelValue {
   return run(...args);
 }
 
-test('only what does not need all its arguments is left to the evaluator', () => {
+test('only functions that do not evaluate all arguments have no implementation', () => {
   const left = [...calls].filter(([, run]) => run === undefined).map(([id]) => id);
   expect(left.sort()).toEqual([
     'conditional',
@@ -25,7 +27,7 @@ test('only what does not need all its arguments is left to the evaluator', () =>
   ]);
 });
 
-test('failures are thrown', () => {
+test('functions of the library throw failures', () => {
   expect(() => call('divide_int64', 1n, 0n)).toThrow(new CelError('division by zero'));
   expect(() => call('add_int64', 2n ** 63n - 1n, 1n)).toThrow(new CelError('integer overflow'));
   expect(() => call('subtract_uint64', new CelUint(1n), new CelUint(2n))).toThrow(
@@ -34,7 +36,7 @@ test('failures are thrown', () => {
   expect(() => call('string_to_int64', 'x')).toThrow(new CelError("type conversion error from 'string' to 'int'"));
 });
 
-describe('texts of numbers', () => {
+describe('conversion of numbers', () => {
   test.each([
     [1.5, '1.5'],
     [1e6, '1e+06'],
@@ -46,7 +48,7 @@ describe('texts of numbers', () => {
     [Number.NEGATIVE_INFINITY, '-Inf'],
     [5e-324, '5e-324'],
     [1.7976931348623157e308, '1.7976931348623157e+308'],
-  ])('%d is %s', (value, text) => {
+  ])('formats %d as %s', (value, text) => {
     expect(call('double_to_string', value)).toBe(text);
   });
 
@@ -72,13 +74,13 @@ describe('texts of numbers', () => {
     ['1e', undefined],
     [' 1', undefined],
     ['', undefined],
-  ])('%s as a double', (text, value) => {
+  ])('parses %s as a double', (text, value) => {
     if (value === undefined) expect(() => call('string_to_double', text)).toThrow(CelError);
     else expect(call('string_to_double', text)).toBe(value);
   });
 });
 
-describe('times', () => {
+describe('timestamps', () => {
   const at = (text: string) => call('string_to_timestamp', text);
 
   test.each([
@@ -86,11 +88,11 @@ describe('times', () => {
     ['2024-03-10T07:00:00Z', 3n],
     ['2024-11-03T05:30:00Z', 1n],
     ['2024-11-03T06:30:00Z', 1n],
-  ])('%s in New York', (text, hours) => {
+  ])('returns the hour of %s in New York', (text, hours) => {
     expect(call('timestamp_to_hours_with_tz', at(text), 'America/New_York')).toBe(hours);
   });
 
-  test('before zones were zones', () => {
+  test('uses local mean time before standard time zones', () => {
     expect(call('timestamp_to_minutes_with_tz', at('1800-01-01T00:00:00Z'), 'Europe/Amsterdam')).toBe(
       call('timestamp_to_minutes_with_tz', at('1700-06-01T00:00:00Z'), 'Europe/Amsterdam'),
     );
@@ -105,11 +107,11 @@ describe('times', () => {
     ['x:30', 'strconv.Atoi: parsing "x": invalid syntax'],
     ['1:', 'strconv.Atoi: parsing "": invalid syntax'],
     ['9999999999999999999:0', 'strconv.Atoi: parsing "9999999999999999999": value out of range'],
-  ])('the zone %s', (zone, message) => {
+  ])('rejects the zone %s', (zone, message) => {
     expect(() => call('timestamp_to_hours_with_tz', at('2024-01-01T00:00:00Z'), zone)).toThrow(new CelError(message));
   });
 
-  test('the zone of a text is kept, and shown', () => {
+  test('keeps the UTC offset of a parsed text for formatting', () => {
     const time = at('2024-01-01T00:00:00.5-03:30') as CelTimestamp;
     expect(call('timestamp_to_string', time)).toBe('2024-01-01T00:00:00.5-03:30');
     expect(call('timestamp_to_hours', time)).toBe(3n);
@@ -118,7 +120,7 @@ describe('times', () => {
     );
   });
 
-  test('from year 1 to year 9999', () => {
+  test('range from year 1 to year 9999', () => {
     const last = at('9999-12-31T23:59:59.999999999Z');
     expect(() => call('add_timestamp_duration', last, new CelDuration(1n))).toThrow(new CelError('timestamp overflow'));
     expect(() => at('0000-12-31T23:59:59Z')).toThrow(new CelError('timestamp overflow'));
@@ -128,25 +130,25 @@ describe('times', () => {
   });
 });
 
-describe('order', () => {
+describe('ordering', () => {
   test.each([
     ['a', 'b'],
     ['a', 'aa'],
     ['\uffff', '\u{10000}'],
     ['\ud7ff', '\u{1f600}'],
     ['\u{1f600}', '\u{1f601}'],
-  ])('%s before %s', (left, right) => {
+  ])('orders %s before %s', (left, right) => {
     expect(call('less_string', left, right)).toBe(true);
     expect(call('greater_equals_string', left, right)).toBe(false);
   });
 
-  test('bytes are ordered one by one, without a sign', () => {
+  test('orders bytes as unsigned numbers', () => {
     const bytes = (...values: number[]) => new CelBytes(Uint8Array.from(values));
     expect(call('less_bytes', bytes(1), bytes(1, 0))).toBe(true);
     expect(call('less_bytes', bytes(200), bytes(100, 1))).toBe(false);
   });
 
-  test('numbers of different types are ordered by value, but for NaN', () => {
+  test('orders numbers of different types by value, except NaN', () => {
     expect(call('less_int64_uint64', -1n, new CelUint(0n))).toBe(true);
     expect(call('less_uint64_double', new CelUint(2n ** 64n - 1n), 1e30)).toBe(true);
     expect(() => call('less_int64_double', 1n, Number.NaN)).toThrow(new CelError('NaN values cannot be ordered'));

@@ -1,57 +1,60 @@
-/** The libraries of values. What they answer was taken from the reference implementation. */
+/** The value libraries, compared with the reference server. */
 import { describe, expect, test } from 'vitest';
 import { compile, plan } from '../../../src/cel/index.js';
 import { apiServerEnvironment, storedEnvironment } from '../../../src/cel/library/environments.js';
 import { STRING } from '../../../src/cel/types.js';
 import { CelBudgetError, type CelValue } from '../../../src/cel/values.js';
-import { readCases } from './check-world.js';
-import { answer, type ValueCase } from './values-world.js';
+import { readCases } from './check-fixtures.js';
+import { answer, type ValueCase } from './values-fixtures.js';
 
-describe('answers of the reference', () => {
+describe('value libraries', () => {
   const cases = readCases<ValueCase>('./values-cases.jsonl');
 
-  test.each(['issues', 'error', 'value'])('%s', (kind) => {
-    const own = cases.filter(([, , what]) => what === kind);
-    expect(own.length).toBeGreaterThan(10);
-    expect(own.map(answer)).toEqual(own);
-  });
+  test.each(['issues', 'error', 'value'])(
+    'return the results of the reference server for cases with result %s',
+    (kind) => {
+      const own = cases.filter(([, , what]) => what === kind);
+      expect(own.length).toBeGreaterThan(10);
+      expect(own.map(answer)).toEqual(own);
+    },
+  );
 });
 
-describe('environments', () => {
-  test('are made once', () => {
+describe('API server environments', () => {
+  test('are created once', () => {
     expect(apiServerEnvironment()).toBe(apiServerEnvironment());
     expect(storedEnvironment()).toBe(storedEnvironment());
   });
 
-  test('only stored expressions know semantic versions', () => {
+  test('provide semantic versions only for stored expressions', () => {
     expect(compile('isSemver("1.2.3")', apiServerEnvironment())).toMatchObject({
       text: expect.stringContaining("undeclared reference to 'isSemver'"),
     });
     expect(compile('isSemver("1.2.3")', storedEnvironment()).issues).toBeUndefined();
   });
 
-  test('nobody but mutating policies escapes keys of patches', () => {
+  test('do not provide jsonpatch.escapeKey', () => {
     expect(compile('jsonpatch.escapeKey("a")', storedEnvironment())).toMatchObject({
       text: expect.stringContaining('undeclared reference'),
     });
   });
 });
 
-describe('quantities at the end of 64 bits', () => {
+describe('quantities at the 64-bit limits', () => {
   test.each([
-    // The smallest number is its own opposite while everything fits.
+    // The smallest number is its own negation in 64 bits.
     ['string(quantity("1").sub(-9223372036854775808).asInteger())', '-9223372036854775807'],
     ['string(quantity("-9e18").add(-223372036854775808).asInteger())', '-9223372036854775808'],
     ['string(quantity("-1").sub(-9223372036854775808).isInteger())', 'false'],
     ['string(quantity("-1").sub(-9223372036854775808).compareTo(quantity("9223372036854775807")))', '0'],
-  ])('%s', (expression, text) => {
+  ])('evaluates %s', (expression, text) => {
     const environment = apiServerEnvironment();
     const { checked } = compile(expression, environment);
     expect(checked && plan(checked, environment).evaluate(new Map()).value).toBe(text);
   });
 });
 
-describe('what costs do not count', () => {
+describe('work that the cost model does not count', () => {
   const environment = apiServerEnvironment().extend({ variables: { s: STRING } });
   const evaluate = (expression: string, s: CelValue) => {
     const { checked } = compile(expression, environment);
@@ -59,11 +62,11 @@ describe('what costs do not count', () => {
     return plan(checked, environment).evaluate(new Map([['s', s]]), { costLimit: 10_000_000 });
   };
 
-  test('a number of a million digits is given up', () => {
+  test('parsing a number with a million digits exceeds the budget', () => {
     expect(evaluate('quantity(s).isInteger()', '1'.repeat(1_000_000)).error).toBeInstanceOf(CelBudgetError);
   });
 
-  test('long numbers are not added for ever', () => {
+  test('adding long numbers exceeds the budget', () => {
     const chain = Array.from({ length: 200 }, () => '.add(quantity(s))').join('');
     const many = `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(i, quantity(s)${chain}.isInteger())`;
     expect(evaluate(many, '1e9999').error).toBeInstanceOf(CelBudgetError);
@@ -78,11 +81,11 @@ describe('what costs do not count', () => {
     ['dots', 'isIP(s)', '.'.repeat(1_000_000)],
     ['colons', 'isCIDR(s)', ':'.repeat(1_000_000)],
     ['a name', 'format.qualifiedName().validate(s).hasValue()', 'a/'.repeat(500)],
-  ])('a hostile text costs one pass: %s', (_, expression, text) => {
+  ])('validating a hostile text takes linear time: %s', (_, expression, text) => {
     expect(typeof evaluate(expression, text).value).toBe('boolean');
   });
 
-  test('a part of a URL is made once', () => {
+  test('the parts of a URL are computed once', () => {
     const url = `/?${'a=b&'.repeat(5000)}`;
     const { value } = evaluate('[url(s)].map(u, [1, 2, 3].all(i, u.getQuery().size() == 1))[0]', url);
     expect(value).toBe(true);

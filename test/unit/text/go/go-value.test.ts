@@ -1,4 +1,4 @@
-/** Values of a patch as messages print them. */
+/** Go formatting of patch values in messages. */
 import { describe, expect, test } from 'vitest';
 import { goType, printGoValue } from '../../../../src/text/go/go-value.js';
 
@@ -10,9 +10,9 @@ describe('printGoValue', () => {
     [[true, -2, 9007199254740993n], '[true -2 9007199254740993]'],
     [[0.5, 123456.5, 1234567.5, 0.00012, 0.000012], '[0.5 123456.5 1.2345675e+06 0.00012 1.2e-05]'],
     [2n ** 64n, '1.8446744073709552e+19'],
-    // Code points, not the units in which JavaScript compares.
+    // Sorted by code points, not by UTF-16 units.
     [{ '\u{1f600}': 1, '\uffee': 2, a: 0 }, 'map[a:0 \uffee:2 \u{1f600}:1]'],
-  ])('%o', (value, text) => {
+  ])('formats %o', (value, text) => {
     expect(printGoValue(value)).toBe(text);
   });
 
@@ -23,12 +23,12 @@ describe('printGoValue', () => {
     [false, '%!s(bool=false)'],
     [null, '%!s(<nil>)'],
     [{ a: ['b', 1] }, 'map[a:[b %!s(int64=1)]]'],
-  ])('%j where a string was expected', (value, text) => {
+  ])('formats %j as %%s does', (value, text) => {
     expect(printGoValue(value, { as: 'text' })).toBe(text);
   });
 });
 
-test('types have the names that the server gives them', () => {
+test('goType returns Go type names', () => {
   const values = [{}, [], 'x', true, 1, 1.5, null];
   expect(values.map(goType).join(' | ')).toBe(
     'map[string]interface {} | []interface {} | string | bool | int64 | float64 | %!s(<nil>)',

@@ -1,11 +1,14 @@
-/** Cells of printer columns: what the reference makes of (object, column type, path), for a few thousand of them. */
+/**
+ * Printer column cells for a few thousand combinations of object, column type and path, compared with the reference
+ * server.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { printerColumns } from '../../../../src/crd/printer-columns.js';
 import { parseJson } from '../../../../src/text/json/parse-json.js';
 import { parseJsonPath } from '../../../../src/text/json-path/json-path.js';
 
-/** Object (by its place), type of the column, path; the cell, unless the path cannot be read. */
+/** Object (by index), column type, path; the cell, unless the path is invalid. */
 type Case = readonly [object: number, type: string, path: string, cell?: unknown];
 
 interface Cells {
@@ -22,18 +25,18 @@ function cellOf(object: unknown, type: string, jsonPath: string): unknown {
   return columns?.[1] === undefined ? 'no column' : columns[1].cell(object as never, context);
 }
 
-test('every recorded cell is the reference’s', () => {
+test('every cell equals the recorded one', () => {
   const wrong = cells.filter(([object, type, path, ...expected]) => {
     const [want] = expected.length === 0 ? ['no column'] : expected;
     const got = cellOf(objects[object], type, path);
-    // Large integers are what two ways of writing them agree on.
+    // Large integers are compared in a common format.
     return got !== want && String(got) !== String(want);
   });
   expect(wrong).toEqual([]);
   expect(cells.length).toBeGreaterThan(1500);
 });
 
-describe('ages', () => {
+describe('ages in table cells', () => {
   test.each([
     ['2029-12-31T23:55:00Z', '5m'],
     ['2029-12-31T00:00:00+00:00', '24h'],
@@ -41,16 +44,16 @@ describe('ages', () => {
     ['2031-01-01T00:00:00Z', '<invalid>'],
     ['2029-12-31', '<invalid>'],
     ['', '<unknown>'],
-  ])('%j is %j old', (at, age) => {
+  ])('shows the age of %j as %j', (at, age) => {
     expect(cellOf({ at }, 'date', '.at')).toBe(age);
   });
 
-  test.each([[1], [true], [null], [{}]])('%j is no time', (at) => {
+  test.each([[1], [true], [null], [{}]])('shows %j as an invalid time', (at) => {
     expect(cellOf({ at }, 'date', '.at')).toBeNull();
   });
 });
 
-test('a very long path and a very deep object cost no stack', () => {
+test('a very long path and a deeply nested object do not overflow the stack', () => {
   let deep: unknown = 'end';
   for (let depth = 0; depth < 20_000; depth++) deep = { a: deep };
   expect(parseJsonPath('.a'.repeat(20_000))(deep)).toEqual(['end']);

@@ -1,4 +1,4 @@
-/** The table of states against the plain run through the instructions, which it stands in for. */
+/** The lazy DFA compared with the NFA simulation it replaces. */
 import { describe, expect, test } from 'vitest';
 import { re2FindAll, re2Matches, re2Problem } from '../../../../src/text/re2/index.js';
 import { LazyDfa } from '../../../../src/text/re2/lazy-dfa.js';
@@ -44,22 +44,22 @@ const text = fc
   })
   .map((characters) => characters.join(''));
 
-test('both give the same answer, from every place', () => {
+test('LazyDfa and the NFA return the same result from every start index', () => {
   fc.assert(
     fc.property(expression, fc.array(text, { minLength: 1, maxLength: 4 }), (pattern, texts) => {
       const program = programOf(pattern);
-      const automaton = new LazyDfa(program);
+      const dfa = new LazyDfa(program);
       for (const each of texts) {
-        expect(automaton.matches(each)).toBe(runProgram(program, each));
+        expect(dfa.matches(each)).toBe(runProgram(program, each));
         const from = each.length >>> 1;
-        expect(automaton.matches(each, from)).toBe(runProgram(program, each, { from }));
+        expect(dfa.matches(each, from)).toBe(runProgram(program, each, { from }));
       }
     }),
     { numRuns: 5000 },
   );
 });
 
-/** The same in every run. */
+/** Pseudo-random text that is the same in every run. */
 function noise(length: number, characters: readonly string[]): string {
   let made = '';
   for (let at = 0, state = 12_345; at < length; at++) {
@@ -69,26 +69,26 @@ function noise(length: number, characters: readonly string[]): string {
   return made;
 }
 
-describe('when the table is full', () => {
+describe('LazyDfa with a full table', () => {
   test.each<[what: string, pattern: string]>([
-    ['few states that are often asked for', '[ab]*a[ab]{5}c'],
+    ['few states that are used often', '[ab]*a[ab]{5}c'],
     ['some thousand states', '[ab]*a[ab]{10}c'],
     ['a new state for nearly every character', '[ab]*a[ab]{40}c'],
-    ['states that are large themselves', '(a|b)*a(a|b){300}c'],
-    ['states that look ahead', '(\\b[ab]*a[ab]{14}$|x)c?z'],
-    ['states behind a prefix', 'ab[ab]{20}[ab]*b[ab]{30}c'],
-  ])('%s', (_what, pattern) => {
+    ['large states', '(a|b)*a(a|b){300}c'],
+    ['states with lookahead assertions', '(\\b[ab]*a[ab]{14}$|x)c?z'],
+    ['states after a prefix', 'ab[ab]{20}[ab]*b[ab]{30}c'],
+  ])('returns the result of the NFA with %s', (_what, pattern) => {
     const program = programOf(pattern);
-    const automaton = new LazyDfa(program);
+    const dfa = new LazyDfa(program);
     const long = noise(20_000, ['a', 'b', 'a', 'b', 'a', 'b', ' ']);
     for (const each of [long, `${long}abababababababababababababababababababababababcz`, 'ab'.repeat(300)]) {
-      expect(automaton.matches(each)).toBe(runProgram(program, each));
+      expect(dfa.matches(each)).toBe(runProgram(program, each));
     }
-    // Of a megabyte, and what the table may be larger than what is in it.
-    expect(automaton.weight).toBeLessThan(1 << 19);
+    // One megabyte plus the spare capacity of the table.
+    expect(dfa.weight).toBeLessThan(1 << 19);
   });
 
-  test('more kinds of characters than a table has columns for', () => {
+  test('handles more letters than the table has columns', () => {
     const characters = Array.from({ length: 5000 }, (_, index) => String.fromCodePoint(0x4e00 + index));
     const program = programOf(characters.map((character) => `${character}x?`).join('|'));
     expect(new LazyDfa(program).matches(`${'y'.repeat(10)}${characters.at(-1)}`)).toBe(true);
@@ -99,38 +99,38 @@ describe('when the table is full', () => {
   });
 });
 
-describe('what is not gone through character by character', () => {
+describe('patterns that skip most of the text', () => {
   test.each<[pattern: string, text: string, matches: boolean, most: number]>([
     ['needle', 'x'.repeat(1_000_000), false, 200_000],
     ['^x', 'y'.repeat(1_000_000), false, 1000],
     ['(^x|^y)z', 'x'.repeat(1_000_000), false, 1000],
     ['x+', 'x'.repeat(1_000_000), true, 1000],
     ['', 'x'.repeat(1_000_000), true, 1000],
-  ])('%s', (pattern, searched, matches, most) => {
+  ])('takes few steps for /%s/', (pattern, searched, matches, most) => {
     let steps = 0;
     expect(re2Matches(pattern, searched, { onSteps: (more) => (steps += more) })).toBe(matches);
     expect(steps).toBeLessThan(most);
   });
 });
 
-describe('how much an expression may cost', () => {
-  // What the reference implementation says to these was asked.
+describe('limits of patterns', () => {
+  // The messages are those of Go's regexp/syntax.
   test.each<[pattern: string, why: string]>([
     ['(((a{100}){100}){100})', 'invalid repeat count: `{100}`'],
     ['(?:(?:a|b){1000}){1000}', 'invalid repeat count: `{1000}`'],
     ['((a{1000})*){2}', 'invalid repeat count: `{2}`'],
     ['(?:(?:aa|b){1000}c){1000}', 'expression too large: `(?:(?:aa|b){1000}c){1000}`'],
-  ])('%s', (pattern, why) => {
+  ])('rejects %s', (pattern, why) => {
     expect(re2Problem(pattern)).toBe(`error parsing regexp: ${why}`);
   });
 
-  test('alternatives of one character each are one instruction', () => {
+  test('compiles alternatives of single characters to one instruction', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('|');
     expect(programOf(`(?:${many}|||){1000}`).size).toBeLessThan(4000);
     expect(re2FindAll('(?:a|[bc]|\\d|x)+', 'ab1 cx')).toEqual(['ab1', 'cx']);
   });
 
-  test('who is told of the steps may end it', () => {
+  test('onSteps may abort a match by throwing', () => {
     const tired = new Error('too much');
     const onSteps = (most: number) => {
       let left = most;
@@ -144,7 +144,7 @@ describe('how much an expression may cost', () => {
     expect(() => re2FindAll('.{999}z|b$', subject, { onSteps: onSteps(100_000) })).toThrow(tired);
     expect(() => re2Matches(`(?:${'.'.repeat(3000)}){1000}`, 'x', { onSteps: onSteps(1_000_000) })).toThrow(tired);
     expect(() => re2Problem('x'.repeat(100_000), { onSteps: onSteps(100_000) })).toThrow(tired);
-    // Nothing is left behind that would spoil the next answer.
+    // The aborted match does not affect the next one.
     expect(re2Matches('x.{1000}y|.{999}z', `x${'-'.repeat(1000)}y`)).toBe(true);
   });
 });

@@ -1,10 +1,10 @@
-/** Regular expressions of schemas. What they refuse and match was compared with the reference implementation. */
+/** Syntax errors and matches of patterns, compared with Go's regexp package. */
 
 import { describe, expect, test } from 'vitest';
 import { re2Matches, re2Problem } from '../../../../src/text/re2/index.js';
 import fc from '../../../property/seeded.js';
 
-describe('what is no expression', () => {
+describe('invalid patterns', () => {
   test.each<[string, string]>([
     ['(', 'missing closing ): `(`'],
     ['a(b|c', 'missing closing ): `a(b|c`'],
@@ -66,13 +66,13 @@ describe('what is no expression', () => {
     ['\\x{4', 'invalid escape sequence: `\\x{4`'],
     ['\\x{4z}', 'invalid escape sequence: `\\x{4z`'],
     ['\\x{110000}', 'invalid escape sequence: `\\x{110000`'],
-  ])('%s', (pattern, why) => {
+  ])('rejects %s', (pattern, why) => {
     expect(re2Problem(pattern)).toBe(`error parsing regexp: ${why}`);
     expect(re2Matches(pattern, 'a')).toBe(false);
   });
 });
 
-describe('how much an expression may be', () => {
+describe('size limits of patterns', () => {
   const nested = (open: string, close: string, times: number): string => open.repeat(times) + close.repeat(times);
 
   test.each<[string, string]>([
@@ -83,7 +83,7 @@ describe('how much an expression may be', () => {
     ['copies', '((?:a{10}){10}b*){10}'],
     ['copies of nothing', '(a{1000}){0}'],
     ['instructions', `(?:${'.'.repeat(3355)}){1000}`],
-  ])('as many %s', (_what, pattern) => {
+  ])('accepts the maximum of %s', (_what, pattern) => {
     expect(re2Problem(pattern)).toBeUndefined();
   });
 
@@ -93,12 +93,12 @@ describe('how much an expression may be', () => {
     ['expression nests too deeply', nested('(?:', ')*', 1000)],
     ['expression too large', `(?:${'.'.repeat(3356)}){1000}`],
     ['expression too large', '(xx?){1000}'.repeat(1000)],
-  ])('%s', (why, pattern) => {
+  ])('rejects a pattern with: %s', (why, pattern) => {
     expect(re2Problem(pattern)).toBe(`error parsing regexp: ${why}: \`${pattern}\``);
   });
 });
 
-describe('what an expression matches', () => {
+describe('re2Matches', () => {
   test.each<[string, string, boolean]>([
     ['', 'anything', true],
     ['b', 'abc', true],
@@ -114,13 +114,13 @@ describe('what an expression matches', () => {
     ['^(a*)*$', 'aab', false],
     ['a|b|', '', true],
     ['^*a', 'ba', true],
-    // Braces that count nothing, and the operator after what is not there.
+    // Literal braces, and operators after empty groups.
     ['^a{,2}$', 'a{,2}', true],
     ['^a{01}$', 'a{01}', true],
     ['x/y{z}', 'x/y{z}', true],
     ['^a(?i)*$', 'aaa', true],
     ['^a\\Q\\E+$', 'aaa', true],
-    // Ends of texts, lines and words.
+    // Text, line and word boundaries.
     ['\\Aab\\z', 'ab', true],
     ['a$', 'a\n', false],
     ['a\\z', 'a\n', false],
@@ -131,7 +131,7 @@ describe('what an expression matches', () => {
     ['\\bb', 'ab', false],
     ['\\Bb', 'ab', true],
     ['\\bé', 'é', false],
-    // Flags, from where they stand to the end of the group.
+    // Flags apply up to the end of the group.
     ['(?i)^abc$', 'ABC', true],
     ['^a(?i)b$', 'aB', true],
     ['^a(?i)b$', 'AB', false],
@@ -182,19 +182,19 @@ describe('what an expression matches', () => {
     ['^[\\d-z]+$', '1-z', true],
     ['^[[:]+$', '[:', true],
     ['^[^a]$', '\n', true],
-    // Characters, not halves of them.
+    // Code points, not surrogates.
     ['^.$', '😀', true],
     ['^..$', '😀', false],
     ['^[😀-😂]$', '😁', true],
     ['^\\x{1F600}{2}$', '😀😀', true],
     ['\\x{D83D}', '😀', false],
     ['^\\x{FFFD}$', '\ud83d', true],
-  ])('%j on %j: %s', (pattern, text, outcome) => {
+  ])('matches %j against %j: %s', (pattern, text, outcome) => {
     expect(re2Problem(pattern)).toBeUndefined();
     expect(re2Matches(pattern, text)).toBe(outcome);
   });
 
-  test('what two engines understand alike they match alike', () => {
+  test('returns the same results as RegExp for common syntax', () => {
     const leaf = fc.constantFrom(
       'a',
       'b',
@@ -231,7 +231,7 @@ describe('what an expression matches', () => {
     );
   });
 
-  // An engine that tries one way after the other would not come back from these.
+  // A backtracking engine would not terminate on these.
   test.each<[string, string]>([
     ['^(a+)+$', 'a'],
     ['^(a|aa)+$', 'a'],
@@ -239,11 +239,11 @@ describe('what an expression matches', () => {
     ['^(?:a?){50}a{50}b', 'a'],
     ['(x+x+)+y', 'x'],
     ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'],
-  ])('%s comes to an end on 50,000 characters', (pattern, character) => {
+  ])('matches %s in linear time on 50,000 characters', (pattern, character) => {
     expect(re2Matches(pattern, `${character.repeat(50_000)}!`)).toBe(false);
   });
 
-  test('more expressions than are kept are read again', () => {
+  test('patterns beyond the cache size are parsed again', () => {
     for (let round = 0; round < 2; round++) {
       for (let index = 0; index < 300; index++) expect(re2Matches(`^${index}$`, String(index))).toBe(true);
     }

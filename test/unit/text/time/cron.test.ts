@@ -1,4 +1,4 @@
-/** Schedules: every outcome of the real implementation, its behaviour around clock changes, and the names of zones. */
+/** Schedules: results of robfig/cron, behaviour around clock changes, and time zone names. */
 import { describe, expect, test } from 'vitest';
 import { CronError, cronProblem, parseCron, timeZoneProblems } from '../../../../src/text/time/cron.js';
 import { isTimeZone } from '../../../../src/text/time/time-zone.js';
@@ -19,7 +19,7 @@ interface Question {
   readonly count: number;
 }
 
-/** The next activations, or `never` where there are no more. */
+/** The next activations, or `never` if there are no more. */
 function activations({ schedule, zone, from, count }: Question): string[] {
   const cron = parseCron(schedule);
   const found: string[] = [];
@@ -32,7 +32,7 @@ function activations({ schedule, zone, from, count }: Question): string[] {
   return found;
 }
 
-describe('vectors cron.json', () => {
+describe('parseCron with the vectors of cron.json', () => {
   const vectors = readVectors('cron') as CronVector[];
 
   test.each(vectors)('$expr from $from in $zone', ({ expr, error, zone, from = '', next = [] }) => {
@@ -64,9 +64,9 @@ test.each([
   ['@every  1h', 'failed to parse duration @every  1h: time: invalid duration " 1h"'],
   ['TZ=Nowhere 0 0 * * *', 'provided bad location Nowhere: unknown time zone Nowhere'],
   ['TZ=../x 0 0 * * *', 'provided bad location ../x: time: invalid location name'],
-  // The reference crashes on this one.
+  // The reference server panics on this one.
   ['TZ=UTC', 'expected exactly 5 fields, found 0: []'],
-])('%j is no schedule', (schedule, message) => {
+])('rejects the schedule %j', (schedule, message) => {
   expect(cronProblem(schedule)).toBe(message);
   expect(() => parseCron(schedule)).toThrow(new CronError(message));
 });
@@ -78,96 +78,96 @@ test.each([
   '* * * JAN-mar Mon,Fri',
   '\t*\u00a0* * * *\n',
   'TZ=UTC  @every 5m',
-])('%j is a schedule', (schedule) => {
+])('accepts the schedule %j', (schedule) => {
   expect(cronProblem(schedule)).toBeUndefined();
 });
 
 test.each([
   [
-    'an hour that does not exist is left out',
+    'skips a nonexistent hour',
     '30 2 * * *',
     'America/New_York',
     '2026-03-07T00:00:00Z',
     '2026-03-07T07:30:00Z 2026-03-09T06:30:00Z 2026-03-10T06:30:00Z',
   ],
   [
-    'an hour that comes twice counts twice',
+    'activates twice in a repeated hour',
     '30 1 * * *',
     'America/New_York',
     '2026-10-31T12:00:00Z',
     '2026-11-01T05:30:00Z 2026-11-01T06:30:00Z 2026-11-02T06:30:00Z',
   ],
   [
-    'half an hour of change hides the hour after it',
+    'skips the hour after a half-hour change',
     '0 3 * * *',
     'Australia/Lord_Howe',
     '2026-10-02T12:00:00Z',
     '2026-10-02T16:30:00Z 2026-10-04T16:00:00Z 2026-10-05T16:00:00Z',
   ],
   [
-    'a midnight that does not exist is left out',
+    'skips a nonexistent midnight',
     '0 0 * * *',
     'America/Santiago',
     '2026-09-05T00:00:00Z',
     '2026-09-05T04:00:00Z 2026-09-07T03:00:00Z 2026-09-08T03:00:00Z',
   ],
   [
-    'two restricted day fields: either',
+    'matches either of two restricted day fields',
     '0 0 13 * 5',
     'UTC',
     '2026-02-01T00:00:00Z',
     '2026-02-06T00:00:00Z 2026-02-13T00:00:00Z 2026-02-20T00:00:00Z',
   ],
   [
-    'a star with a step restricts',
+    'restricts a day field with a star and a step',
     '0 0 */2 * 5',
     'UTC',
     '2026-02-01T00:00:00Z',
     '2026-02-03T00:00:00Z 2026-02-05T00:00:00Z 2026-02-06T00:00:00Z',
   ],
   [
-    'a star with step one does not',
+    'does not restrict a day field with a star and step one',
     '0 0 */1 * 5',
     'UTC',
     '2026-02-01T00:00:00Z',
     '2026-02-06T00:00:00Z 2026-02-13T00:00:00Z 2026-02-20T00:00:00Z',
   ],
   [
-    'a schedule that names no zone of its own',
+    'uses the zone of the caller',
     'TZ=Local 0 0 * * *',
     'Asia/Kolkata',
     '2026-02-01T00:00:00Z',
     '2026-02-01T18:30:00Z 2026-02-02T18:30:00Z 2026-02-03T18:30:00Z',
   ],
   [
-    'an empty name is UTC',
+    'treats an empty zone name as UTC',
     'TZ= 0 0 * * *',
     'Asia/Kolkata',
     '2026-02-01T00:00:00Z',
     '2026-02-02T00:00:00Z 2026-02-03T00:00:00Z 2026-02-04T00:00:00Z',
   ],
   [
-    'intervals are whole seconds',
+    'rounds intervals down to seconds',
     '@every 1500ms',
     'UTC',
     '2026-01-01T00:00:00.700Z',
     '2026-01-01T00:00:01Z 2026-01-01T00:00:02Z 2026-01-01T00:00:03Z',
   ],
   [
-    'and no less than one',
+    'uses intervals of at least one second',
     '@every -5s',
     'UTC',
     '2026-01-01T00:00:00Z',
     '2026-01-01T00:00:01Z 2026-01-01T00:00:02Z 2026-01-01T00:00:03Z',
   ],
-  ['nobody looks further than five years', '0 0 29 2 *', 'UTC', '2096-03-01T00:00:00Z', 'never'],
-  ['a comma allows nothing', ', * * * *', 'UTC', '2026-02-01T00:00:00Z', 'never'],
+  ['searches at most five years', '0 0 29 2 *', 'UTC', '2096-03-01T00:00:00Z', 'never'],
+  ['never activates for a single comma', ', * * * *', 'UTC', '2026-02-01T00:00:00Z', 'never'],
 ])('%s: %s in %s', (_name, schedule, zone, from, outcome) => {
-  // Outcomes of robfig/cron 3.0.1.
+  // Results of robfig/cron 3.0.1.
   expect(activations({ schedule, zone, from, count: 3 }).join(' ')).toBe(outcome);
 });
 
-test('without a zone fields are read in UTC', () => {
+test('interprets fields in UTC without a zone', () => {
   expect(activations({ schedule: '5 4 * * *', from: '2026-01-01T00:00:00Z', count: 1 })).toEqual([
     '2026-01-01T04:05:00Z',
   ]);
@@ -196,7 +196,7 @@ test.each([
   'Antarctica/McMurdo',
   'Antarctica/DumontDUrville',
   'Chile/EasterIsland',
-])('%s is a zone', (name) => {
+])('accepts the zone %s', (name) => {
   expect(isTimeZone(name)).toBe(true);
   expect(timeZoneProblems(name)).toEqual([]);
   for (const other of [name.toLowerCase(), name.toUpperCase()]) expect(isTimeZone(other)).toBe(other === name);
@@ -217,12 +217,12 @@ test.each([
   'Europe//London',
   '../UTC',
   'Europe/Nowhere',
-])('%j is no zone', (name) => {
+])('rejects the zone %j', (name) => {
   expect(isTimeZone(name)).toBe(false);
   expect(timeZoneProblems(name)).toEqual([`unknown time zone ${name}`]);
 });
 
-test('zones that only a server itself could know', () => {
+test('rejects the local zone of the server', () => {
   const explicit = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
   expect(timeZoneProblems('')).toEqual(['timeZone must be nil or non-empty string']);
   expect(timeZoneProblems('Local')).toEqual([explicit]);

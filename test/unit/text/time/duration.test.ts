@@ -1,4 +1,4 @@
-/** Durations: reading, writing, and the exact words about what is not one. */
+/** Durations: parsing, formatting and error messages. */
 
 import { expect, test } from 'vitest';
 import { DurationError, formatDuration, parseDuration, quoteBytes } from '../../../../src/text/time/duration.js';
@@ -20,7 +20,7 @@ test.each([
   ['0.3333333333333333333h', 1_200_000_000_000n, '20m0s'],
   ['2562047h47m16.854775807s', 2n ** 63n - 1n, '2562047h47m16.854775807s'],
   ['-9223372036854775808ns', -(2n ** 63n), '-2562047h47m16.854775808s'],
-])('%s', (text, nanoseconds, printed) => {
+])('parses and formats %s', (text, nanoseconds, printed) => {
   expect(parseDuration(text)).toBe(nanoseconds);
   expect(formatDuration(nanoseconds)).toBe(printed);
 });
@@ -38,11 +38,11 @@ test.each([
   ['5x', 'time: unknown unit "x" in duration "5x"'],
   ['1 day', 'time: unknown unit " day" in duration "1 day"'],
   ['5é', 'time: unknown unit "\\xc3\\xa9" in duration "5\\xc3\\xa9"'],
-])('%j is no duration', (text, message) => {
+])('rejects %j', (text, message) => {
   expect(() => parseDuration(text)).toThrow(new DurationError(message));
 });
 
-test('what is printed reads as the same duration', () => {
+test('formatDuration and parseDuration are inverse', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (nanoseconds) => {
       expect(parseDuration(formatDuration(nanoseconds))).toBe(nanoseconds);
@@ -50,6 +50,6 @@ test('what is printed reads as the same duration', () => {
   );
 });
 
-test('quotes show bytes', () => {
+test('quoteBytes shows non-ASCII characters as bytes', () => {
   expect(quoteBytes('a"\\\u0001é😀')).toBe('"a\\"\\\\\\x01\\xc3\\xa9\\xf0\\x9f\\x98\\x80"');
 });

@@ -1,11 +1,11 @@
-/** Offsets of zones as the platform has them, asked for in bulk; and times as they are printed in a zone. */
+/** Time zone offsets compared with Intl in bulk, and formatting of times in a zone. */
 import { expect, test } from 'vitest';
 import { parseTime, timeToMs } from '../../../../src/text/time/time.js';
 import { formatInZone, isTimeZone, offsetsIn } from '../../../../src/text/time/time-zone.js';
 
 const HOUR = 3_600_000;
 
-/** What the platform says, in a way that does not share code with the library. */
+/** The offset according to Intl, without sharing code with the library. */
 function platformOffset(zone: string, ms: number): number {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
   const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
@@ -21,7 +21,7 @@ test.each([
   'Asia/Kolkata',
   'Africa/Casablanca',
   'America/Sao_Paulo',
-])('%s, every seventh hour of three years, and around each change', (zone) => {
+])('returns the offsets of %s for three years and around each change', (zone) => {
   const offsets = offsetsIn(zone);
   const from = Date.UTC(2024, 0, 1);
   let before = offsets(from);
@@ -38,7 +38,7 @@ test.each([
   for (let ms = from; ms < Date.UTC(2027, 0, 1); ms += 97 * HOUR) expect(offsets(ms)).toBe(platformOffset(zone, ms));
 });
 
-test('a change counts from its very millisecond', () => {
+test('applies a changed offset from its exact millisecond', () => {
   const offsets = offsetsIn('America/New_York');
   const change = Date.UTC(2026, 2, 8, 7);
   expect([offsets(change - 1) / HOUR, offsets(change) / HOUR]).toEqual([-5, -4]);
@@ -51,11 +51,11 @@ test.each([
   ['Asia/Kolkata', '2026-01-01T20:00:00Z', '2026-01-02T01:30:00+05:30'],
   ['Europe/London', '2026-01-01T20:00:00Z', '2026-01-01T20:00:00Z'],
   ['Asia/Kathmandu', '2026-01-01T00:00:00Z', '2026-01-01T05:45:00+05:45'],
-])('in %s %s is %s', (zone, time, printed) => {
+])('formats in %s the time %s as %s', (zone, time, printed) => {
   expect(formatInZone(Date.parse(time), zone)).toBe(printed);
 });
 
-test('an unknown zone is a RangeError, and no name', () => {
+test('throws a RangeError for an unknown zone and rejects its name', () => {
   expect(() => offsetsIn('Nowhere/Land')).toThrow(RangeError);
   expect([isTimeZone('Nowhere/Land'), isTimeZone('Nowhere/Land'), isTimeZone('europe/london')]).toEqual([
     false,
@@ -65,7 +65,7 @@ test('an unknown zone is a RangeError, and no name', () => {
   expect([isTimeZone('Europe/London'), isTimeZone('Europe/London'), isTimeZone('Factory')]).toEqual([true, true, true]);
 });
 
-test('canonical times are read as others are, days that do not exist refused', () => {
+test('parses canonical times like others and rejects nonexistent days', () => {
   for (const text of ['2024-02-29T12:34:56Z', '2026-12-31T23:59:59Z', '0001-01-01T00:00:00Z', '9999-12-31T00:00:00Z']) {
     expect(timeToMs(text)).toBe(Date.parse(text));
     expect(parseTime(text)).toBe(text);

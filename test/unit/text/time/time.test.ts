@@ -1,4 +1,4 @@
-/** Times: what is accepted, what is printed, and the exact words about what is not a time. */
+/** Times: accepted texts, canonical output and error messages. */
 import { describe, expect, test } from 'vitest';
 import {
   formatMicroTime,
@@ -50,7 +50,7 @@ describe('Time', () => {
     ['2024-05-01T10:00:00+25:00', 'parsing time "2024-05-01T10:00:00+25:00": time zone offset hour out of range'],
     ['2024-05-01T10:00:00Zabc', 'parsing time "2024-05-01T10:00:00Zabc": extra text: "abc"'],
     ['é"\n', `parsing time "\\xc3\\xa9\\"\\x0a" as ${LAYOUT}: cannot parse "\\xc3\\xa9\\"\\x0a" as "2006"`],
-  ])('%s is no time', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => parseTime(text)).toThrow(new TimeError(message));
   });
 });
@@ -71,12 +71,12 @@ describe('MicroTime', () => {
       `parsing time "2024-05-01T10:00:00.123456789Z" as ${MICRO_LAYOUT}: cannot parse "789Z" as "Z07:00"`,
     ],
     ['2024-05-01T10:00:00.-12345Z', 'parsing time "2024-05-01T10:00:00.-12345Z": fractional second out of range'],
-  ])('%s is no micro time', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => parseMicroTime(text)).toThrow(new TimeError(message));
   });
 });
 
-test('clock readings become times', () => {
+test('formats milliseconds as times', () => {
   expect(formatTime(0)).toBe('1970-01-01T00:00:00Z');
   expect(formatTime(1_714_557_600_999)).toBe('2024-05-01T10:00:00Z');
   expect(formatTime(-1)).toBe('1969-12-31T23:59:59Z');
@@ -85,12 +85,12 @@ test('clock readings become times', () => {
   expect(formatMicroTime(-1)).toBe('1969-12-31T23:59:59.999000Z');
 });
 
-test('times become numbers', () => {
+test('converts times to milliseconds', () => {
   expect(timeToMs('2024-05-01T10:00:00Z')).toBe(1_714_557_600_000);
   expect(timeToMs('2024-05-01T10:00:00.123456Z')).toBeCloseTo(1_714_557_600_123.456, 2);
 });
 
-test('times in messages', () => {
+test('formats times for messages', () => {
   expect(goTimeString('2001-01-01T00:00:00Z')).toBe('2001-01-01 00:00:00 +0000 UTC');
   expect(goTimeString('2024-01-02T03:04:05.678901Z')).toBe('2024-01-02 03:04:05.678901 +0000 UTC');
   expect(goTimeString('2024-01-02T03:04:05.500000Z')).toBe('2024-01-02 03:04:05.5 +0000 UTC');
@@ -127,6 +127,6 @@ test.each([
   [2 * YEAR + DAY, '2y1d'],
   [8 * YEAR - 1, '7y364d'],
   [8 * YEAR + 50 * DAY, '8y'],
-])('an age of %d ms reads %s', (ms, expected) => {
+])('formats an age of %d ms as %s', (ms, expected) => {
   expect(humanDuration(ms)).toBe(expected);
 });

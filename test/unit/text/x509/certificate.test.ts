@@ -1,4 +1,4 @@
-/** Certificates and requests: the reader against the ones a full library writes and reads, and against damaged ones. */
+/** Certificates and requests: compared with a full library, and damaged inputs. */
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ async function certificate({ keys, name = 'CN=test', extensions = [] }: Wish): P
     extensions,
     serialNumber: '01',
     notBefore: new Date('2026-01-01'),
-    // Beyond 2049 the two times are written in different ways.
+    // Times beyond 2049 use GeneralizedTime instead of UTCTime.
     notAfter: new Date('2060-01-01'),
     signingAlgorithm: { name: keys.privateKey.algorithm.name, hash: 'SHA-256' },
   });
@@ -50,7 +50,7 @@ async function request({ keys, name = 'CN=test', extensions = [] }: Wish): Promi
 const changed = (bytes: Uint8Array, at: number, by = 1) =>
   bytes.map((byte, index) => (index === at ? (byte + by) & 0xff : byte));
 
-/** Where some bytes start. */
+/** The index of a byte sequence. */
 function indexOf(bytes: Uint8Array, part: readonly number[]): number {
   return bytes.findIndex((_, start) => part.every((byte, offset) => bytes[start + offset] === byte));
 }
@@ -58,7 +58,7 @@ function indexOf(bytes: Uint8Array, part: readonly number[]): number {
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 const ECDSA_WITH_SHA256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2];
 
-describe('certificates', () => {
+describe('readCertificate', () => {
   let keys: CryptoKeyPair;
   let authority: Uint8Array<ArrayBuffer>;
 
@@ -67,39 +67,39 @@ describe('certificates', () => {
     authority = await certificate({ keys, extensions: [new x509.BasicConstraintsExtension(true, 2, true)] });
   });
 
-  test('one of an authority', () => {
+  test('reads the certificate of an authority', () => {
     expect(readCertificate(authority)).toEqual({ ca: true, basicConstraintsValid: true });
     const theirs = new x509.X509Certificate(authority).getExtension(x509.BasicConstraintsExtension);
     expect(theirs?.ca).toBe(true);
   });
 
-  test('one that is no authority', async () => {
+  test('reads a certificate that is not an authority', async () => {
     const der = await certificate({ keys, extensions: [new x509.BasicConstraintsExtension(false)] });
     expect(readCertificate(der)).toEqual({ ca: false, basicConstraintsValid: true });
   });
 
-  test('one without basicConstraints', async () => {
+  test('reads a certificate without basicConstraints', async () => {
     const plain = await certificate({ keys });
     expect(readCertificate(plain)).toEqual({ ca: false, basicConstraintsValid: false });
     const extensions = [new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true)];
     expect(readCertificate(await certificate({ keys, extensions }))?.basicConstraintsValid).toBe(false);
   });
 
-  test.each(CURVES)('a key on %s', async (curve) => {
+  test.each(CURVES)('reads a key on the curve %s', async (curve) => {
     const der = await certificate({ keys: await ecKeys(curve) });
     expect(readCertificate(der)).toBeDefined();
   });
 
-  test('a key of RSA', async () => {
+  test('reads an RSA key', async () => {
     const rsa = await crypto.subtle.generateKey(RSA, true, ['sign', 'verify']);
     expect(readCertificate(await certificate({ keys: rsa }))).toBeDefined();
   });
 
-  test('names in any alphabet', async () => {
+  test('reads names in any alphabet', async () => {
     expect(readCertificate(await certificate({ keys, name: 'CN=Жанна, O=Ä & B, C=DE' }))).toBeDefined();
   });
 
-  test('nothing, too little and too much', () => {
+  test('rejects empty, truncated and trailing bytes', () => {
     expect(readCertificate(new Uint8Array())).toBeUndefined();
     for (let length = 0; length < authority.length; length += 7) {
       expect(readCertificate(authority.slice(0, length))).toBeUndefined();
@@ -108,7 +108,7 @@ describe('certificates', () => {
     expect(readCertificate(Uint8Array.of(...authority, ...authority))).toBeUndefined();
   });
 
-  test('a basicConstraints that cannot be read', () => {
+  test('rejects an invalid basicConstraints extension', () => {
     const at = indexOf(authority, BASIC_CONSTRAINTS);
     // The identifier, critical (3 bytes), then 04 08 30 06 01 01 ff 02 01 02.
     expect([...authority.slice(at + 6, at + 13)]).toEqual([4, 8, 0x30, 6, 1, 1, 0xff]);
@@ -117,20 +117,20 @@ describe('certificates', () => {
     expect(readCertificate(changed(authority, at + 8))).toBeUndefined();
   });
 
-  test('the same extension twice', async () => {
+  test('rejects a duplicate extension', async () => {
     const extension = new x509.BasicConstraintsExtension(true);
     const twice = await certificate({ keys, extensions: [extension, extension] });
     expect(readCertificate(twice)).toBeUndefined();
   });
 
-  test('two signature algorithms', () => {
+  test('rejects different signature algorithms', () => {
     const inner = indexOf(authority, ECDSA_WITH_SHA256);
     const outer = inner + 1 + indexOf(authority.slice(inner + 1), ECDSA_WITH_SHA256);
     expect(outer).toBeGreaterThan(inner);
     expect(readCertificate(changed(authority, outer + ECDSA_WITH_SHA256.length - 1))).toBeUndefined();
   });
 
-  test('a point that is not on its curve', () => {
+  test('rejects a point that is not on its curve', () => {
     const point = indexOf(authority, [3, 0x42, 0, 4]);
     expect(readCertificate(changed(authority, point + 10))).toBeUndefined();
     expect(readCertificate(changed(authority, point + 3))).toBeUndefined();
@@ -139,49 +139,49 @@ describe('certificates', () => {
   test.each([
     ['a month that does not exist', '261301000000Z'],
     ['a day that does not exist', '260230000000Z'],
-    ['no time at all', '26010100000xZ'],
-  ])('%s', (_name, time) => {
+    ['an invalid time', '26010100000xZ'],
+  ])('rejects %s', (_name, time) => {
     const at = indexOf(authority, [0x17, 13]);
     const damaged = authority.slice();
     damaged.set(new TextEncoder().encode(time), at + 2);
     expect(readCertificate(damaged)).toBeUndefined();
   });
 
-  test('damage is answered, never thrown', () => {
+  test('never throws for damaged bytes', () => {
     for (const [at] of authority.entries()) {
       for (const by of [1, 0x7f, 0x80, 0xff]) expect(() => readCertificate(changed(authority, at, by))).not.toThrow();
     }
   });
 });
 
-describe('requests', () => {
-  test('the subject has its last common name and all its organizations', async () => {
+describe('readCertificateRequest', () => {
+  test('returns the last common name and all organizations of the subject', async () => {
     const keys = await ecKeys();
     const der = await request({ keys, name: 'O=devs, O=ops, CN=first, CN=jane' });
     expect(readCertificateRequest(der)).toEqual({ commonName: 'jane', organizations: ['devs', 'ops'] });
     expect(new x509.Pkcs10CertificateRequest(new Uint8Array(der)).subjectName.getField('O')).toEqual(['devs', 'ops']);
   });
 
-  test('attributes do not matter', async () => {
+  test('ignores attributes', async () => {
     const extensions = [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'example.com' }])];
     const der = await request({ keys: await ecKeys(), name: 'CN=jane', extensions });
     expect(readCertificateRequest(der)).toEqual({ commonName: 'jane', organizations: [] });
   });
 
-  test('a certificate is no request, nor the other way round', async () => {
+  test('rejects a certificate, and readCertificate rejects a request', async () => {
     const keys = await ecKeys();
     expect(readCertificateRequest(await certificate({ keys }))).toBeUndefined();
     expect(readCertificate(await request({ keys }))).toBeUndefined();
   });
 
-  test('too little and too much', async () => {
+  test('rejects truncated and trailing bytes', async () => {
     const der = await request({ keys: await ecKeys() });
     expect(readCertificateRequest(der.slice(0, -1))).toBeUndefined();
     expect(readCertificateRequest(Uint8Array.of(...der, 0))).toBeUndefined();
   });
 });
 
-test('an Ed25519 certificate that openssl wrote', () => {
+test('readCertificate reads an Ed25519 certificate of openssl', () => {
   const [block] = pemBlocks(OPENSSL);
   expect(block?.type).toBe('CERTIFICATE');
   expect(readCertificate(block?.bytes ?? new Uint8Array())).toEqual({ ca: true, basicConstraintsValid: true });

@@ -1,6 +1,4 @@
-/**
- * What is written in YAML, byte for byte as the reference server writes the same JSON, and read back as what it was.
- */
+/** YAML output, byte for byte as the reference server writes the same JSON, and reading it back. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { yaml } from '../../../../src/codec/yaml.js';
@@ -20,30 +18,30 @@ interface Case {
 
 const cases = JSON.parse(readFileSync(new URL('./write-cases.json', import.meta.url), 'utf8')) as readonly Case[];
 
-describe('documents', () => {
+describe('writeYaml', () => {
   test.each(cases.map(({ document, yaml: text }) => [JSON.stringify(document).slice(0, 60), document, text] as const))(
-    '%s',
+    'writes %s like the reference server',
     (_name, document, text) => {
       expect(writeYaml(document)).toBe(text);
       expect(readBack(text)).toEqual(document);
     },
   );
 
-  test('integers are written in full, and as fractions beyond 64 bits', () => {
+  test('writes integers in full and as floats beyond 64 bits', () => {
     expect(writeYaml([9007199254740993n, 2n ** 64n - 1n, 2n ** 64n, -(2n ** 63n), -(2n ** 63n) - 1n])).toBe(
       '- 9007199254740993\n- 18446744073709551615\n- 1.8446744073709552e+19\n- -9223372036854775808\n- -9.223372036854776e+18\n',
     );
   });
 
-  test('characters that JSON may hold and YAML may not are escaped', () => {
+  test('escapes characters that YAML does not allow', () => {
     expect(writeYaml({ a: '\u007f\u0085\ud800\uffff' })).toBe('a: "\\x7F\\N\ufffd\\uFFFF"\n');
   });
 
-  test('absent keys are left out', () => {
+  test('omits keys with the value undefined', () => {
     expect(writeYaml({ a: undefined, b: 1 })).toBe('b: 1\n');
   });
 
-  test('are read back as what they were', () => {
+  test('writes documents that are read back unchanged', () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'ab01 -:#\'"\\\n\t.,[{?!|~é\u2028😀_/%TZex'), maxLength: 120 }),
       fc.string(),
@@ -75,14 +73,14 @@ describe('documents', () => {
   });
 });
 
-describe('answers', () => {
+describe('YAML responses', () => {
   const item = deepFreeze({ metadata: { name: 'a', annotations: { note: `${'word '.repeat(30)}\n\n` } } });
 
   test.each([
     ['an object', { kind: 'ConfigMap', apiVersion: 'v1', ...item }],
     ['a list', { kind: 'ConfigMapList', apiVersion: 'v1', metadata: {}, items: [item, {}, [item], null, 'x'] }],
     ['an empty list', { kind: 'ConfigMapList', apiVersion: 'v1', metadata: {}, items: [] }],
-  ])('%s is written as a whole, whatever is kept of it', (_name, document) => {
+  ])('writes the whole %s', (_name, document) => {
     const whole = writeYaml(document);
     expect(yaml.encode(document, OPTIONS)).toBe(whole);
     expect(yaml.encode(document, OPTIONS)).toBe(whole);
@@ -93,7 +91,7 @@ describe('answers', () => {
       .flatMap(({ expect: answers }) => answers)
       .filter(({ contentType }) => contentType === 'application/yaml')
       .map(({ body }) => String(body.text))
-      // Values for the marks of the recording.
+      // Replaces the placeholders of the recording.
       .map((text) =>
         text
           .replaceAll('<time>', '2024-01-02T03:04:05Z')
@@ -105,14 +103,14 @@ describe('answers', () => {
   });
 });
 
-describe('bodies', () => {
+describe('YAML bodies', () => {
   test.each([
     ['a: [', 'yaml: line 1: did not find expected node content'],
     ['a: b: c', 'yaml: mapping values are not allowed in this context'],
     ['\tx', 'yaml: found character that cannot start any token'],
     ['x: .nan', 'json: unsupported value: NaN'],
     ['? [a]\n: b', 'yaml: invalid map key: []interface {}{"a"}'],
-  ])('%j is refused with words that say all', (text, message) => {
+  ])('rejects %j with a complete message', (text, message) => {
     const error = refusal(text);
     expect(error.message).toBe(message);
     expect(error.isWhole).toBe(true);
@@ -124,11 +122,11 @@ describe('bodies', () => {
     ['', null],
     ['a: 1', { a: 1 }],
     ['{"a": 1}', { a: 1 }],
-  ])('%j is a document', (text, value) => {
+  ])('accepts the document %j', (text, value) => {
     expect(bodyOf(text).read().value).toEqual(value);
   });
 
-  test('repeated keys are known by their lines', () => {
+  test('reports duplicate keys with their lines', () => {
     expect(bodyOf('a: 1\na: 2\n').repeatedKeys?.()).toEqual(['line 2: key "a" already set in map']);
   });
 });
@@ -151,7 +149,7 @@ function refusal(text: string): BodyError {
   throw new Error(`accepted: ${text}`);
 }
 
-/** Large integers come back exact, which a number here was not. */
+/** Large integers are read back exactly, unlike JavaScript numbers. */
 function sorted(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(sorted);

@@ -1,4 +1,4 @@
-/** Values as texts that tell all of them apart, for the cases of library-cases.jsonl. */
+/** Formats values unambiguously for the cases of library-cases.jsonl. */
 import { itemsOf } from '../../../src/cel/evaluate/views.js';
 import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
 import {
@@ -13,7 +13,7 @@ import {
   type CelValue,
 } from '../../../src/cel/values.js';
 
-/** `1`, `1u`, `1.0`, `"text"`, `[1, 2]`. Maps are shown in the order of their texts. */
+/** Formats a value: `1`, `1u`, `1.0`, `"text"`, `[1, 2]`. Map entries are sorted by text. */
 export function show(value: CelValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') return showDouble(value);

@@ -1,6 +1,6 @@
 /**
- * The environments in which the cases of the checker and of cost estimation were answered by the reference: variables of
- * all types, an object with a schema, and three ways to know sizes.
+ * The environments in which cel-go produced the checker and cost cases: variables of all types, an object with a
+ * schema, and three size estimators.
  */
 import { readFileSync } from 'node:fs';
 import { check } from '../../../src/cel/check/check.js';
@@ -35,7 +35,7 @@ import {
 } from '../../../src/cel/types.js';
 import { schemaProvider } from './schema-provider.js';
 
-/** A type with the greatest sizes its values have. */
+/** A type with the maximum sizes of its values. */
 interface Shape {
   readonly type: CelType;
   readonly max: number;
@@ -150,7 +150,7 @@ export const ENVIRONMENTS: Readonly<Record<string, Environment>> = {
   }),
 };
 
-/** Every path starts at the object, whatever variable it names: so does the reference for rules. */
+/** Every path starts at the object, whatever variable it names, as for validation rules in the reference server. */
 export const SCHEMA_SIZES: SizeEstimator = {
   estimateSize({ path }: NodeToEstimate): SizeEstimate | undefined {
     if (path.length === 0) return undefined;
@@ -164,7 +164,7 @@ export const SCHEMA_SIZES: SizeEstimator = {
   },
 };
 
-/** Numbers that depend on all of a path, and none for a quarter of them. */
+/** Sizes that depend on the whole path, and none for a quarter of the paths. */
 export const HASHED_SIZES: SizeEstimator = {
   estimateSize({ path }: NodeToEstimate): SizeEstimate | undefined {
     if (path.length === 0) return undefined;
@@ -174,7 +174,7 @@ export const HASHED_SIZES: SizeEstimator = {
   },
 };
 
-/** What is wrong, as clients read it, or the checked expression. */
+/** The issues as clients see them, or the checked expression. */
 export function compile(expression: string, environment: Environment): CheckedExpression | string {
   const parsed = parse(expression, environment.macros);
   if ('issues' in parsed) return issuesText(new TextSource(expression), parsed.issues);
@@ -182,7 +182,7 @@ export function compile(expression: string, environment: Environment): CheckedEx
   return 'issues' in checked ? issuesText(parsed.source, checked.issues) : checked;
 }
 
-/** A file beside this one with one JSON value in each line. */
+/** Reads a file in this folder with one JSON value per line. */
 export function readCases<Case>(name: string): readonly Case[] {
   const lines = readFileSync(new URL(name, import.meta.url), 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Case);

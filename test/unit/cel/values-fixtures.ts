@@ -1,4 +1,4 @@
-/** Variables, sizes and texts of values with which the cases of values-cases.jsonl and costs-cases.jsonl were taken. */
+/** The variables, sizes and value formats of the cases in values-cases.jsonl and costs-cases.jsonl. */
 import { estimateCost } from '../../../src/cel/cost/estimate.js';
 import { ArrayList, itemsOf, jsonValue } from '../../../src/cel/evaluate/views.js';
 import { compile, plan } from '../../../src/cel/index.js';
@@ -12,10 +12,10 @@ import {
 } from '../../../src/cel/library/authorizer.js';
 import { apiServerEnvironment, storedEnvironment } from '../../../src/cel/library/environments.js';
 import { CelCidr, CelIp } from '../../../src/cel/library/ip-addresses.js';
-import { JSON_PATCHES } from '../../../src/cel/library/strings.js';
 import { CelFormat } from '../../../src/cel/library/named-format.js';
 import { CelQuantity } from '../../../src/cel/library/quantity.js';
 import { CelSemver } from '../../../src/cel/library/semver.js';
+import { JSON_PATCHES } from '../../../src/cel/library/strings.js';
 import { CelUrl } from '../../../src/cel/library/url.js';
 import type { SizeEstimate, SizeEstimator } from '../../../src/cel/library.js';
 import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
@@ -45,7 +45,7 @@ export type ValueCase = readonly [
   cost?: number,
 ];
 
-/** Everything that is known of an expression. */
+/** All results of an expression. */
 export function answer([expression, name]: ValueCase): ValueCase {
   const environment = ENVIRONMENTS[name]();
   const compiled = compile(expression, environment);
@@ -62,12 +62,12 @@ export function answer([expression, name]: ValueCase): ValueCase {
   }
 }
 
-/** Beyond what doubles hold exactly, as a part of 2^64. */
+/** Numbers beyond the precision of a double, as a fraction of 2^64. */
 export function printBound(number: number): string {
   return number > 2 ** 53 ? `${Number((number / 2 ** 64).toPrecision(6))}T` : String(number);
 }
 
-/** Allows to get; fails on what is called boom. The reason says what was asked. */
+/** Allows the verb get; fails for the name boom. The reason contains the check. */
 const authorizer: CelAuthorizer = {
   authorize: (question) => {
     const { verb, serviceAccount: account } = question;
@@ -124,7 +124,7 @@ const KNOWN: Readonly<Record<string, SizeEstimate>> = {
 };
 const SIZES: SizeEstimator = { estimateSize: ({ path }) => KNOWN[path.join('.')] };
 
-/** A text that tells values apart. Maps are shown in the order of their texts. */
+/** Formats a value unambiguously. Map entries are sorted by text. */
 function show(value: CelValue): string {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number') return `d${showDouble(value)}`;

@@ -1,4 +1,4 @@
-/** The variables that evaluate-cases.jsonl speaks of, and values as the texts that stand there. */
+/** The variables of evaluate-cases.jsonl, and the value format used there. */
 import { EntryMap, jsonValue } from '../../../src/cel/index.js';
 import { BIND } from '../../../src/cel/library/bind.js';
 import { storedEnvironment } from '../../../src/cel/library/environments.js';
@@ -74,7 +74,7 @@ export const environment = storedEnvironment().extend({
 
 const nested = jsonValue({ a: 1, s: 'text', l: [1, 'x', 2.5, null, true], m: { k: 'v', n: 7 }, n: null, d: 1.5 });
 
-/** `missing` has no value. */
+/** The variable `missing` has no value. */
 export const variables: ReadonlyMap<string, CelValue> = new Map<string, CelValue>([
   ['i', 5n],
   ['j', -3n],
@@ -123,7 +123,7 @@ export const variables: ReadonlyMap<string, CelValue> = new Map<string, CelValue
   ['q.w', 11n],
 ]);
 
-/** `int:5`, `string:"a"`, `[int:1]`; maps in the order of their texts. */
+/** Formats a value: `int:5`, `string:"a"`, `[int:1]`; map entries are sorted by text. */
 export function show(value: CelValue): string {
   if (typeof value === 'bigint') return `int:${value}`;
   if (typeof value === 'number') return `double:${formatDouble(value)}`;

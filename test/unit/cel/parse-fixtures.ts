@@ -1,4 +1,4 @@
-/** Parsing as the tests need it: with the standard macros, and with nodes as short lists. */
+/** Parses with the standard macros and formats nodes as short lists. */
 import type { Expr, LiteralExpr } from '../../../src/cel/ast.js';
 import { macroKey } from '../../../src/cel/parse/node-builder.js';
 import { parse } from '../../../src/cel/parse/parse.js';
@@ -18,7 +18,7 @@ export function answerTo(text: string): Answer {
   return { ast: dump(parsed.expr) };
 }
 
-/** Type, id and offset first. */
+/** A node as a list that starts with type, id and offset. */
 export function dump(expr: Expr): unknown {
   const head = [expr.type, expr.id, expr.offset];
   switch (expr.type) {
