@@ -11,6 +11,7 @@ import { connect, describeValue, Endpoint } from './endpoint.js';
 import type { ClientDefaults } from './options.js';
 import { CollectionResource, ObjectResource } from './resource.js';
 
+/** The options of {@link createClient}. */
 export interface ClientOptions extends ClientDefaults {
   readonly transport: Transport;
 }

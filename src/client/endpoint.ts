@@ -50,6 +50,7 @@ function serverNames({ names, transport }: Connection, kind: Kind): ServerNames 
   return resolved;
 }
 
+/** Resolves the defaults of a client once. */
 export function connect(transport: Transport, defaults: ClientDefaults): Connection {
   const namespace = defaults.namespace ?? 'default';
   return {
@@ -65,12 +66,14 @@ export function connect(transport: Transport, defaults: ClientDefaults): Connect
 /** A request under construction. */
 export type DraftRequest = { -readonly [Part in keyof ApiRequest]: ApiRequest[Part] };
 
+/** The namespace and subresource of an endpoint. */
 export interface EndpointPlace {
   /** Undefined: a cluster-scoped kind, or all namespaces. */
   readonly namespace: string | undefined;
   readonly subresource: string | undefined;
 }
 
+/** Builds and sends the requests for one kind at one place. */
 export class Endpoint {
   readonly connection: Connection;
   readonly kind: Kind;

@@ -21,8 +21,10 @@ export type InformerEvent<Object> =
   /** `previous` is the informer's object before the change. A DELETED object is the last known state. */
   | { readonly type: 'MODIFIED' | 'DELETED'; readonly object: Object; readonly previous: Object };
 
+/** Called with each change. */
 export type InformerListener<Object> = (event: InformerEvent<Object>) => void;
 
+/** The options of an informer. */
 export interface InformerOptions<Object, IndexName extends string = never> extends SelectOptions, AbortOptions {
   /** Indexes to find objects by; see {@link Informer.by}. The functions must be pure. */
   readonly indexes?: Indexes<Object, IndexName>;

@@ -13,10 +13,12 @@ import type { ApiObject } from '../meta/object.js';
 /** Returns the index keys of an object; none: the object is not in the index. */
 export type IndexFunction<Object> = (object: Object) => readonly string[];
 
+/** Index functions by name. */
 export type Indexes<Object, IndexName extends string> = { readonly [Name in IndexName]: IndexFunction<Object> };
 
 const NO_KEYS: readonly string[] = [];
 
+/** Objects by key, with indexes. */
 export class ObjectCache<Object> {
   readonly #objects = new Map<string, Object>();
   readonly #indexes = new Map<string, Index<Object>>();

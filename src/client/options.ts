@@ -16,11 +16,13 @@ export interface AbortOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The options of `get` and `find`. */
 export interface GetOptions extends AbortOptions {
   /** Not older than this version; absent: the most recent. */
   readonly resourceVersion?: string;
 }
 
+/** Selectors of a collection. */
 export interface SelectOptions {
   readonly labels?: LabelsOption;
   readonly fields?: FieldsOption;
@@ -32,6 +34,7 @@ export interface VersionOptions {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
 }
 
+/** The options of `list`. */
 export interface ListOptions extends SelectOptions, VersionOptions, AbortOptions {
   /** The maximum number of items; `metadata.continue` leads to the rest. */
   readonly limit?: number;
@@ -39,11 +42,13 @@ export interface ListOptions extends SelectOptions, VersionOptions, AbortOptions
   readonly continue?: string;
 }
 
+/** The options of `pages` and `items`. */
 export interface PagesOptions extends SelectOptions, VersionOptions, AbortOptions {
   /** Items per request; 500 by default. */
   readonly pageSize?: number;
 }
 
+/** The options of `watch`. */
 export interface WatchOptions extends SelectOptions, AbortOptions {
   /** Changes after this version; absent: all existing objects as ADDED, then changes. */
   readonly resourceVersion?: string;
@@ -55,6 +60,7 @@ export interface WatchOptions extends SelectOptions, AbortOptions {
   readonly timeoutSeconds?: number;
 }
 
+/** The options of `create`, `update` and `patch`. */
 export interface WriteOptions extends AbortOptions {
   /** Do everything except storing the result. */
   readonly dryRun?: boolean;
@@ -63,16 +69,19 @@ export interface WriteOptions extends AbortOptions {
   readonly fieldValidation?: FieldValidation;
 }
 
+/** The options of `apply`. */
 export interface ApplyOptions extends WriteOptions {
   /** Take ownership of conflicting fields; otherwise `apply` fails with Conflict. */
   readonly force?: boolean;
 }
 
+/** The options of `edit`. */
 export interface EditOptions extends WriteOptions {
   /** The number of attempts before Conflict is thrown; 10 by default. */
   readonly attempts?: number;
 }
 
+/** The options of `delete`. */
 export interface DeleteOptions extends AbortOptions {
   /** How dependents are handled. */
   readonly propagation?: PropagationPolicy;
@@ -82,11 +91,13 @@ export interface DeleteOptions extends AbortOptions {
   readonly dryRun?: boolean;
 }
 
+/** The options of `deleteCollection`. */
 export interface DeleteCollectionOptions extends SelectOptions, Omit<DeleteOptions, 'preconditions'> {
   /** The maximum number of objects to delete. */
   readonly limit?: number;
 }
 
+/** The options of `waitFor`. */
 export interface WaitForOptions extends AbortOptions {
   /** On the transport's clock; absent: no limit. */
   readonly timeoutMs?: number;

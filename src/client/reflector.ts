@@ -32,6 +32,7 @@ export interface Observer<Object> {
   failed(error: unknown): void;
 }
 
+/** What a reflector lists and watches. */
 export interface ReflectorSource {
   readonly endpoint: Endpoint;
   /** The selectors. */

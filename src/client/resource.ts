@@ -64,6 +64,7 @@ import { LiveWatch } from './watch.js';
 
 const PAGE_SIZE = 500;
 
+/** The implementation of {@link Collection}. */
 export class CollectionResource<AnyKind extends Kind> implements Collection<AnyKind> {
   protected readonly endpoint: Endpoint;
 
@@ -94,6 +95,7 @@ export class CollectionResource<AnyKind extends Kind> implements Collection<AnyK
   }
 }
 
+/** The implementation of {@link ObjectApi}. */
 export class ObjectResource<AnyKind extends Kind> extends CollectionResource<AnyKind> implements ObjectApi<AnyKind> {
   #status: SubresourceApi<AnyKind> | undefined;
 

@@ -28,6 +28,7 @@ export function isDescribed(predicate: unknown): predicate is DescribedCondition
   return typeof predicate === 'function' && 'missing' in predicate && 'description' in predicate;
 }
 
+/** The object and the predicate to wait for. */
 export interface WaitRequest<Object> {
   readonly name: string;
   readonly predicate: Predicate<Object>;

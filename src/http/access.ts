@@ -21,6 +21,7 @@ import type { Call } from './routes.js';
 import { verbOf } from './routes.js';
 import type { FetchTarget } from './target.js';
 
+/** The result of authentication. */
 export interface Identity {
   /** Absent: the administrator, because the handler requires no credentials. */
   readonly user?: User;
@@ -30,6 +31,7 @@ export interface Identity {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** How a handler authenticates requests. */
 export interface IdentifyOptions {
   readonly tokens: TokenReader;
   readonly authenticate: RequestAuthenticator | undefined;
@@ -112,6 +114,7 @@ function identityFromAuthenticator(
 const INVALID_USER_MESSAGE =
   'orchplane: authenticate returns a user, like { user: "alice", groups: ["dev"] }, or undefined';
 
+/** The user that a request acts as (`by` impersonates `user`), or an invalid impersonation. */
 export type ActingUser =
   | { readonly type: 'as'; readonly user: User | undefined; readonly by?: User | undefined }
   | { readonly type: 'invalid'; readonly error: string };

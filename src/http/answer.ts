@@ -33,6 +33,7 @@ export interface HttpHeaders extends Iterable<[name: string, value: string]> {
   getAll?(name: string): readonly string[];
 }
 
+/** A response before it is converted to a platform Response. */
 export interface Answer {
   readonly code: number;
   /** In the order in which they are sent; a name may occur more than once. */
@@ -52,6 +53,7 @@ export interface ByteSource {
   cancel(): void;
 }
 
+/** Whether a body is a byte source rather than bytes, text or a stream. */
 export function isByteSource(body: NonNullable<Answer['body']>): body is ByteSource {
   return typeof body === 'object' && 'read' in body;
 }

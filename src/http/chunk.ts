@@ -5,6 +5,7 @@ import type { Encoded } from '../codec/codec.js';
 
 const NO_BYTES = new Uint8Array();
 
+/** Collects encoded pieces and joins them into one byte array. */
 export class Chunk {
   /** Consecutive texts are concatenated, so that they are encoded in one call. */
   readonly #pieces: Encoded[] = [];

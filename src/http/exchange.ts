@@ -66,6 +66,7 @@ export interface Exchange {
   onStreamEnd?: () => void;
 }
 
+/** Starts the state of a request from its URL and headers. */
 export function openExchange(settings: HandlerSettings, request: HttpRequest): Exchange {
   const { headers, url } = request;
   const fragment = url.indexOf('#');
@@ -85,6 +86,7 @@ export function openExchange(settings: HandlerSettings, request: HttpRequest): E
   };
 }
 
+/** Responds with a StatusError in the negotiated encoding. */
 export function refuse(exchange: Exchange, error: StatusError, allow?: readonly string[]): Answer {
   exchange.document = error.status;
   const form = chooseErrorRepresentation(exchange.errorOffer, exchange.accept);
@@ -96,10 +98,12 @@ export function refuse(exchange: Exchange, error: StatusError, allow?: readonly 
   });
 }
 
+/** The plain-text 404 of an unknown path. */
 export function respondNotFound(exchange: Exchange): Answer {
   return respondText(envelopeOf(exchange), 404, '404 page not found\n');
 }
 
+/** The parts that all responses to a request share. */
 export function envelopeOf({ auditId, request, warnings, settings, ticket }: Exchange): Envelope {
   return {
     auditId,
@@ -116,6 +120,7 @@ function acceptsGzip(header: string | null): boolean {
   return header?.split(',').some((token) => token.trim() === 'gzip') === true;
 }
 
+/** Applies the requested indentation to a representation. */
 export function withPretty({ query, userAgent }: Exchange, form: Representation): Representation {
   return !form.pretty && isPrettyRequested(query, userAgent) ? { ...form, pretty: true } : form;
 }

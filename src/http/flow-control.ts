@@ -19,6 +19,7 @@ import type { FetchTarget } from './target.js';
 /** Disabled, enabled, or enabled with a given number of seats. */
 export type FlowControlOption = boolean | { readonly totalSeats?: number | undefined };
 
+/** Creates the flow control of a handler; undefined when it is disabled. */
 export function createHandlerFlowControl(
   { clock, dialect, inside }: FetchTarget,
   option: FlowControlOption,
@@ -118,6 +119,7 @@ function listSizeOptions(query: Query): RequestOptions {
   };
 }
 
+/** The plain-text response to a request that flow control rejects. */
 export function respondFlowRejection(exchange: Exchange, { code, text, headers }: FlowRejection): Answer {
   const answer = respondText(envelopeOf(exchange), code, text);
   return { ...answer, headers: [...answer.headers, ...Object.entries(headers)] };

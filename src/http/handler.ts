@@ -48,6 +48,7 @@ import { type RequestContext, serveResource } from './serve-resource.js';
 import type { FetchTarget } from './target.js';
 import { EncodedEventCache } from './watch-body.js';
 
+/** The options of {@link createFetchHandler} and {@link createHandler}. */
 export interface FetchHandlerOptions {
   /**
    * Bearer tokens and the users they authenticate, in addition to those the cluster accepts. Without any tokens and
@@ -83,6 +84,7 @@ export interface FetchHandlerOptions {
   readonly onError?: ErrorListener | undefined;
 }
 
+/** Answers a Request with a Response. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /** A handler without platform Request and Response objects; see {@link createHandler}. */
@@ -106,14 +108,14 @@ export const HANDLER_OPTIONS = [
  * const response = await handler(new Request('http://cluster.local/api/v1/namespaces'))
  */
 export function createFetchHandler(target: FetchTarget, options: FetchHandlerOptions = {}): FetchHandler {
-  const answerTo = createHandler(target, options);
+  const answer = createHandler(target, options);
   return async (request) => {
     if (typeof request?.url !== 'string' || typeof request.headers?.get !== 'function') {
       throw new TypeError(
         'orchplane: a fetch handler takes a Request; node:http has createNodeListener of orchplane/node',
       );
     }
-    return toResponse(await answerTo(request));
+    return toResponse(await answer(request));
   };
 }
 
@@ -175,7 +177,7 @@ async function handle(settings: HandlerSettings, request: HttpRequest): Promise<
   const beganMs = target.clock.now();
   const ended = metrics.startRequest(request.method);
   const exchange = openExchange(settings, request);
-  const response = await answerOrRefuse(exchange);
+  const response = await answerOrFail(exchange);
   ended();
   const count = () => {
     const { served, action, query } = exchange;
@@ -199,7 +201,7 @@ async function handle(settings: HandlerSettings, request: HttpRequest): Promise<
   return response;
 }
 
-async function answerOrRefuse(exchange: Exchange): Promise<Answer> {
+async function answerOrFail(exchange: Exchange): Promise<Answer> {
   try {
     return await answer(exchange);
   } catch (error) {
@@ -226,11 +228,11 @@ function answer(exchange: Exchange): Answer | Promise<Answer> {
   const identified = rescue(() => identify(request, settings.identification), refused);
   return chain(identified, (identity) => {
     settings.metrics.server.authentication('success');
-    return answerTo(exchange, identity, { route, watch, attributes });
+    return serveAuthenticated(exchange, identity, { route, watch, attributes });
   });
 }
 
-interface Understood {
+interface ParsedRequest {
   readonly route: Exclude<Route, { type: 'malformed' }>;
   readonly watch: boolean;
   readonly attributes: AccessAttributes;
@@ -240,8 +242,8 @@ interface Understood {
  * Resolves impersonation, waits for flow control, authorizes, and only then looks up the resource, so that an
  * unauthorized client cannot learn what exists.
  */
-function answerTo(exchange: Exchange, identity: Identity, understood: Understood): Answer | Promise<Answer> {
-  const { route, watch, attributes } = understood;
+function serveAuthenticated(exchange: Exchange, identity: Identity, parsed: ParsedRequest): Answer | Promise<Answer> {
+  const { route, watch, attributes } = parsed;
   const { query, request, settings } = exchange;
   const { target } = settings;
   append(exchange.warnings, identity.warnings);
@@ -264,17 +266,17 @@ function answerTo(exchange: Exchange, identity: Identity, understood: Understood
 function serveRoute(
   exchange: Exchange,
   route: Exclude<Route, { type: 'malformed' }>,
-  circumstances: RequestContext,
+  context: RequestContext,
 ): Answer | Promise<Answer> {
   const remote = remoteApiOf(exchange, route);
-  if (remote !== undefined) return proxyRequest(exchange, remote, circumstances.user);
+  if (remote !== undefined) return proxyRequest(exchange, remote, context.user);
   switch (route.type) {
     case 'other':
       return servePage(exchange, route.path);
     case 'discovery':
       return serveDiscovery(exchange, route);
     case 'resource':
-      return serveResource(exchange, route, circumstances);
+      return serveResource(exchange, route, context);
     default:
       return unreachable(route);
   }

@@ -62,6 +62,7 @@ function storedObjects({ kinds, inside }: FetchTarget): Map<string, number> {
   return counts;
 }
 
+/** Counts the requests and watches of one handler. */
 export class HandlerMetrics {
   /** The underlying metrics registry. */
   readonly server: ServerMetrics;

@@ -43,6 +43,7 @@ export interface Representation {
 
 const VIEWS: readonly View['kind'][] = ['PartialObjectMetadata', 'PartialObjectMetadataList', 'Table'];
 
+/** Creates the offer of a list of codecs. */
 export function createOffer(
   codecs: readonly Codec[],
   dialect: Dialect,
@@ -76,6 +77,7 @@ export function routerRefusal(
   return failure({ reason, message: `${code}\n\nAvailable representations: ${available}`, details: {} });
 }
 
+/** What restricts the choice of a representation. */
 export interface NegotiationOptions {
   readonly watch: boolean;
   /** Absent: a non-resource page. */

@@ -19,6 +19,7 @@ export interface ResourceRoute {
   readonly watch: boolean;
 }
 
+/** What a path addresses. */
 export type Route =
   | ResourceRoute
   /** `/api`, `/apis/apps`, `/apis/apps/v1`: documents that describe the API. No group: the list of groups. */

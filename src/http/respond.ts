@@ -23,6 +23,7 @@ export interface Envelope {
   readonly headers?: HeaderTable;
 }
 
+/** Headers by name. */
 export type HeaderTable = Readonly<Record<string, string>>;
 
 /** Smaller bodies are not compressed. */
@@ -31,6 +32,7 @@ const GZIP_MIN_BYTES = 128 * 1024;
 /** Longer lists are streamed while they are encoded. */
 const STREAM_MIN_LENGTH = 256 * 1024;
 
+/** A document to encode, with its status code and headers. */
 export interface DocumentAnswer {
   readonly code: number;
   readonly document: Document;

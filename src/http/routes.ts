@@ -21,12 +21,14 @@ export interface ServedResource {
   readonly verbs?: readonly Verb[];
 }
 
+/** The result of routing: an action, an error, or no such path. */
 export type Routed =
   | Action
   | { readonly type: 'refused'; readonly error: StatusError; readonly allow?: readonly string[] }
   /** No such path: a plain-text 404. */
-  | { readonly type: 'nothing' };
+  | { readonly type: 'notFound' };
 
+/** One verb on a collection, an object or a subresource. */
 export interface Action {
   readonly type: 'action';
   readonly verb: Verb;
@@ -42,6 +44,7 @@ export interface Call {
   readonly watch: boolean;
 }
 
+/** Routes a request for a served resource. */
 export function routeResource(served: ServedResource, route: ResourceRoute, call: Call): Routed {
   return served.kind.representation === 'struct' ? routeBuiltIn(served, route, call) : routeCustom(served, route, call);
 }
@@ -49,7 +52,7 @@ export function routeResource(served: ServedResource, route: ResourceRoute, call
 /** The path levels of the router, each with its methods in the order in which `Allow` lists them. */
 const METHODS = {
   collection: { GET: 'list', POST: 'create', DELETE: 'deletecollection' },
-  everywhere: { GET: 'list' },
+  allNamespaces: { GET: 'list' },
   watch: { GET: 'watch' },
   object: { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
   subresource: { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
@@ -79,18 +82,18 @@ const NOT_FOUND: Routed = { type: 'refused', error: errors.router('NotFound') };
 
 /** Undefined when the path is invalid for a kind of this scope. */
 function pathLevelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | undefined {
-  const everywhere = kind.scope === 'Namespaced' && route.namespace === undefined;
+  const isAllNamespaces = kind.scope === 'Namespaced' && route.namespace === undefined;
   const below = route.subresource === undefined ? undefined : subresourceOf(kind, route.subresource);
   if (
     (route.hasExtraSegments && below?.allowsSubpaths !== true) ||
     (kind.scope === 'Cluster' && route.namespace !== undefined)
   )
     return undefined;
-  if (everywhere && route.name !== undefined) return undefined;
+  if (isAllNamespaces && route.name !== undefined) return undefined;
   if (route.watch) return route.subresource === undefined ? 'watch' : undefined;
   if (route.subresource !== undefined) return below === undefined ? undefined : 'subresource';
   if (route.name !== undefined) return 'object';
-  return everywhere ? 'everywhere' : 'collection';
+  return isAllNamespaces ? 'allNamespaces' : 'collection';
 }
 
 /** The subresource of a kind with this name. */
@@ -117,9 +120,9 @@ function servedVerbs(served: ServedResource, { subresource }: ResourceRoute): re
 function routeCustom(served: ServedResource, route: ResourceRoute, call: Call): Routed {
   const verb = verbOf(route, call);
   const namespaced = (route.namespace ?? '') !== '';
-  if (served.kind.scope === 'Cluster' && namespaced) return { type: 'nothing' };
+  if (served.kind.scope === 'Cluster' && namespaced) return { type: 'notFound' };
   if (served.kind.scope === 'Namespaced' && !namespaced && verb !== 'list' && verb !== 'watch') {
-    return { type: 'nothing' };
+    return { type: 'notFound' };
   }
   const { group, resource } = served.gvr;
   if (route.subresource !== undefined && own(served.kind.subresources, route.subresource) === undefined) {

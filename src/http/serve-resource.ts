@@ -41,10 +41,11 @@ export interface RequestContext {
   readonly user: ApiRequest['user'];
 }
 
+/** Serves a request for a resource path. */
 export function serveResource(
   exchange: Exchange,
   route: ResourceRoute,
-  circumstances: RequestContext,
+  context: RequestContext,
 ): Answer | Promise<Answer> {
   const { request } = exchange;
   const { target } = exchange.settings;
@@ -54,19 +55,19 @@ export function serveResource(
     const hasBuiltIns = target.hasBuiltIns(route.group);
     return hasBuiltIns ? refuse(exchange, errors.router('NotFound')) : respondNotFound(exchange);
   }
-  const routed = routeResource(served, route, { method: request.method, watch: circumstances.watch });
+  const routed = routeResource(served, route, { method: request.method, watch: context.watch });
   switch (routed.type) {
-    case 'nothing':
+    case 'notFound':
       return respondNotFound(exchange);
     case 'refused': {
       // The resource exists but cannot be watched; reads of a deprecated version still get the warning.
-      if (circumstances.watch && request.method === 'GET') warnOfDeprecation(exchange, served);
+      if (context.watch && request.method === 'GET') warnOfDeprecation(exchange, served);
       return refuse(exchange, routed.error, routed.allow);
     }
     case 'action':
       exchange.served = served;
       exchange.action = routed;
-      return performAction(exchange, { served, action: routed, ...circumstances });
+      return performAction(exchange, { served, action: routed, ...context });
   }
 }
 

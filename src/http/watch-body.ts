@@ -12,6 +12,7 @@ import { toStatusError } from './respond.js';
 import type { DocumentOptions } from './response-document.js';
 import { toEventDocument } from './response-document.js';
 
+/** The options of {@link createWatchBody}. */
 export interface WatchBodyOptions {
   /**
    * Its signal ends the stream and the watch. The request must stay referenced: in Node its signal follows the caller's

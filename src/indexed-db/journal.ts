@@ -24,6 +24,7 @@ const META_KEY = 'only';
 /** Sorts after every row number: arrays are greater than numbers in IndexedDB. */
 const LAST_ROW: readonly never[] = [];
 
+/** The options of {@link indexedDbJournal}. */
 export interface IndexedDbJournalOptions {
   /**
    * The number of writes, and at least the number of objects, after which the whole state is stored; 1,000 by default.

@@ -18,6 +18,7 @@ export interface DynamicObject extends ObjectBase {
   [field: string]: unknown;
 }
 
+/** The input of a {@link DynamicKind}. */
 export interface DynamicInput extends InputBase {
   [field: string]: unknown;
 }
@@ -25,6 +26,7 @@ export interface DynamicInput extends InputBase {
 /** A kind from a CRD. Its scope and subresources are known only at run time. */
 export type DynamicKind = Kind<DynamicObject, DynamicInput, Scope>;
 
+/** The options of {@link installYaml}. */
 export interface InstallYamlOptions extends Pick<ApplySettings, 'fieldManager' | 'force' | 'timeoutMs' | 'signal'> {}
 
 const OPTIONS = [

@@ -27,6 +27,7 @@ export interface ManifestPlace {
   readonly item?: number;
 }
 
+/** An object of a manifest, ready to be sent. */
 export interface Manifest {
   readonly place: ManifestPlace;
   readonly apiVersion: string;
@@ -186,6 +187,7 @@ function itemsOf(list: ListDocument, item: unknown): unknown[] {
   return found;
 }
 
+/** A list with its items. */
 export interface ListDocument {
   readonly apiVersion: string;
   readonly kind: string;

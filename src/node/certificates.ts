@@ -13,6 +13,7 @@ import type { User } from '../protocol/request.js';
 import { readCertificateSubject } from '../text/x509/certificate.js';
 import { systemClock } from '../util/clock.js';
 
+/** A server certificate and the CA that signed it. */
 export interface ServerCertificate {
   /** All in PEM format. */
   readonly cert: string;
@@ -68,6 +69,7 @@ export async function createServerCertificate(hosts: readonly string[]): Promise
   return { cert, key, ca };
 }
 
+/** Generates a CA for client certificates. */
 export async function createClientAuthority(): Promise<ClientAuthority> {
   const x509 = await loadX509();
   const { ca, issue } = await createAuthority('orchplane-client-ca');

@@ -5,11 +5,13 @@ import { parseArgs } from 'node:util';
 import type { FeatureGateSettings } from '../kinds/feature-gates.js';
 import type { DialectName } from '../meta/dialect.js';
 
+/** A parsed command line. */
 export type Command =
   | { readonly type: 'help' }
   | { readonly type: 'version' }
   | { readonly type: 'serve'; readonly settings: ServeSettings };
 
+/** The options of `orchplane serve`. */
 export interface ServeSettings {
   readonly port: number;
   readonly host: string | undefined;
@@ -85,7 +87,8 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (values.help === true) return { type: 'help' };
   if (values.version === true) return { type: 'version' };
   const [command, ...rest] = positionals;
-  if (command === undefined) throw new UsageError('a command is missing; use "orchplane serve", or see "orchplane --help"');
+  if (command === undefined)
+    throw new UsageError('a command is missing; use "orchplane serve", or see "orchplane --help"');
   if (command !== 'serve') throw new UsageError(`unknown command "${command}"; see "orchplane --help"`);
   // A shell expands `--apply *.yaml` to one option value and further arguments.
   if (rest.length > 0 && values.apply === undefined) {

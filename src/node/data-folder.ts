@@ -17,6 +17,7 @@ import { fileJournal } from './journal/file-journal.js';
 import { nodeFiles } from './journal/files.js';
 import { certificateForHost, type TlsFiles } from './serve.js';
 
+/** An open data folder. */
 export interface DataFolder {
   readonly path: string;
   readonly kubeconfig: string;
@@ -26,6 +27,7 @@ export interface DataFolder {
   saveCredentials(port: number): Promise<void>;
 }
 
+/** The content of credentials.json. */
 export interface Credentials {
   readonly token: string;
   /** The private key that signs service account tokens. */
@@ -36,6 +38,7 @@ export interface Credentials {
   readonly tls?: (TlsFiles & { readonly host: string }) | undefined;
 }
 
+/** The command-line settings that affect the credentials. */
 export interface DataFolderOptions {
   readonly tls: boolean;
   readonly host: string;

@@ -35,6 +35,7 @@ export interface RequestLogEntry {
   readonly isAborted: boolean;
 }
 
+/** The options of {@link createListener}. */
 export interface ListenerOptions {
   /** The origin of a request: scheme, host and port. */
   readonly origin: (incoming: IncomingMessage) => string;
@@ -46,6 +47,7 @@ export interface ListenerOptions {
   readonly onRequestEnd?: ((entry: RequestLogEntry) => void) | undefined;
 }
 
+/** The request listener of a server. */
 export interface Listener {
   /** The listeners of a server's `request` and `checkContinue` events. */
   readonly request: RequestListener;
@@ -56,6 +58,7 @@ export interface Listener {
   drain(): Promise<void>;
 }
 
+/** Creates a listener that answers requests with a handler. */
 export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
   const state: ListenerState = { handler, options, active: new Set(), draining: undefined };
   return {
@@ -296,6 +299,7 @@ function waitForDrain(outgoing: ServerResponse): Promise<void> {
   });
 }
 
+/** Compresses a byte source with gzip. */
 export function gzipSource(source: ByteSource): ByteSource {
   const gzip = createGzip({ level: GZIP_LEVEL });
   // The reader sees the same error as the end of the stream.

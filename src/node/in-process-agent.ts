@@ -23,7 +23,7 @@ export type InProcessAgentOptions = ClusterListenerOptions;
  * connections, including watches, like a network failure; the next request opens a new one.
  */
 export interface InProcessAgent extends Agent {
-  /** A URL for clients that need one. Any other works too. */
+  /** A URL for clients that need one. Any peer works too. */
   readonly url: string;
   /** The first of `tokens`; absent without tokens. */
   readonly token?: string;
@@ -68,15 +68,15 @@ class ProcessAgent extends Agent implements InProcessAgent {
 
   /** Called for each new connection, whatever the scheme and host. */
   override createConnection(): Duplex {
-    const [client, other] = createInProcessConnection();
-    this.#server.emit('connection', other);
+    const [client, peer] = createInProcessConnection();
+    this.#server.emit('connection', peer);
     return client;
   }
 }
 
 /**
  * Creates the two ends of an in-process connection: the client's and the server's. What is written to one end is read
- * from the other, with the back pressure of streams. It uses no operating system handle, so it keeps no process alive.
+ * from the peer, with the back pressure of streams. It uses no operating system handle, so it keeps no process alive.
  */
 export function createInProcessConnection(): readonly [ConnectionEnd, ConnectionEnd] {
   const client = new ConnectionEnd();
@@ -96,14 +96,14 @@ class ConnectionEnd extends Duplex {
     super({ allowHalfOpen: false });
   }
 
-  connectTo(other: ConnectionEnd): void {
-    this.#peer = other;
+  connectTo(peer: ConnectionEnd): void {
+    this.#peer = peer;
   }
 
   override _read(): void {
-    const taken = this.#pendingWrite;
+    const completeWrite = this.#pendingWrite;
     this.#pendingWrite = undefined;
-    taken?.();
+    completeWrite?.();
   }
 
   /**
@@ -127,8 +127,8 @@ class ConnectionEnd extends Duplex {
 
   /** As with a socket, the peer reads pending data first and then the end. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    const other = this.#peer;
-    process.nextTick(() => other?.deliver(null, () => undefined));
+    const peer = this.#peer;
+    process.nextTick(() => peer?.deliver(null, () => undefined));
     this._read();
     done(error);
   }
@@ -165,6 +165,7 @@ export interface KubeConfigLike {
   applySecurityAuthentication(context: AgentTaker): Promise<void>;
 }
 
+/** The request context of `@kubernetes/client-node`. */
 export interface AgentTaker {
   setAgent(agent: InProcessAgent): void;
 }

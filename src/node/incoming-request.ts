@@ -18,7 +18,7 @@ export interface IncomingContext {
 
 /** The client disconnected before the response was complete. Not an error of the server. */
 export class ClientDisconnectedError extends Error {
-  override readonly name = 'ClientGone';
+  override readonly name = 'ClientDisconnectedError';
 
   constructor() {
     super('the client closed the connection before its request was over');
@@ -27,13 +27,14 @@ export class ClientDisconnectedError extends Error {
 
 /** Middleware in front of the listener has already read the body. */
 class BodyAlreadyReadError extends Error {
-  override readonly name = 'BodyTaken';
+  override readonly name = 'BodyAlreadyReadError';
 
   constructor() {
     super('orchplane: the body of the request was read before it came here; put the listener in front of body parsers');
   }
 }
 
+/** A node:http message as an HttpRequest. */
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;

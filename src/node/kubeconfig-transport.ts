@@ -19,6 +19,7 @@ import { onAbort } from '../util/abort.js';
 import { isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
+/** The options of {@link kubeconfigTransport}. */
 export interface KubeconfigTransportOptions
   extends Pick<HttpTransportOptions, 'token' | 'headers' | 'clock' | 'userAgent' | 'retries'> {
   /** The context; the file's current context by default. */
@@ -30,6 +31,7 @@ export interface KubeconfigTransportOptions
   readonly dialect?: HttpTransportOptions['dialect'];
 }
 
+/** A transport and the namespace of its context. */
 export interface KubeconfigTransport extends Transport {
   /** The namespace of the context, for `createClient`; `default` when it names none. */
   readonly namespace: string;

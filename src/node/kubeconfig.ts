@@ -3,6 +3,7 @@
  */
 import { open, readFile, stat } from 'node:fs/promises';
 
+/** The content of a kubeconfig. */
 export interface KubeconfigParts {
   readonly url: string;
   /** In PEM format; absent for plain HTTP, or when clients already trust the CA. */
@@ -15,6 +16,7 @@ const FIRST_LINE = '# A cluster served by orchplane.';
 
 const CONTEXT_NAME = 'orchplane';
 
+/** The text of a kubeconfig with one cluster, user and context. */
 export function kubeconfigText({ url, caCertificate, token }: KubeconfigParts): string {
   // A JSON string is a valid YAML scalar, so no other quoting is needed.
   const text = (value: string): string => JSON.stringify(value);

@@ -10,6 +10,7 @@ import { applyManifests, unreadableReport } from '../manifests/apply.js';
 import { type Manifest, ManifestError, type ManifestText, readManifests } from '../manifests/read.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
+/** The options of {@link loadManifests}. */
 export interface LoadOptions extends Pick<ApplySettings, 'fieldManager' | 'force' | 'namespace'> {}
 
 const OPTIONS = ['fieldManager', 'force', 'namespace'] as const satisfies readonly (keyof LoadOptions)[];

@@ -17,6 +17,7 @@ import type { RequestLogEntry } from './http-listener.js';
 import { createListener, type Listener, type ListenerOptions } from './http-listener.js';
 import { ClientDisconnectedError } from './incoming-request.js';
 
+/** The options that all ways to serve a cluster over Node share. */
 export interface ClusterListenerOptions {
   /** Bearer tokens and the users they authenticate. */
   readonly tokens?: TokenTable | undefined;

@@ -33,6 +33,7 @@ import {
   SERVER_OPTIONS,
 } from './node-listener.js';
 
+/** The options of {@link serve}. */
 export interface ServeOptions extends ClusterListenerOptions {
   /** 0 or absent: any free port. */
   readonly port?: number | undefined;
@@ -69,6 +70,7 @@ const OPTIONS = [
   ...CLUSTER_LISTENER_OPTIONS,
 ] as const satisfies readonly (keyof ServeOptions)[];
 
+/** A server certificate and its key in PEM format. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;

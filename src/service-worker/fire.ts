@@ -6,6 +6,7 @@ import type { FetchTarget } from '../http/target.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { createResponder, type ResponderOptions } from './responder.js';
 
+/** The options of {@link fire}. */
 export interface FireOptions extends Omit<ResponderOptions, 'origin'> {
   /**
    * Take control of open pages, and replace an older worker, as soon as this worker is installed; true by default.
@@ -63,12 +64,14 @@ export interface WorkerEvent {
   waitUntil(promise: Promise<unknown>): void;
 }
 
+/** The event type of `fetch`. */
 export interface WorkerFetchEvent extends WorkerEvent {
   readonly request: Request;
   /** Must be called before the listener returns. Otherwise the browser uses the network. */
   respondWith(response: Promise<Response>): void;
 }
 
+/** The part of ServiceWorkerGlobalScope that is used; its own types conflict with those of pages. */
 export interface WorkerScope {
   readonly location: { readonly origin: string };
   readonly clients: { claim(): Promise<void> };

@@ -7,6 +7,7 @@ import { createHandler, type FetchHandlerOptions, HANDLER_OPTIONS } from '../htt
 import type { FetchTarget } from '../http/target.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
+/** The options of {@link createResponder}. */
 export interface ResponderOptions extends FetchHandlerOptions {
   /**
    * The path prefix of the cluster, for pages with an `/api` of their own: with `/cluster/`, pods are at

@@ -58,6 +58,7 @@ export type FieldChange =
   | 'follow'
   | 'ignore';
 
+/** The effect of an apply on one field. */
 export interface PlannedField {
   /** As in the server's messages: `.spec.replicas`. */
   readonly path: string;

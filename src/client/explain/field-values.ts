@@ -10,6 +10,7 @@ import { isRecord } from '../../util/json.js';
 /** The symbol with which Node's `util.inspect` finds an object's own rendering. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never;
 
+/** The path of a field. */
 export type Path = readonly PathElement[];
 
 /** The paths of a field set in order, parents before children. `leaves`: only paths without children. */

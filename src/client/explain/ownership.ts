@@ -28,6 +28,7 @@ export interface FieldOwner {
   readonly since?: string;
 }
 
+/** A field, its value and its owners. */
 export interface OwnedField {
   /** As in the server's messages: `.spec.containers[name="web"].image`. */
   readonly path: string;
@@ -59,10 +60,12 @@ export async function explainObject(endpoint: Endpoint, name: string, options?: 
   return ownershipOf(endpoint.kind, object, endpoint.connection.transport.dialect);
 }
 
+/** Explains the field ownership of an object. */
 export function ownershipOf(kind: Kind, object: ApiObject, dialect: Dialect): Ownership {
   return new ExplainedObject(schemaInDialect(kind.schema, dialect), object);
 }
 
+/** The owner that a managedFields entry describes. */
 export function ownerOf({ manager, operation, apiVersion, subresource, time }: Manager): FieldOwner {
   return {
     manager,

@@ -25,6 +25,7 @@ export interface RemoteApi {
   readonly api: AggregatedApi;
 }
 
+/** An index of the APIServices, refreshed when they change. */
 export class ApiServiceIndex {
   readonly #reader: InsideReader;
   #seenChanges = -1;

@@ -46,6 +46,7 @@ interface CachedDiscovery {
   readonly discovery: Promise<VersionDiscovery>;
 }
 
+/** Caches the discovery entries of aggregated API versions. */
 export class RemoteDiscovery {
   readonly #options: RemoteDiscoveryOptions;
   readonly #cache = new Map<string, CachedDiscovery>();

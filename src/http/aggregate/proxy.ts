@@ -29,6 +29,7 @@ export interface Aggregator {
   readonly discovery: RemoteDiscovery;
 }
 
+/** Creates the aggregator of a handler. Throws TypeError for an invalid `aggregation`. */
 export function createAggregator(
   { inside, clock, dialect }: FetchTarget,
   aggregation: Aggregation | undefined,
@@ -62,6 +63,7 @@ export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | u
   return group === undefined || version === undefined ? undefined : settings.aggregator.apis.remote({ group, version });
 }
 
+/** Forwards a request to the backend of an aggregated API. */
 export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: User | undefined): Promise<Answer> {
   const { aggregator } = exchange.settings;
   if (!aggregator.apis.isAvailable(remote)) return respondText(envelopeOf(exchange), 503, 'service unavailable\n');

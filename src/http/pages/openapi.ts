@@ -27,6 +27,7 @@ const V3 = '/openapi/v3';
 const V2_PROTOBUF_ASKED = 'com.github.proto-openapi.spec.v2@v1.0+protobuf';
 const V2_PROTOBUF = 'com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
+/** The OpenAPI documents and their index. */
 export const openApiPage: Page = (request) => {
   const { path } = request;
   if (path === V2) return respondV2(request);

@@ -10,6 +10,7 @@ import type { Offer, Representation } from '../negotiate.js';
 import type { Query } from '../query.js';
 import type { Envelope } from '../respond.js';
 
+/** A request for a non-resource path. */
 export interface PageRequest {
   readonly method: string;
   /** The decoded path. */
@@ -29,6 +30,7 @@ export interface PageRequest {
   withPretty(form: Representation): Representation;
 }
 
+/** The encodings of discovery documents. */
 export interface PageOffers {
   /** For group lists, which the reference server does not serve in every encoding. */
   readonly groups: Offer;
@@ -38,6 +40,7 @@ export interface PageOffers {
   readonly json: Offer;
 }
 
+/** Responds to a request, or returns undefined for another page's path. */
 export type Page = (request: PageRequest) => Answer | Promise<Answer> | undefined;
 
 /** Caches a value derived from the served kinds for as long as they do not change. */

@@ -18,6 +18,7 @@ import { openApiPage } from './openapi.js';
 import type { Page, PageRequest } from './page.js';
 import { memoizePerKinds } from './page.js';
 
+/** What the pages report about. */
 export interface PageSources {
   readonly metrics: HandlerMetrics;
   readonly isClosing: () => boolean;
@@ -27,6 +28,7 @@ export interface PageSources {
   readonly discovery?: TokenDiscovery | undefined;
 }
 
+/** Creates all pages, in the order in which they are tried. */
 export function createPages({ metrics, isClosing, release, discovery }: PageSources): readonly Page[] {
   const root = rootPage(discovery === undefined ? [] : OPENID_PATHS);
   return [versionPage(release), healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];

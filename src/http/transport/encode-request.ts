@@ -14,6 +14,7 @@ import { quote } from '../../text/go/go-text.js';
 import { isPlainJson, isRecord, jsonView, NotJsonError, NumberText, requireJson } from '../../util/json.js';
 import { toHeaderBytes } from '../header-values.js';
 
+/** The HTTP method of each verb. */
 export const METHODS: Readonly<Record<Verb, string>> = {
   get: 'GET',
   list: 'GET',
@@ -163,6 +164,7 @@ function escapeKey(key: string): string {
   );
 }
 
+/** A request body and its media type. */
 export interface Content {
   readonly type: string;
   readonly text: string;

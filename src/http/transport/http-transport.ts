@@ -16,6 +16,7 @@ import { type Content, encodeContent, encodeHeaders, METHODS, readBaseUrl, reque
 import { isSuccess, readFailure, readResponse } from './read-response.js';
 import { isReset, unreachableError } from './response-errors.js';
 
+/** The options of {@link httpTransport}. */
 export interface HttpTransportOptions {
   /** The URL of the cluster, including any path in front of `/api` and `/apis`. */
   readonly baseUrl: string | URL;

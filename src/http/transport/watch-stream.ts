@@ -72,6 +72,7 @@ type Next = IteratorResult<WireEvent, undefined>;
 
 const DONE: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
+/** A watch over the body of a response. */
 export class HttpWatchStream implements WatchStream {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #lines = new EventLines();

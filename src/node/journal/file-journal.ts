@@ -21,6 +21,7 @@ import { FrameWriter } from './frame.js';
 import { lockFolder, type Unlock } from './lock.js';
 import { PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
 
+/** The options of {@link fileJournal}. */
 export interface FileJournalOptions {
   /**
    * When writes are synced to disk. `group` (the default): before they are acknowledged, many at once. `each`: one by
@@ -65,6 +66,7 @@ export interface JournalPlatform {
   readonly lock: (folder: string) => Unlock;
 }
 
+/** The implementation of {@link fileJournal}. */
 export class FileJournal implements Journal {
   readonly #folder: string;
   readonly #files: JournalFiles;

@@ -18,6 +18,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
+/** The file system operations of a journal. */
 export interface JournalFiles {
   /** Creates a folder and its parents if necessary, and syncs their names to disk. */
   makeFolder(folder: string): void;
@@ -32,6 +33,7 @@ export interface JournalFiles {
   syncFolder(folder: string): void;
 }
 
+/** An open file. */
 export interface JournalFile {
   /** Writes at a position. Returns the number of bytes written, which may be less than requested. */
   write(bytes: Buffer, position: number): number;
@@ -46,6 +48,7 @@ export interface JournalFile {
 const MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
+/** The file system of Node. */
 export const nodeFiles: JournalFiles = {
   makeFolder(folder) {
     const first = mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });

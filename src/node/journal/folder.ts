@@ -26,6 +26,7 @@ const MAGIC = Buffer.from('orchplane jrnl\n\x01', 'latin1');
 
 export const FILE_HEADER: Buffer = MAGIC;
 
+/** The folder to read, and how. */
 export interface JournalFolder {
   readonly files: JournalFiles;
   readonly folder: string;
@@ -35,6 +36,7 @@ export interface JournalFolder {
   readonly warn: (warning: string) => void;
 }
 
+/** The content of a journal folder and where to continue. */
 export interface FolderContent extends JournalContent {
   /** The number of the journal to append to. */
   readonly generation: number;

@@ -22,6 +22,7 @@
  */
 import * as zlib from 'node:zlib';
 
+/** An intact frame and its position. */
 export interface Frame {
   readonly start: number;
   readonly end: number;
@@ -134,6 +135,7 @@ const checksum: (bytes: Uint8Array) => number = zlib.crc32 ?? crc32;
 
 let table: Uint32Array | undefined;
 
+/** A portable CRC-32, for Node releases without one. */
 export function crc32(bytes: Uint8Array): number {
   table ??= Uint32Array.from({ length: 256 }, (_, byte) => {
     let value = byte;

@@ -12,7 +12,7 @@ import { FrameWriter } from './frame.js';
 
 /** A partial write could not be undone: the end of the file is unknown. */
 export class PartialWriteError extends Error {
-  override readonly name = 'HalfWritten';
+  override readonly name = 'PartialWriteError';
 }
 
 /** The intact part of a segment. */
@@ -24,6 +24,7 @@ export interface SegmentEnd {
   readonly isMarked: boolean;
 }
 
+/** A journal file that is appended to. */
 export class Segment {
   readonly generation: number;
   readonly #file: JournalFile;
@@ -156,6 +157,7 @@ export class Segment {
   }
 }
 
+/** Writes all bytes, in several writes if necessary. */
 export function writeAll(file: JournalFile, bytes: Buffer, position: number): void {
   for (let written = 0; written < bytes.length; ) {
     written += file.write(written === 0 ? bytes : bytes.subarray(written), position + written);

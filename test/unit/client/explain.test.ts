@@ -15,7 +15,7 @@ async function settings(connect: Connect) {
 
 const config = (data: Record<string, string>) => ({ metadata: { name: 'settings' }, data });
 
-everyTransport('an object is explained', (connect) => {
+everyTransport('explain of an object', (connect) => {
   test('lists each field with its owners and since when', async () => {
     const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red', size: 'm' }));
@@ -89,7 +89,7 @@ everyTransport('an object is explained', (connect) => {
   });
 });
 
-everyTransport('a would-be apply is explained', (connect) => {
+everyTransport('explain of an apply', (connect) => {
   const changes = (plan: { fields: readonly { path: string; change: FieldChange }[] }) =>
     Object.fromEntries(plan.fields.map(({ path, change }) => [path, change]));
 

@@ -155,7 +155,7 @@ async function story(client: Client): Promise<readonly Outcome[]> {
   return outcomes;
 }
 
-everyTransport('the story', (connect) => {
+everyTransport('every verb', (connect) => {
   test.each(['orch', 'kubernetes'] as const)(
     'returns the same results as in process, in the dialect %s',
     async (dialect) => {
@@ -278,7 +278,7 @@ everyTransport('requests', (connect) => {
   });
 });
 
-everyTransport('watching', (connect) => {
+everyTransport('watches', (connect) => {
   test('events arrive in order, however slow the reader is', async () => {
     const { client } = await connect();
     const maps = client.api(ConfigMap);

@@ -13,7 +13,7 @@ function route(method: string, path: string, resource: ServedResource, call: Par
 /** `list`, `404 …` or `405 …`: enough to distinguish outcomes. */
 function outcome(routed: Routed): string {
   if (routed.type === 'action') return routed.verb;
-  return routed.type === 'nothing' ? 'nothing' : `${routed.error.code} ${routed.error.message}`;
+  return routed.type === 'notFound' ? 'nothing' : `${routed.error.code} ${routed.error.message}`;
 }
 
 const NOT_FOUND = '404 the server could not find the requested resource';

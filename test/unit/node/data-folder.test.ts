@@ -131,7 +131,7 @@ describe('orchplane serve --data', () => {
     const manifests = join(folder, 'manifests');
     mkdirSync(manifests);
     writeFileSync(join(manifests, 'a.yaml'), '');
-    await expect(serve('--data', manifests)).rejects.toThrow(/holds "a.yaml".*given with --apply/);
+    await expect(serve('--data', manifests)).rejects.toThrow(/contains "a.yaml".*given with --apply/);
     await expect(serve('--data', join(manifests, 'a.yaml'))).rejects.toThrow(/--data takes a folder/);
     const data = join(folder, 'busy');
     const { child } = await serve('--data', data);
