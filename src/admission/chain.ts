@@ -40,7 +40,7 @@ function runFrom(
       const result: unknown =
         phase === 'mutate'
           ? plugin.mutate?.(request, view)
-          : // The same object: by now it is complete, and the type says so.
+          : // The same object: it is complete after mutation, as the type states.
             plugin.validate?.(request as unknown as AdmissionRequest, view);
       // Any thenable is awaited, not only native promises.
       if (typeof result !== 'object' || result === null || !('then' in result)) continue;

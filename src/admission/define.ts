@@ -126,7 +126,7 @@ function readPlan(definition: AnyDefinition): Plan {
   const wrong = (why: string) => new TypeError(`orchplane: ${where}: ${why}`);
   refuseUnknownOptions(where, definition, FIELDS);
   if (mutate === undefined && validate === undefined) throw wrong('it needs mutate or validate, or both');
-  if (!Array.isArray(on) || on.length === 0) throw wrong('on is a list of operations');
+  if (!Array.isArray(on) || on.length === 0) throw wrong('on must be a non-empty list of operations');
   for (const operation of on) {
     if (!OPERATIONS.includes(operation))
       throw wrong(`there is no operation "${operation}"; there are ${OPERATIONS.join(', ')}`);
@@ -139,7 +139,7 @@ function readPlan(definition: AnyDefinition): Plan {
   for (const each of kinds) {
     if (typeof each !== 'object' || typeof each?.names?.plural !== 'string') {
       throw wrong(
-        `${typeof each === 'string' ? `"${each}"` : String(each)} is no kind; a kind is a value: import { Pod } from 'orchplane/kinds'`,
+        `${typeof each === 'string' ? `"${each}"` : String(each)} is not a kind; a kind is a value: import { Pod } from 'orchplane/kinds'`,
       );
     }
   }
@@ -183,7 +183,7 @@ function runMutate(plan: Plan, request: AdmissionRequest<DraftObject>, view: Clu
   const run = (draft: DraftObject, requestInVersion: AdmissionRequest<DraftObject>): MaybePromise<void> =>
     chain(asMaybePromise(mutate(draft, requestInVersion, view)), (result) => {
       if (result === undefined) return;
-      throw new TypeError(`mutate of "${name}" returned a value; it changes the draft in place and returns nothing`);
+      throw new TypeError(`mutate of "${name}" returned a value; it must change the draft in place and return nothing`);
     });
   const version = versionFor(plan, request, view);
   if (version === undefined || version === served) return run(object, request);
@@ -258,7 +258,7 @@ function throwProblems(problems: unknown, { definition }: Plan, request: Admissi
     const texts = [...new Set(list)];
     throw forbiddenError(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
   }
-  const what = 'it returns field errors, or texts, or nothing';
+  const what = 'it must return field errors, strings or nothing';
   throw new TypeError(`validate of "${definition.name}" returned something else: ${what}`);
 }
 

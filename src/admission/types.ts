@@ -49,7 +49,7 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
    * Adds an annotation to the audit event of the request; the first value of a key wins. `body` marks a value that
    * contains a part of an object: it is kept only at audit levels that record objects.
    */
-  annotate(key: string, value: string, shows?: 'body'): void;
+  annotate(key: string, value: string, contains?: 'body'): void;
   /**
    * Registers an effect that runs synchronously right before the object is stored; not on a dry run. The effect may throw
    * a StatusError, and then nothing is stored. A retried write runs its plugins again, and only the effects of the last

@@ -51,7 +51,7 @@ export function auditLog(options: AuditLogOptions): AuditLog {
   refuseUnknownOptions('auditLog', options, ['policy', 'limit', 'onLost']);
   const { policy, limit = DEFAULT_LIMIT, onLost } = options;
   if (!Number.isSafeInteger(limit) || limit < 1) {
-    throw new TypeError(`orchplane: auditLog: limit is a whole number from 1 on, not ${String(limit)}`);
+    throw new TypeError(`orchplane: auditLog: limit must be a positive integer, not ${String(limit)}`);
   }
   const evaluate = evaluatorOf(policy);
   const feed = new Feed<AuditEvent>(limit);

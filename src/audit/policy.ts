@@ -127,7 +127,7 @@ function pathMatches(patterns: readonly string[], { path }: PathAttributes): boo
 const TEXT_LISTS = ['users', 'userGroups', 'verbs', 'namespaces', 'nonResourceURLs'] as const;
 
 function policyProblems(policy: unknown): string[] {
-  if (!isRecord(policy)) return ['a policy is an object with rules'];
+  if (!isRecord(policy)) return ['a policy must be an object with rules'];
   return [
     ...unknownFields('', policy, ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages', 'omitManagedFields']),
     ...typeProblems(policy),
@@ -149,7 +149,7 @@ function typeProblems({ apiVersion, kind }: Record<string, unknown>): FieldError
 
 function rulesProblems(rules: unknown): FieldError[] {
   if (rules === undefined || (Array.isArray(rules) && rules.length === 0)) {
-    return [required('rules', 'without rules nothing is written down')];
+    return [required('rules', 'a policy without rules records nothing')];
   }
   if (!Array.isArray(rules)) return [wrongType('rules', rules, 'must be a list')];
   return rules.flatMap((rule: unknown, index) => ruleProblems(`rules[${index}]`, rule));
@@ -219,7 +219,7 @@ function resourcesProblems(path: string, resources: unknown): FieldError[] {
       ...textListProblems(`${at}.resources`, named),
       ...textListProblems(`${at}.resourceNames`, resourceNames),
     ];
-    const wrong = typeof group === 'string' ? (group === '' ? [] : dnsSubdomainProblems(group)) : ['must be a text'];
+    const wrong = typeof group === 'string' ? (group === '' ? [] : dnsSubdomainProblems(group)) : ['must be a string'];
     if (wrong.length > 0) found.push(invalid(`${at}.group`, group, wrong.join(',')));
     if (isFilled(resourceNames) && !isFilled(named)) {
       found.push(
@@ -243,7 +243,7 @@ function stageProblems(path: string, stages: unknown): FieldError[] {
 function textListProblems(path: string, list: unknown): FieldError[] {
   if (list === undefined) return [];
   const isTexts = Array.isArray(list) && list.every((item) => typeof item === 'string');
-  return isTexts ? [] : [wrongType(path, list, 'must be a list of texts')];
+  return isTexts ? [] : [wrongType(path, list, 'must be a list of strings')];
 }
 
 function flagProblems(path: string, flag: unknown): FieldError[] {

@@ -110,8 +110,8 @@ export class RequestRecord implements AuditRecord {
     if (!this.#ended && !this.#started) this.#emit('RequestReceived', this.#receivedMs);
   }
 
-  annotate(key: string, value: string, shows?: 'body'): void {
-    if (shows === 'body' && this.level === 'Metadata') return;
+  annotate(key: string, value: string, contains?: 'body'): void {
+    if (contains === 'body' && this.level === 'Metadata') return;
     if (!Object.hasOwn(this.#annotations, key)) setOwn(this.#annotations, key, value);
   }
 

@@ -86,7 +86,7 @@ function firstRecognized(readers: ReadonlySet<TokenReader>, token: string, audie
 const NO_AUDIENCES: readonly string[] = ['orchplane'];
 
 const NO_ACCOUNT_TOKENS =
-  'orchplane: clusters of orchplane/core sign no tokens of service accounts; createCluster of orchplane does';
+  'orchplane: orchplane/core does not sign service account tokens; use createCluster of orchplane';
 
 const NO_ACCOUNTS: Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'extendsExpiration' | 'sign'> = {
   audiences: NO_AUDIENCES,

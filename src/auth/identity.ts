@@ -78,7 +78,7 @@ function withAuthenticated(user: User): User {
 
 function withImpliedGroups(user: User): User {
   if (typeof user.user !== 'string' || user.user === '') {
-    throw new TypeError('orchplane: a user has a name: { user: "alice", groups: ["dev"] }');
+    throw new TypeError('orchplane: a user must have a name: { user: "alice", groups: ["dev"] }');
   }
   const groups = user.groups !== undefined && user.groups.length > 0 ? user.groups : impliedGroups(user.user);
   const isAnonymous = user.user === ANONYMOUS;

@@ -88,7 +88,7 @@ export class Configuration {
   flowOf(user: User, attributes: AccessAttributes): Flow {
     const found = this.#flowsOf(user).find(({ test }) => test(attributes));
     const flow = found?.flow ?? this.#flows.find(isCatchAll);
-    invariant(flow !== undefined, 'there is always a flow for the rest');
+    invariant(flow !== undefined, 'the catch-all flow always exists');
     return flow;
   }
 
@@ -175,7 +175,7 @@ export class Configuration {
   #flowFrom(source: FlowSource): Flow {
     const compiled = compileFlow(source);
     const place = this.#levels.get(compiled.level);
-    invariant(place !== undefined, 'a flow that is used has a level');
+    invariant(place !== undefined, 'a usable flow has a level');
     const { flowSchema, priorityLevel } = this.#headerNames;
     const headers = Object.freeze({ [flowSchema]: compiled.uid, [priorityLevel]: place.uid });
     return { ...compiled, priorityLevel: place, counts: this.#countsOf(place.name, compiled.name), headers };

@@ -152,7 +152,7 @@ export class QueueSet {
   /** Removes a waiting request. */
   cancel(entry: Entry, now: number): void {
     const { queue } = entry;
-    invariant(entry.state === 'waiting' && queue !== undefined, 'only who waits can give up');
+    invariant(entry.state === 'waiting' && queue !== undefined, 'only a waiting request can be cancelled');
     this.#sync(now);
     entry.state = 'over';
     this.#dequeue(entry, queue);
@@ -163,7 +163,7 @@ export class QueueSet {
 
   /** Finishes a request. Its seats are released after its additional latency. */
   finish(entry: Entry, now: number): void {
-    invariant(entry.state === 'executing', 'only what was begun can be over');
+    invariant(entry.state === 'executing', 'only an executing request can finish');
     this.#sync(now);
     const { queue } = entry;
     entry.state = 'over';
@@ -305,7 +305,7 @@ export class QueueSet {
       bestEnd = end;
     }
     const entry = best?.waiting.first;
-    invariant(best !== undefined && entry !== undefined, 'somebody waits');
+    invariant(best !== undefined && entry !== undefined, 'a request waits');
     return { queue: best, entry };
   }
 

@@ -98,7 +98,7 @@ export class Counter implements Series {
   #value = 0;
 
   add(by = 1): void {
-    if (!(by >= 0)) throw new RangeError(`orchplane: a counter only grows, not by ${by}`);
+    if (!(by >= 0)) throw new RangeError(`orchplane: a counter cannot decrease, but got ${by}`);
     this.#value += by;
   }
 

@@ -72,7 +72,7 @@ export class MetricsRegistry {
     this.#seriesLimit = options.seriesLimit ?? DEFAULT_SERIES_LIMIT;
     this.#overflow = this.counter({
       name: 'cardinality_enforcement_unexpected_categorizations_total',
-      help: 'What was recorded under the label "unexpected" because its metric had no room for more labels.',
+      help: 'Recordings under the label "unexpected", because their metric reached its limit of series.',
       stability: 'ALPHA',
     }).with({});
   }
@@ -127,12 +127,12 @@ export class MetricsRegistry {
 
   #register(options: MetricOptions, type: MetricType, samples: () => Sample[]): void {
     const { name, stability, deprecatedVersion, labels = [] } = options;
-    invariant(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name), `"${name}" names a metric`);
+    invariant(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name), `"${name}" is not a valid metric name`);
     invariant(
       labels.every((label) => /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) && label !== 'le'),
-      `${name}: labels have names`,
+      `${name}: invalid label name`,
     );
-    invariant(!this.#names.has(name), `there is one metric ${name}`);
+    invariant(!this.#names.has(name), `metric ${name} is registered twice`);
     this.#names.add(name);
     const visibility = this.#visibilityOf(deprecatedVersion);
     if (!this.#isShown(visibility)) return;

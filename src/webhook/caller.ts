@@ -147,7 +147,7 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
       undo();
     }
     if (response.status < 200 || response.status > 206) throw new Error(statusProblem(response, text));
-    if (text.length > MAX_RESPONSE) throw new Error('the answer of the webhook is too long');
+    if (text.length > MAX_RESPONSE) throw new Error('the webhook response is too large');
     if (text === '') throw new Error(`0-length response with ${responseSummary(response)}`);
     return parseDocument(text);
   };

@@ -133,7 +133,7 @@ export function namespaceObject(namespace: ApiObject): Json {
   let value = namespaceObjects.get(namespace);
   if (value === undefined) {
     const { metadata, spec, status } = namespace;
-    const all = metadata as unknown as Json;
+    const all: Json = { ...metadata };
     const entries = NAMESPACE_METADATA.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]));
     value = { metadata: Object.fromEntries(entries), spec: spec ?? {}, status: status ?? {} };
     namespaceObjects.set(namespace, value);

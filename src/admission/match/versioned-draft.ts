@@ -64,10 +64,13 @@ export class VersionedDraft {
 
   async #convert(object: ApiObject | DraftObject, { matched, subresource }: Match): Promise<WireObject> {
     const { served } = this.#request;
-    const form = subresourceKind(matched, subresource);
+    const expected = subresourceKind(matched, subresource);
     // Other kinds of subresources are the same in all versions.
-    if (form !== matched || matched === served) return wireObject(object, form);
-    return wireObject(await convertOrThrow(object as ApiObject, { from: served, to: matched, view: this.#view }), form);
+    if (expected !== matched || matched === served) return wireObject(object, expected);
+    return wireObject(
+      await convertOrThrow(object as ApiObject, { from: served, to: matched, view: this.#view }),
+      expected,
+    );
   }
 
   /** Whether a change is not yet written to the draft. */
@@ -80,30 +83,34 @@ export class VersionedDraft {
    * valid object of its kind.
    */
   accept(value: unknown, options: AcceptOptions = {}): boolean {
-    const shown = this.#current as VersionedObjects;
-    const { match } = shown;
-    const form = subresourceKind(match.matched, match.subresource);
-    if (form === undefined) {
+    const current = this.#current as VersionedObjects;
+    const { match } = current;
+    const expected = subresourceKind(match.matched, match.subresource);
+    if (expected === undefined) {
       this.#changed = value as DraftObject;
-      this.#current = { ...shown, object: value as WireObject };
-      return !deepEqual(shown.object, value);
+      this.#current = { ...current, object: value as WireObject };
+      return !deepEqual(current.object, value);
     }
-    const said = this.#declaredKind(value, form);
-    const draft = readObject(value, said, { view: this.#view, refuse: options.refuse ?? errors.internal });
-    if (options.strict === true) refuseUnknownFields(value, said);
-    const object = wireObject(draft, said);
+    const declared = this.#declaredKind(value, expected);
+    const draft = readObject(value, declared, { view: this.#view, refuse: options.refuse ?? errors.internal });
+    if (options.strict === true) refuseUnknownFields(value, declared);
+    const object = wireObject(draft, declared);
     this.#changed = draft;
-    const kind = said === form ? match.kind : said.gvk;
-    this.#current = { ...shown, match: said === form ? match : { ...match, matched: said, kind }, object };
-    return !deepEqual(shown.object, object);
+    const kind = declared === expected ? match.kind : declared.gvk;
+    this.#current = {
+      ...current,
+      match: declared === expected ? match : { ...match, matched: declared, kind },
+      object,
+    };
+    return !deepEqual(current.object, object);
   }
 
   /** The kind that the object's apiVersion and kind name: the same kind, possibly in another version. */
-  #declaredKind(value: unknown, form: ServedKind): ServedKind {
+  #declaredKind(value: unknown, expected: ServedKind): ServedKind {
     const unreadable = unreadableType(value);
     if (unreadable !== undefined) throw errors.internal(unreadable);
-    const gvk = declaredGvk(isRecord(value) ? value : {}, form.gvk);
-    if (sameKind(gvk, form.gvk)) return form;
+    const gvk = declaredGvk(isRecord(value) ? value : {}, expected.gvk);
+    if (sameKind(gvk, expected.gvk)) return expected;
     const other = this.#view.kindNamed(gvk);
     if (other === undefined) {
       const version = quote(apiVersionOf(gvk));
@@ -111,21 +118,21 @@ export class VersionedDraft {
         `no kind ${quote(gvk.kind)} is registered for version ${version} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
       );
     }
-    if (other.storage === form.storage) return other;
+    if (other.storage === expected.storage) return other;
     // The reference server's name of its internal version.
-    const [own = ''] = form.gvk.group.split('.', 1);
-    const internal = `${own || 'core'}.${form.gvk.kind}`;
+    const [own = ''] = expected.gvk.group.split('.', 1);
+    const internal = `${own || 'core'}.${expected.gvk.kind}`;
     throw errors.plain(`converting (${gvk.version}.${gvk.kind}) to (${internal}): unknown conversion`);
   }
 
   /** Writes the change to the draft, in the draft's version. Throws 500 if it cannot be converted. */
   async finish(): Promise<void> {
     const { object, served } = this.#request;
-    const [changed, shown] = [this.#changed, this.#current];
+    const [changed, current] = [this.#changed, this.#current];
     this.#changed = undefined;
     this.#current = undefined;
-    if (changed === undefined || object === undefined || shown === undefined) return;
-    const { matched, subresource } = shown.match;
+    if (changed === undefined || object === undefined || current === undefined) return;
+    const { matched, subresource } = current.match;
     const isOther = matched !== served && subresourceKind(matched, subresource) === matched;
     if (!isOther) replaceContent(object, changed);
     else {
@@ -169,11 +176,11 @@ async function convertOrThrow(
 
 function readObject(
   value: unknown,
-  form: ServedKind,
+  expected: ServedKind,
   { view, refuse }: { readonly view: ClusterView; readonly refuse: (why: string, cause: unknown) => Error },
 ): DraftObject {
   try {
-    return decodeDraft(value, form, view);
+    return decodeDraft(value, expected, view);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(error.message, error);

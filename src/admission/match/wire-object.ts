@@ -42,8 +42,8 @@ const subresourceKinds = new WeakMap<ServedKind['kind'], Map<ServedKind['dialect
  * affect what was sent.
  */
 export function wireObject(object: ApiObject | DraftObject, served: ServedKind | undefined): WireObject {
-  if (Object.isFrozen(object)) return withoutEmptyResourceVersion(object as unknown as WireObject);
-  if (served === undefined) return inWireOrder(copyJson(object)) as unknown as WireObject;
+  if (Object.isFrozen(object)) return withoutEmptyResourceVersion(object);
+  if (served === undefined) return inWireOrder(copyJson(object));
   const { metadata, ...body } = copyJson(object) as MutableRecord & { metadata?: MutableRecord };
   const isStruct = served.kind.representation === 'struct';
   const ordered = (isStruct ? arrange(served.schema, body) : inWireOrder(body)) as MutableRecord;

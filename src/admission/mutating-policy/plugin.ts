@@ -145,9 +145,9 @@ class Session {
   }
 
   async #input({ match, params }: Invocation): Promise<ExpressionInput> {
-    const shown: VersionedObjects = await this.#draft.convertTo(match);
-    const { object, oldObject } = shown;
-    const { kind, resource } = shown.match;
+    const versioned: VersionedObjects = await this.#draft.convertTo(match);
+    const { object, oldObject } = versioned;
+    const { kind, resource } = versioned.match;
     return { request: this.#request, view: this.#view, kind, resource, object, oldObject, params };
   }
 

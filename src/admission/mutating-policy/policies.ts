@@ -66,23 +66,20 @@ const NONE: readonly BoundPolicy[] = Object.freeze([]);
 
 function readPolicies(view: PolicyView): readonly BoundPolicy[] {
   const bindingsOf = new Map<string, Binding[]>();
-  for (const { metadata, spec } of view.list(BINDINGS) as readonly unknown[] as readonly Stored<Binding['spec']>[]) {
+  for (const binding of view.list(BINDINGS)) {
+    const spec = binding['spec'] as Binding['spec'];
     const { policyName = '' } = spec;
     const bindings = bindingsOf.get(policyName) ?? [];
-    bindings.push({ name: metadata.name, spec });
+    bindings.push({ name: binding.metadata.name, spec });
     bindingsOf.set(policyName, bindings);
   }
   if (bindingsOf.size === 0) return NONE;
-  return (view.list(POLICIES) as readonly unknown[] as readonly Stored<PolicySpec>[]).flatMap(({ metadata, spec }) => {
-    const { name } = metadata;
+  return view.list(POLICIES).flatMap((policy) => {
+    const { name } = policy.metadata;
+    const spec = policy['spec'] as PolicySpec;
     const bindings = bindingsOf.get(name);
     return bindings === undefined ? [] : [{ name, spec, bindings, compiled: once(() => compilePolicy(spec)) }];
   });
-}
-
-interface Stored<Spec> {
-  readonly metadata: { readonly name: string };
-  readonly spec: Spec;
 }
 
 function compilePolicy(spec: PolicySpec): CompiledPolicy {

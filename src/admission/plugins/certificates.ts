@@ -73,7 +73,7 @@ export const clusterTrustBundleAttest: AdmissionPlugin = Object.freeze({
   validate(request: AdmissionRequest, view: ClusterView): void {
     const { object, oldObject } = request;
     if (object === undefined || !view.features.enabled('ClusterTrustBundle')) return;
-    const { signerName = '' } = (object as unknown as ClusterTrustBundle).spec;
+    const { signerName = '' } = object['spec'] as ClusterTrustBundle['spec'];
     if (signerName === '') return;
     // Storage migration and the garbage collector do not change the content.
     if (oldObject !== undefined && isGarbageCollectionUpdate(object, oldObject)) return;

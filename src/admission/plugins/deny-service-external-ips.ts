@@ -21,5 +21,5 @@ function validate(request: AdmissionRequest): void {
 }
 
 function addressesOf(object: ApiObject | undefined): readonly string[] {
-  return (object as unknown as Service | undefined)?.spec.externalIPs ?? [];
+  return (object?.['spec'] as Service['spec'] | undefined)?.externalIPs ?? [];
 }

@@ -59,7 +59,7 @@ function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (re
   if (oldObject?.metadata.deletionTimestamp) return [];
   const ranges = view.list(RANGES, namespace);
   // An empty list of limits is stored as null.
-  return ranges.map((range) => (range as unknown as LimitRange).spec.limits ?? []);
+  return ranges.map((range) => (range['spec'] as LimitRange['spec']).limits ?? []);
 }
 
 /** Sets defaults in place and an annotation that lists them. Of several ranges, the last annotation remains. */
@@ -99,7 +99,7 @@ function applyContainerDefaults(
 }
 
 function podProblems(object: ApiObject, items: readonly LimitRangeItem[], { features }: ClusterView): string[] {
-  const { spec } = object as unknown as Pod;
+  const spec = object['spec'] as Pod['spec'];
   const options = { isPodLevel: features.enabled('PodLevelResources') ? isPodLevel : () => false };
   return items.flatMap((item) => {
     if (item.type === 'Pod') {
@@ -122,7 +122,7 @@ function isPodLevel(resource: string): boolean {
 
 /** Claims have only requests. */
 function claimProblems(object: ApiObject, items: readonly LimitRangeItem[]): string[] {
-  const requests = readAmounts((object as unknown as PersistentVolumeClaim).spec.resources.requests);
+  const requests = readAmounts((object['spec'] as PersistentVolumeClaim['spec']).resources.requests);
   const limits: Amounts = new Map();
   return items
     .filter(({ type }) => type === 'PersistentVolumeClaim')

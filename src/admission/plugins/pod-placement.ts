@@ -133,7 +133,7 @@ function addTopologyLabels(request: AdmissionRequest<DraftObject>, view: Cluster
 
 function boundNode(object: DraftObject, subresource: string): string | undefined {
   if (subresource !== 'binding') return undefined;
-  const { target } = object as unknown as Binding;
+  const target = object['target'] as Binding['target'];
   return target.kind === 'Node' ? target.name : undefined;
 }
 

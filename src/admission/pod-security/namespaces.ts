@@ -1,6 +1,8 @@
 /**
  * Validates the pod security labels of namespaces, and warns about existing pods that violate a stricter level.
  */
+
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
@@ -53,7 +55,7 @@ interface PluginContext {
 function warnOfPods(request: AdmissionRequest, enforce: LevelVersion, { view, settings }: PluginContext): void {
   const namespace = request.object?.metadata.name ?? '';
   const pods = view.list({ group: '', resource: 'pods' }, namespace).filter((pod) => {
-    const { runtimeClassName } = (pod as unknown as PodLike).spec;
+    const { runtimeClassName } = pod['spec'] as PodSpec;
     return runtimeClassName === undefined || !settings.runtimeClasses.has(runtimeClassName);
   });
   const review = (pod: ApiObject) => toReviewedPod(pod as unknown as PodLike, view);

@@ -102,7 +102,7 @@ function validatePod(request: AdmissionRequest, view: ClusterView, source: Polic
     return;
   }
   if (pod === undefined) return;
-  if (isPod && oldObject !== undefined && !isSignificant(pod.spec, (oldObject as unknown as PodLike).spec)) return;
+  if (isPod && oldObject !== undefined && !isSignificant(pod.spec, oldObject['spec'] as PodSpec)) return;
   if (exempted !== undefined) {
     annotate('exempt', exempted);
     return;

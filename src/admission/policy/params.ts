@@ -107,8 +107,7 @@ const READ_WHOLE: ReadonlySet<string> = new Set([serviceGroup('apiextensions'), 
 
 /** The reference server's informers for built-in kinds drop managedFields. */
 function paramValue(object: ApiObject, { kind }: ServedKind): Readonly<Record<string, unknown>> {
-  if (kind.representation !== 'struct' || READ_WHOLE.has(kind.group))
-    return object as unknown as Record<string, unknown>;
+  if (kind.representation !== 'struct' || READ_WHOLE.has(kind.group)) return object;
   const { managedFields: _owners, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

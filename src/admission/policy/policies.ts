@@ -50,27 +50,18 @@ export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
 
 function readPolicies(view: PolicyView): readonly BoundPolicy[] {
   const bindingsOf = new Map<string, Binding[]>();
-  for (const binding of view.list(BINDINGS) as readonly unknown[] as readonly StoredBinding[]) {
-    const { policyName = '' } = binding.spec;
+  for (const binding of view.list(BINDINGS)) {
+    const spec = binding['spec'] as Binding['spec'];
+    const { policyName = '' } = spec;
     const bindings = bindingsOf.get(policyName) ?? [];
-    bindings.push({ name: binding.metadata.name, spec: binding.spec });
+    bindings.push({ name: binding.metadata.name, spec });
     bindingsOf.set(policyName, bindings);
   }
   if (bindingsOf.size === 0) return [];
-  return (view.list(POLICIES) as readonly unknown[] as readonly StoredPolicy[]).flatMap(({ metadata, spec }) => {
-    const bindings = bindingsOf.get(metadata.name);
-    return bindings === undefined ? [] : [{ name: metadata.name, spec, bindings }];
+  return view.list(POLICIES).flatMap(({ metadata: { name }, spec }) => {
+    const bindings = bindingsOf.get(name);
+    return bindings === undefined ? [] : [{ name, spec: spec as PolicySpec, bindings }];
   });
-}
-
-interface StoredPolicy {
-  readonly metadata: { readonly name: string };
-  readonly spec: PolicySpec;
-}
-
-interface StoredBinding {
-  readonly metadata: { readonly name: string };
-  readonly spec: Binding['spec'];
 }
 
 const cachedPolicies = cacheUntilChanged({ policies: POLICIES, bindings: BINDINGS }, readPolicies);

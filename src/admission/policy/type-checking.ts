@@ -53,12 +53,6 @@ export interface KindLookups {
   kinds(): readonly ServedKind[];
 }
 
-interface Policy {
-  readonly metadata: { readonly generation?: number };
-  readonly spec: PolicySpec;
-  readonly status?: { readonly observedGeneration?: number };
-}
-
 /** The server-side reconciler of ValidatingAdmissionPolicy: checks each new generation of a policy. */
 export function policyTypeCheckReconciler(server: ReconcilerHost, lookups: KindLookups): ServerReconciler {
   let seen = -1;
@@ -73,10 +67,10 @@ export function policyTypeCheckReconciler(server: ReconcilerHost, lookups: KindL
 }
 
 function checkPolicy(object: ApiObject, server: ReconcilerHost, lookups: KindLookups): void {
-  const { metadata, spec, status } = object as unknown as Policy;
-  const { generation = 0 } = metadata;
+  const { generation = 0 } = object.metadata;
+  const status = object['status'] as { readonly observedGeneration?: number } | undefined;
   if (generation <= (status?.observedGeneration ?? 0)) return;
-  const warnings = checkPolicyTypes(spec, lookups);
+  const warnings = checkPolicyTypes(object['spec'] as PolicySpec, lookups);
   const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings };
   server.writeStatus(
     object,

@@ -49,7 +49,7 @@ interface Request extends ExactRequest {
 }
 
 function requestsOf(object: ApiObject): readonly Request[] {
-  const { spec } = object as unknown as { readonly spec: { readonly devices?: { readonly requests?: Request[] } } };
+  const spec = object['spec'] as { readonly devices?: { readonly requests?: readonly Request[] } };
   return spec.devices?.requests ?? [];
 }
 

@@ -86,7 +86,7 @@ const CORE: ReadonlyMap<string, Evaluator> = new Map([
 ]);
 
 function specOf(object: ApiObject): Service['spec'] {
-  return (object as unknown as Service).spec;
+  return object['spec'] as Service['spec'];
 }
 
 function costlyType(object: ApiObject): string | undefined {

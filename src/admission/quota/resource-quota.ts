@@ -77,8 +77,7 @@ function evaluatorOf(served: ServedKind, view: ClusterView): Evaluator {
 function charge(charges: readonly Charge[], view: ClusterView): void {
   for (const { quota, used } of charges) {
     const { name, namespace = '' } = quota.metadata;
-    const { status } = quota as unknown as ResourceQuota;
-    const next = toResourceList(new Map([...readAmounts(status.used), ...used]));
+    const next = toResourceList(new Map([...readAmounts(statusOf(quota).used), ...used]));
     view.change({ ...QUOTAS, namespace, name }, (draft) => write(draft, next, { quota, view }));
   }
 }
@@ -146,7 +145,7 @@ export function chargesFor(
 }
 
 function statusOf(quota: ApiObject): ResourceQuota['status'] {
-  return (quota as unknown as ResourceQuota).status;
+  return quota['status'] as ResourceQuota['status'];
 }
 
 function namesIn(list: ResourceList | undefined): readonly string[] {

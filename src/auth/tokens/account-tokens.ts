@@ -125,14 +125,14 @@ function checkOptions(options: AccountTokenOptions): void {
   refuseUnknownOptions('tokens', options, OPTIONS);
   const { issuer, audiences, key, maxExpirationSeconds: maxSeconds } = options;
   if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '')) {
-    throw new TypeError('orchplane: the issuer of tokens is a text, such as https://cluster.example.com');
+    throw new TypeError('orchplane: the issuer of tokens must be a string, such as https://cluster.example.com');
   }
   const isList = Array.isArray(audiences) && audiences.every((each) => typeof each === 'string' && each !== '');
   if (audiences !== undefined && (!isList || audiences.length === 0)) {
-    throw new TypeError('orchplane: audiences of tokens are a list of texts, with one at least');
+    throw new TypeError('orchplane: the audiences of tokens must be a non-empty list of strings');
   }
   if (maxSeconds !== undefined && !(Number.isSafeInteger(maxSeconds) && maxSeconds >= 600)) {
-    throw new TypeError('orchplane: maxExpirationSeconds is a whole number of seconds, 600 at least');
+    throw new TypeError('orchplane: maxExpirationSeconds must be an integer of at least 600');
   }
   if (key !== undefined) checkKey(key);
 }

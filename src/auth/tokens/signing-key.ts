@@ -55,7 +55,7 @@ export function checkKey(given: GivenKey): void {
 export async function createSigningKey(given?: GivenKey): Promise<SigningKey> {
   const subtle = subtleCrypto();
   if (subtle === undefined) {
-    throw new Error('orchplane: tokens need crypto.subtle, which pages have only when they were loaded securely');
+    throw new Error('orchplane: tokens need crypto.subtle, which pages have only in a secure context');
   }
   const type = given === undefined ? (CURVES['P-256'] as KeyType) : keyTypeOf(given);
   const { privateKey, publicKey } = await pairOf(subtle, type, given);
@@ -97,7 +97,7 @@ function keyTypeOf(given: GivenKey): KeyType {
   const type =
     typeof given !== 'object' || given === null ? undefined : isPair(given) ? pairType(given) : jwkType(given);
   if (type === undefined) {
-    throw new TypeError(`orchplane: a key for tokens is a private JWK or a CryptoKeyPair, ${SUPPORTED_KEYS}`);
+    throw new TypeError(`orchplane: a key for tokens must be a private JWK or a CryptoKeyPair, ${SUPPORTED_KEYS}`);
   }
   return type;
 }

@@ -147,7 +147,7 @@ describe('misuse', () => {
     const plugin = defineAdmission({ name: 'Returns', kind: ConfigMap, mutate: mutate as never });
     await expect(withPlugins(plugin).api(ConfigMap).create(settings())).rejects.toMatchObject({
       code: 500,
-      message: expect.stringContaining('mutate of "Returns" returned a value; it changes the draft in place'),
+      message: expect.stringContaining('mutate of "Returns" returned a value; it must change the draft in place'),
     });
   });
 
@@ -168,11 +168,11 @@ describe('misuse', () => {
   test.each<[string, object, string]>([
     ['no name', { name: undefined }, 'defineAdmission needs a name'],
     ['nothing to do', { validate: undefined }, '"X": it needs mutate or validate, or both'],
-    ['the name of a kind', { kind: 'Pod' }, '"X": "Pod" is no kind; a kind is a value: import { Pod }'],
-    ['no kind', { kind: undefined }, '"X": undefined is no kind'],
+    ['the name of a kind', { kind: 'Pod' }, '"X": "Pod" is not a kind; a kind is a value: import { Pod }'],
+    ['no kind', { kind: undefined }, '"X": undefined is not a kind'],
     ['an empty list of kinds', { kind: [] }, '"X": it needs at least one kind'],
     ['an unknown operation', { on: ['PATCH'] }, '"X": there is no operation "PATCH"; there are CREATE'],
-    ['no operation', { on: [] }, '"X": on is a list of operations'],
+    ['no operation', { on: [] }, '"X": on must be a non-empty list of operations'],
     ['a change on DELETE', { on: ['DELETE'], mutate: validate }, '"X": on DELETE there is nothing to mutate'],
     ['an unknown subresource', { subresource: 'scale' }, '"X": Pod has no subresource "scale"; there are'],
     ['a misspelt option', { validates: validate }, 'has no option "validates"'],

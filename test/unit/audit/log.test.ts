@@ -132,10 +132,10 @@ describe('a log', () => {
   });
 
   test.each([
-    [{ policy, limit: 0 }, 'orchplane: auditLog: limit is a whole number from 1 on, not 0'],
-    [{ policy, limit: 1.5 }, 'orchplane: auditLog: limit is a whole number from 1 on, not 1.5'],
+    [{ policy, limit: 0 }, 'orchplane: auditLog: limit must be a positive integer, not 0'],
+    [{ policy, limit: 1.5 }, 'orchplane: auditLog: limit must be a positive integer, not 1.5'],
     [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onLost'],
-    [{}, 'orchplane: audit policy: a policy is an object with rules'],
+    [{}, 'orchplane: audit policy: a policy must be an object with rules'],
   ])('%j is refused', (options, message) => {
     expect(() => auditLog(options as AuditLogOptions)).toThrow(new TypeError(message));
   });

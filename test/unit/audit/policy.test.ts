@@ -64,10 +64,10 @@ describe('a policy that cannot be followed is refused', () => {
   );
 
   test.each([
-    [undefined, 'a policy is an object with rules'],
-    [[], 'a policy is an object with rules'],
-    [{}, 'rules: Required value: without rules nothing is written down'],
-    [{ rules: [] }, 'rules: Required value: without rules nothing is written down'],
+    [undefined, 'a policy must be an object with rules'],
+    [[], 'a policy must be an object with rules'],
+    [{}, 'rules: Required value: a policy without rules records nothing'],
+    [{ rules: [] }, 'rules: Required value: a policy without rules records nothing'],
     [{ rules: {} }, 'rules: Invalid value: {}: must be a list'],
     [{ rules: [null] }, 'rules[0]: Invalid value: null: must be an object'],
     [{ rules: [{ level: 'None' }], kind: 'Event' }, 'kind: Unsupported value: "Event": supported values: "Policy"'],
@@ -75,7 +75,7 @@ describe('a policy that cannot be followed is refused', () => {
       { rules: [{ level: 'None' }], apiVersion: 'audit.k8s.io/v1beta1' },
       'apiVersion: Unsupported value: "audit.k8s.io/v1beta1": supported values: "audit.orch.io/v1", "audit.k8s.io/v1"',
     ],
-    [{ rules: [{ level: 'None', users: 'bob' }] }, 'rules[0].users: Invalid value: "bob": must be a list of texts'],
+    [{ rules: [{ level: 'None', users: 'bob' }] }, 'rules[0].users: Invalid value: "bob": must be a list of strings'],
     [
       { rules: [{ level: 'None', omitManagedFields: 1 }] },
       'rules[0].omitManagedFields: Invalid value: 1: must be true or false',
@@ -87,7 +87,7 @@ describe('a policy that cannot be followed is refused', () => {
     [{ rules: [{ level: 'None', resources: [7] }] }, 'rules[0].resources[0]: Invalid value: 7: must be an object'],
     [
       { rules: [{ level: 'None', resources: [{ group: 7 }] }] },
-      'rules[0].resources[0].group: Invalid value: 7: must be a text',
+      'rules[0].resources[0].group: Invalid value: 7: must be a string',
     ],
   ])('%j', (policy, problem) => {
     expect(messageOf(() => evaluatorOf(policy as AuditPolicy))).toBe(`orchplane: audit policy: ${problem}`);

@@ -175,8 +175,10 @@ function checkSlice({ node, request }: NodeRequest): void {
 /** A node may only request certificates for itself. Other signers are not checked here. */
 function checkSigningRequest({ node, request, view }: NodeRequest): void {
   const { features, dialect } = view;
-  if (request.operation !== 'CREATE' || features.enabled('AllowInsecureKubeletCertificateSigningRequests')) return;
-  const { signerName, request: encoded } = (request.object as unknown as CertificateSigningRequest).spec;
+  const { object, operation } = request;
+  if (operation !== 'CREATE' || object === undefined) return;
+  if (features.enabled('AllowInsecureKubeletCertificateSigningRequests')) return;
+  const { signerName, request: encoded } = object['spec'] as CertificateSigningRequest['spec'];
   if (![dialect.key('kubelet-serving'), dialect.key('kube-apiserver-client-kubelet')].includes(signerName)) return;
   const block = firstPemBlock(atob(encoded));
   if (block?.type !== 'CERTIFICATE REQUEST') {

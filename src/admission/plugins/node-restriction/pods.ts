@@ -128,8 +128,9 @@ function checkEviction({ node, request, view }: NodeRequest): void {
 
 export function checkToken(nodeRequest: NodeRequest): void {
   const { node, request, view } = nodeRequest;
-  if (request.operation !== 'CREATE' || request.subresource !== 'token') return;
-  const { boundObjectRef, audiences } = (request.object as unknown as TokenRequest).spec;
+  const { object, operation, subresource } = request;
+  if (operation !== 'CREATE' || subresource !== 'token' || object === undefined) return;
+  const { boundObjectRef, audiences } = object['spec'] as TokenRequest['spec'];
   const { apiVersion, kind, name = '', uid = '' } = boundObjectRef ?? {};
   if (apiVersion !== 'v1' || kind !== 'Pod' || name === '') {
     throw forbiddenError(request, 'node requested token not bound to a pod');

@@ -296,7 +296,7 @@ describe('keys', () => {
       expect(() => site({ key: key as CryptoKeyPair })).toThrow(TypeError);
     }
     expect(() => site({ key: { privateKey: hmac, publicKey: hmac } as unknown as CryptoKeyPair })).toThrow(
-      'orchplane: a key for tokens is a private JWK or a CryptoKeyPair',
+      'orchplane: a key for tokens must be a private JWK or a CryptoKeyPair',
     );
   });
 
@@ -310,11 +310,11 @@ describe('keys', () => {
 
 describe('options', () => {
   test.each<[object, string]>([
-    [{ issuer: '' }, 'the issuer of tokens is a text'],
-    [{ audiences: [] }, 'with one at least'],
-    [{ audiences: [''] }, 'audiences of tokens are a list of texts'],
-    [{ audiences: 'api' }, 'audiences of tokens are a list of texts'],
-    [{ maxExpirationSeconds: 10 }, '600 at least'],
+    [{ issuer: '' }, 'the issuer of tokens must be a string'],
+    [{ audiences: [] }, 'must be a non-empty list of strings'],
+    [{ audiences: [''] }, 'audiences of tokens must be a non-empty list'],
+    [{ audiences: 'api' }, 'audiences of tokens must be a non-empty list'],
+    [{ maxExpirationSeconds: 10 }, 'at least 600'],
     [{ issuers: ['x'] }, 'tokens has no option "issuers"'],
   ])('%j is refused', (options, message) => {
     expect(() => site(options)).toThrow(message);

@@ -75,7 +75,7 @@ describe('all of them', () => {
 
   test('a user without a name is nobody', async () => {
     const outcome = await fate({ authenticators: [() => ({ user: {} as User })] }, 'x');
-    expect(outcome).toBe('[invalid bearer token, orchplane: a token must stand for { user: { user: "name" } }]');
+    expect(outcome).toBe('[invalid bearer token, orchplane: a token authenticator must return { user: { user: "name" } }]');
   });
 
   test('who knows audiences answers for them', async () => {
