@@ -1,5 +1,5 @@
 /**
- * A cluster that writes its requests down, in process and over HTTP.
+ * A cluster with an audit log, in process and over HTTP.
  */
 import { type AuditPolicy, auditLog, createCluster } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
@@ -29,8 +29,8 @@ function overHttp(policy: AuditPolicy = everything) {
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' }, data: { a: '1' } } as const;
 const address = '/api/v1/namespaces/default/configmaps';
 
-describe('in process', () => {
-  test('a request is written down when it comes and when it is answered', async () => {
+describe('audit in process', () => {
+  test('records a request on arrival and on completion', async () => {
     const { audit, cluster } = writtenDown();
     const created = await cluster.api(ConfigMap).create(configMap);
     const [received, complete] = audit.events;
@@ -58,7 +58,7 @@ describe('in process', () => {
     expect(audit.events).toHaveLength(2);
   });
 
-  test('failures are written down with their Status', async () => {
+  test('records failures with their Status', async () => {
     const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata' }] });
     await expect(cluster.api(ConfigMap).get('none')).rejects.toThrow('not found');
     expect(audit.events.at(-1)?.responseStatus).toEqual({
@@ -71,7 +71,7 @@ describe('in process', () => {
     });
   });
 
-  test('what the policy does not want is not there', async () => {
+  test('omits requests that the policy excludes', async () => {
     const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata', verbs: ['delete'] }] });
     await cluster.api(ConfigMap).create(configMap);
     expect(audit.events).toEqual([]);
@@ -82,15 +82,15 @@ describe('in process', () => {
     ]);
   });
 
-  test('a version that goes away is marked', async () => {
+  test('annotates requests to deprecated versions', async () => {
     const { audit, cluster } = writtenDown({ rules: [{ level: 'Metadata' }] });
     await cluster.api(Endpoints).create({ metadata: { name: 'web' } });
     expect(audit.events.at(-1)?.annotations).toMatchObject({ 'k8s.io/deprecated': 'true' });
   });
 });
 
-describe('over HTTP', () => {
-  test('the event has the id, the address, the client and the decision', async () => {
+describe('audit over HTTP', () => {
+  test('records the id, the addresses, the user agent and the decision', async () => {
     const { audit, call } = overHttp();
     const headers = { 'x-forwarded-for': '1.2.3.4', 'audit-id': 'mine' };
     const response = await call(`${address}?limit=5`, { token: 'root-token', headers });
@@ -109,7 +109,7 @@ describe('over HTTP', () => {
     });
   });
 
-  test('who may not is written down with the refusal', async () => {
+  test('records a denied request with its Status', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'Metadata' }] });
     expect((await call('/api/v1/secrets', { token: 'bob-token' })).status).toBe(403);
     expect(audit.events.at(-1)).toMatchObject({
@@ -119,13 +119,13 @@ describe('over HTTP', () => {
     });
   });
 
-  test('whoever nobody knows is written down in one event', async () => {
+  test('records an unauthenticated request in one event', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'Metadata' }] });
     expect((await call('/api/v1/secrets', { token: 'nobody' })).status).toBe(401);
     expect(audit.events).toMatchObject([{ stage: 'ResponseStarted', user: {}, responseStatus: { code: 401 } }]);
   });
 
-  test('a request that is not wanted is not written down as one of this process', async () => {
+  test('does not record an excluded HTTP request as an in-process one', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'None', users: ['root'] }, { level: 'Metadata' }] });
     const asAdministrator = { 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' };
     expect((await call(address, { token: 'root-token', headers: asAdministrator })).status).toBe(200);
@@ -133,7 +133,7 @@ describe('over HTTP', () => {
     expect(audit.counts.levels['None']).toBe(1);
   });
 
-  test('who speaks for another is written down as both', async () => {
+  test('records both users of an impersonated request', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'Metadata' }] });
     await call(address, { token: 'root-token', headers: { 'impersonate-user': 'carol' } });
     expect(audit.events.at(-1)).toMatchObject({
@@ -143,7 +143,7 @@ describe('over HTTP', () => {
     });
   });
 
-  test('a watch is three events', async () => {
+  test('records three events for a watch', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'Metadata' }] });
     const watch = await call(`${address}?watch=1`, { token: 'root-token' });
     const stages = () => audit.events.map(({ stage }) => stage);
@@ -152,7 +152,7 @@ describe('over HTTP', () => {
     expect(stages()).toEqual(['RequestReceived', 'ResponseStarted', 'ResponseComplete']);
   });
 
-  test('what is sent is written down: an object as it was understood, a patch as it came', async () => {
+  test('records the decoded object of a write and the raw patch', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'Request', verbs: ['create', 'patch'] }] });
     const json = { 'content-type': 'application/json' };
     await call(address, { token: 'root-token', method: 'POST', body: JSON.stringify(configMap), headers: json });
@@ -163,7 +163,7 @@ describe('over HTTP', () => {
     expect(audit.events.at(-1)).not.toHaveProperty('responseObject');
   });
 
-  test('pages of the server are written down by their path', async () => {
+  test('records non-resource requests by path', async () => {
     const { audit, call } = overHttp({ rules: [{ level: 'Metadata', nonResourceURLs: ['/healthz*'] }] });
     await call('/healthz?verbose');
     await call('/version');
@@ -175,7 +175,7 @@ describe('over HTTP', () => {
   });
 });
 
-test('a log and its cluster may be read while it works, by forks too', async () => {
+test('allows reading the log during requests, also of forks', async () => {
   const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
   const cluster = createCluster({ audit });
   const reader = audit.read();

@@ -1,6 +1,6 @@
 /**
- * Events, byte for byte against lines that the reference server has written for the same requests
- * (`event-lines.json`, times cut out), and what those lines cannot show.
+ * Events, compared byte for byte with lines of the reference server for the same requests (`event-lines.json`, without
+ * times), and cases that those lines do not cover.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -250,8 +250,8 @@ function play(scene: Scene, dialect = kubernetesDialect): readonly AuditEvent[] 
   return audit.events;
 }
 
-describe('events are those of the reference server', () => {
-  test('every recorded request is played', () => {
+describe('recorded events of the reference server', () => {
+  test('cover every recorded request', () => {
     expect(Object.keys(SCENES)).toEqual(recorded.map(({ name }) => name));
   });
 
@@ -263,8 +263,8 @@ describe('events are those of the reference server', () => {
   });
 });
 
-describe('records', () => {
-  test('times are micro times of the clock, and a slow answer says how long it took', () => {
+describe('audit records', () => {
+  test('print micro times of the clock, and the latency of a slow request', () => {
     let nowMs = Date.UTC(2024, 0, 2, 3, 4, 5, 678);
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
     const request = { attributes: about('get'), auditId: () => 'id', requestURI: () => '/', receivedMs: nowMs - 0.25 };
@@ -284,7 +284,7 @@ describe('records', () => {
     expect(last?.annotations).toEqual({ 'apiserver.latency.orch.io/total': '1.50025s' });
   });
 
-  test('names are in the dialect of the cluster', () => {
+  test('use the names of the dialect', () => {
     const scene = SCENES['impersonation and notes'] as Scene;
     const [, last] = play(scene, orchDialect);
     expect(last?.apiVersion).toBe('audit.orch.io/v1');
@@ -296,7 +296,7 @@ describe('records', () => {
     });
   });
 
-  test('a version whose end is not decided has no release to be removed in', () => {
+  test('have no removed-release annotation if the removal is not scheduled', () => {
     const [last] = play({
       attributes: about('get'),
       uri: '/',
@@ -308,7 +308,7 @@ describe('records', () => {
     expect(last?.annotations).toEqual({ 'k8s.io/deprecated': 'true' });
   });
 
-  test('an authorizer that failed has not decided', () => {
+  test('contain no decision of an authorizer that failed', () => {
     const [last] = play({
       attributes: about('get'),
       uri: '/',
@@ -320,7 +320,7 @@ describe('records', () => {
     expect(last?.annotations).toEqual({ 'authorization.k8s.io/reason': 'internal error' });
   });
 
-  test('omitted stages are not written', () => {
+  test('omit excluded stages', () => {
     const stages = (omitStages: NonNullable<AuditPolicy['omitStages']>, name: string) =>
       play({ ...(SCENES[name] as Scene), policy: { omitStages } }).map(({ stage }) => stage);
     expect(stages(['RequestReceived'], 'watch')).toEqual(['ResponseStarted', 'ResponseComplete']);
@@ -328,7 +328,7 @@ describe('records', () => {
     expect(stages(['Panic'], 'panic')).toEqual(['RequestReceived']);
   });
 
-  test('what comes after the end is ignored', () => {
+  test('ignore calls after the end', () => {
     const events = play({
       attributes: about('watch'),
       uri: '/',
@@ -347,7 +347,7 @@ describe('records', () => {
     ]);
   });
 
-  test('the first note under a key stays, whatever the key is called', () => {
+  test('keep the first annotation of a key, whatever the key', () => {
     const [last] = play({
       attributes: about('get'),
       uri: '/',
@@ -381,7 +381,7 @@ describe('records', () => {
     expect(last?.annotations).toEqual(expected);
   });
 
-  test('later changes of what was sent do not reach the event, and events cannot be changed', () => {
+  test('do not reflect later changes of the request object, and are frozen', () => {
     const draft = { metadata: { name: 'web' }, data: { a: '1' } };
     const details = { name: 'web', causes: [] as string[] };
     const [first] = play({
@@ -400,7 +400,7 @@ describe('records', () => {
     expect(() => Object.assign(first?.objectRef ?? {}, { name: 'other' })).toThrow(TypeError);
   });
 
-  test('rows of a table lose their managed fields too', () => {
+  test('omit managed fields in rows of a table', () => {
     const row = (object: unknown) => ({ cells: ['web'], object });
     const [last] = play({
       attributes: about('list'),
@@ -413,7 +413,7 @@ describe('records', () => {
     expect(last?.responseObject).toEqual({ kind: 'Table', rows: [row({ ...configMap, metadata }), row(null)] });
   });
 
-  test('a rule may keep what the policy leaves out', () => {
+  test('keep managed fields if the rule overrides the policy', () => {
     const [last] = play({
       attributes: about('get'),
       policy: { omitManagedFields: true, rules: [{ level: 'RequestResponse', omitManagedFields: false }] },
@@ -423,7 +423,7 @@ describe('records', () => {
     expect(last?.responseObject).toEqual(configMap);
   });
 
-  test('numbers of any size and spelling are printed as numbers', () => {
+  test('print numbers of any size and spelling as numbers', () => {
     const [last] = play({
       attributes: about('patch'),
       level: 'Request',
@@ -436,7 +436,7 @@ describe('records', () => {
     expect(auditLine(last as AuditEvent)).toContain('"requestObject":{"a":9223372036854775807,"b":3,"c":"\\u2028"}');
   });
 
-  test('a body without end does not hang the log', () => {
+  test('terminate for a cyclic body', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     const [last] = play({

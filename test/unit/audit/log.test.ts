@@ -1,5 +1,5 @@
 /**
- * The log as its readers see it: every reader gets everything from when it began, and nobody waits for a slow one.
+ * The audit log as its readers see it: a reader receives everything after its creation, and slow readers delay nothing.
  */
 import { describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/event.js';
@@ -29,8 +29,8 @@ async function take(reader: AsyncIterator<AuditEvent, undefined>, count: number)
   return taken;
 }
 
-describe('readers', () => {
-  test('each gets every event from when it began', async () => {
+describe('audit log readers', () => {
+  test('each receive every event after their creation', async () => {
     const audit = auditLog({ policy });
     ask(audit, 'a');
     const first = audit.read();
@@ -42,7 +42,7 @@ describe('readers', () => {
     expect(ids(audit.events)).toEqual(['a', 'b', 'c']);
   });
 
-  test('one that waits gets the event as it comes; requests for more are served in their order', async () => {
+  test('receive events as they arrive, in the order of their calls', async () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     const waiting = [reader.next(), reader.next()];
@@ -50,7 +50,7 @@ describe('readers', () => {
     expect((await Promise.all(waiting)).map(({ value }) => value?.auditID)).toEqual(['a', 'b']);
   });
 
-  test('a slow one loses the oldest and is told how many; the quick one loses nothing', async () => {
+  test('lose the oldest events if they are slow, and are told the number', async () => {
     const lost: number[] = [];
     const audit = auditLog({ policy, limit: 3, onLost: (count) => lost.push(count) });
     const slow = audit.read();
@@ -64,7 +64,7 @@ describe('readers', () => {
     expect(ids(audit.events)).toEqual(['c', 'd', 'e']);
   });
 
-  test('a reader may be told of its losses itself', async () => {
+  test('may have their own loss callback', async () => {
     const lost: number[] = [];
     const audit = auditLog({ policy, limit: 1 });
     const reader = audit.read({ onLost: (count) => lost.push(count) });
@@ -75,7 +75,7 @@ describe('readers', () => {
     expect(lost).toEqual([1, 2]);
   });
 
-  test('close lets readers finish what is there', async () => {
+  test('receive the remaining events after close', async () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     const idle = audit.read().next();
@@ -91,7 +91,7 @@ describe('readers', () => {
     expect(ids(audit.events)).toEqual(['a']);
   });
 
-  test('for await ends with break, and with the signal', async () => {
+  test('end with break and with the signal', async () => {
     const audit = auditLog({ policy });
     const reader = audit.read();
     ask(audit, 'a', 'b');
@@ -104,7 +104,7 @@ describe('readers', () => {
     expect(await audit.read({ signal: controller.signal }).next()).toEqual({ done: true, value: undefined });
   });
 
-  test('using a log closes it', async () => {
+  test('end when the log is disposed', async () => {
     let reader: AsyncIterator<AuditEvent, undefined> | undefined;
     {
       await using audit = auditLog({ policy });
@@ -114,8 +114,8 @@ describe('readers', () => {
   });
 });
 
-describe('a log', () => {
-  test('asks nothing of a request that is not written down', () => {
+describe('an audit log', () => {
+  test('evaluates nothing of a request that is not recorded', () => {
     const audit = auditLog({ policy: { rules: [{ level: 'None' }] } });
     const never = (): never => {
       throw new Error('asked');
@@ -125,7 +125,7 @@ describe('a log', () => {
     expect(audit.counts.levels).toEqual({ None: 1, Metadata: 0, Request: 0, RequestResponse: 0 });
   });
 
-  test('counts events and what the policy wanted', () => {
+  test('counts events and levels', () => {
     const audit = auditLog({ policy, limit: 1 });
     ask(audit, 'a', 'b', 'c');
     expect(audit.counts).toEqual({ events: 3, levels: { None: 0, Metadata: 3, Request: 0, RequestResponse: 0 } });
@@ -136,12 +136,12 @@ describe('a log', () => {
     [{ policy, limit: 1.5 }, 'orchplane: auditLog: limit must be a positive integer, not 1.5'],
     [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onLost'],
     [{}, 'orchplane: audit policy: a policy must be an object with rules'],
-  ])('%j is refused', (options, message) => {
+  ])('rejects %j', (options, message) => {
     expect(() => auditLog(options as AuditLogOptions)).toThrow(new TypeError(message));
   });
 });
 
-test('a feed is a list of which every reader sees the end that it has not missed', async () => {
+test('delivers to every feed reader what it has not lost', async () => {
   type Step = { readonly reader: number } | 'add';
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 2, arbitrary: fc.constant('add' as const) },

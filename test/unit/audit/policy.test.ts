@@ -1,6 +1,6 @@
 /**
- * Which rule of a policy decides: against answers of the reference server (`policy-answers.json`), and against the rules
- * read one by one in the plainest way.
+ * Which rule of an audit policy decides: compared with the reference server (`policy-answers.json`) and with a simple
+ * rule-by-rule evaluation.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -38,7 +38,7 @@ function attributesOf(asked: Asked): AccessAttributes {
   return { type: 'resource', verb, group, version: 'v1', resource, subresource: sub, namespace: ns, name };
 }
 
-describe('a policy decides as the reference server does', () => {
+describe('audit policy decisions of the reference server', () => {
   test.each(recorded.cases.map((each, index) => [index, each] as const))(
     'policy %i',
     (_, { policy, asked, answers }) => {
@@ -53,7 +53,7 @@ describe('a policy decides as the reference server does', () => {
   );
 });
 
-describe('a policy that cannot be followed is refused', () => {
+describe('invalid audit policies', () => {
   test.each(recorded.bad.map(({ policy, problems }) => [JSON.stringify(policy), policy, problems] as const))(
     '%s',
     (_, policy, problems) => {
@@ -93,18 +93,18 @@ describe('a policy that cannot be followed is refused', () => {
     expect(messageOf(() => evaluatorOf(policy as AuditPolicy))).toBe(`orchplane: audit policy: ${problem}`);
   });
 
-  test('a misspelt field is named, with those that there are', () => {
+  test('names a misspelt field and the valid ones', () => {
     const policy = { rules: [{ level: 'Metadata', omitStage: ['Panic'] }] } as unknown as AuditPolicy;
     expect(messageOf(() => evaluatorOf(policy))).toMatch(/rules\[0\]\.omitStage: .*unknown field; there are level, /);
   });
 
-  test.each(['audit.orch.io/v1', 'audit.k8s.io/v1'])('%s is understood', (apiVersion) => {
+  test.each(['audit.orch.io/v1', 'audit.k8s.io/v1'])('accepts the apiVersion %s', (apiVersion) => {
     const evaluate = evaluatorOf({ apiVersion, kind: 'Policy', rules: [{ level: 'Request' }] });
     expect(evaluate({ type: 'path', verb: 'get', path: '/' }, undefined).level).toBe('Request');
   });
 });
 
-describe('the first rule that matches decides', () => {
+describe('rule matching', () => {
   const text = (...texts: string[]) => fc.constantFrom(...texts);
   const some = (arbitrary: fc.Arbitrary<string>) =>
     fc.option(fc.array(arbitrary, { maxLength: 2 }), { nil: undefined });
@@ -154,7 +154,7 @@ describe('the first rule that matches decides', () => {
     nil: undefined,
   });
 
-  test('as rules read one by one say', () => {
+  test('agrees with a rule-by-rule evaluation', () => {
     fc.assert(
       fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), attributes, user, (rules, asked, who) => {
         const plain = rules.map(withoutUndefined);
@@ -172,7 +172,7 @@ function withoutUndefined(rule: AuditPolicyRule): AuditPolicyRule {
   return JSON.parse(JSON.stringify(rule)) as AuditPolicyRule;
 }
 
-/** Every condition on its own, with nothing prepared. */
+/** Evaluates every condition without compilation. */
 function plainlyMatches(rule: AuditPolicyRule, asked: AccessAttributes, who: User | undefined): boolean {
   const { users = [], userGroups = [], verbs = [], namespaces = [], resources = [], nonResourceURLs = [] } = rule;
   const isResourceRule = namespaces.length > 0 || resources.length > 0;

@@ -1,5 +1,5 @@
 /**
- * A request of this process has the address that it would have had over HTTP.
+ * The request URI of an in-process request equals the one it would have over HTTP.
  */
 import { describe, expect, test } from 'vitest';
 import { requestUri } from '../../../src/audit/event.js';
@@ -34,7 +34,7 @@ describe('requestUri', () => {
     expect(requestUri({ verb: 'get', resource: pods, options: {}, ...request })).toBe(expected);
   });
 
-  test('is what our own transport asks for', () => {
+  test('equals what the HTTP transport requests', () => {
     const name = fc.stringMatching(/^[a-z][a-z0-9 ä%&=+-]{0,8}$/u).filter((text) => !text.includes('%'));
     const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
     const options = fc.record(

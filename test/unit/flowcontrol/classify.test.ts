@@ -1,4 +1,4 @@
-/** Which schema a request belongs to: against a slow evaluator, and against the reference implementation. */
+/** Matching of requests with FlowSchemas: compared with a slow evaluator and with the reference implementation. */
 import { describe, expect, test } from 'vitest';
 import { compileFlow, type FlowSource } from '../../../src/flowcontrol/classify.js';
 import type {
@@ -20,8 +20,8 @@ const flow = (rules: Rules, name = 's', matchingPrecedence = 1): FlowSource => (
   spec: { priorityLevelConfiguration: { name: 'p' }, matchingPrecedence, rules },
 });
 
-describe('a schema matches', () => {
-  test('what the reference implementation says it does', () => {
+describe('FlowSchema matching', () => {
+  test('agrees with the reference implementation', () => {
     const flows = oracle.match.rules.map((rules) => compileFlow(flow(rules as Rules)));
     for (const [user, groups, [type, verb = '', ...parts], expected] of oracle.match.digests) {
       const [group = '', resource = '', subresource = '', namespace = ''] = parts;
@@ -34,7 +34,7 @@ describe('a schema matches', () => {
     }
   });
 
-  test('what reading its rules one by one says', () => {
+  test('agrees with a rule-by-rule evaluation', () => {
     let matches = 0;
     fc.assert(
       fc.property(fc.array(rule, { maxLength: 3 }), user, attributes, (rules, who, what) => {
@@ -50,12 +50,12 @@ describe('a schema matches', () => {
   });
 });
 
-test('schemas are asked by precedence, and then by name', () => {
+test('orders schemas by precedence, then by name', () => {
   const flows = [flow([], 'b', 5), flow([], 'c', 4), flow([], 'a', 5), flow([], 'd', 10)].sort(byPrecedence);
   expect(flows.map(({ metadata }) => metadata.name)).toEqual(['c', 'a', 'b', 'd']);
 });
 
-/** The same without any preparation: every list is gone through, every wildcard looked for. */
+/** The same without compilation: visits every list and wildcard. */
 function slowly(rules: Rules, who: User, what: AccessAttributes): boolean {
   for (const { subjects, resourceRules = [], nonResourceRules = [] } of rules) {
     if (!subjects.some((subject) => isMeant(subject, who))) continue;

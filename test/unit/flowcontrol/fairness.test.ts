@@ -1,18 +1,18 @@
-/** What holds however requests come: nobody starves, no seat is given twice, no request is lost. */
+/** Invariants for any arrival of requests: no starvation, no seat given twice, no request lost. */
 import { describe, expect, test } from 'vitest';
 import { FlowRejection } from '../../../src/flowcontrol/flow-control.js';
 import type { FlowTicket } from '../../../src/flowcontrol/types.js';
 import fc from '../../property/seeded.js';
 import { asks, atOnce, flowOf, flowServer, queued } from './server.js';
 
-/** A level that lends and borrows nothing; the other levels have 245 shares. */
+/** A level that neither lends nor borrows; the other levels have 245 shares. */
 const server = (seats: number, queuing = {}, count?: () => number) =>
   flowServer(
     { flows: { mine: flowOf('*', 'mine') }, levels: { mine: queued(seats, queuing) } },
     { totalSeats: 245 + seats, ...(count === undefined ? {} : { count }) },
   );
 
-describe('two flows', () => {
+describe('two flows on one level', () => {
   /**
    * Four seats. Each user keeps so many requests on the way, of which each takes so long. How many are answered in two
    * seconds?
@@ -40,14 +40,14 @@ describe('two flows', () => {
     return { answered, longestWaitMs };
   }
 
-  test('that want as much get as much', async () => {
+  test('get the same share if they want the same', async () => {
     const { answered } = await compete({ a: { requests: 8, takesMs: 20 }, b: { requests: 8, takesMs: 20 } });
     // 4 seats × 2000 ms ÷ 20 ms.
     expect((answered['a'] ?? 0) + (answered['b'] ?? 0)).toBe(400);
     expect(Math.abs((answered['a'] ?? 0) - (answered['b'] ?? 0))).toBeLessThan(40);
   });
 
-  test('one floods: the other goes on as if it were alone', async () => {
+  test('one that floods does not slow down the other', async () => {
     const { answered, longestWaitMs } = await compete({
       flood: { requests: 100, takesMs: 20 },
       small: { requests: 1, takesMs: 20 },
@@ -58,7 +58,7 @@ describe('two flows', () => {
     expect(longestWaitMs['flood']).toBeGreaterThan(300);
   });
 
-  test('one has long requests: it gets fewer of them, and no more time', async () => {
+  test('one with long requests gets fewer requests but not more time', async () => {
     const { answered } = await compete({ long: { requests: 20, takesMs: 100 }, short: { requests: 20, takesMs: 10 } });
     const [long, short] = [(answered['long'] ?? 0) * 100, (answered['short'] ?? 0) * 10];
     expect(long / short).toBeGreaterThan(0.6);
@@ -66,7 +66,7 @@ describe('two flows', () => {
   });
 });
 
-test('what is exempt never waits', async () => {
+test('never delays exempt requests', async () => {
   const { flow, clock } = server(4);
   const settled = Array.from({ length: 200 }, () =>
     Promise.resolve(flow.admit(asks('u'))).catch((error: FlowRejection) => error.reason),
@@ -106,7 +106,7 @@ interface Client {
   ticket?: FlowTicket;
 }
 
-test('whatever happens, seats are kept to, and every request gets one answer', async () => {
+test('respects the seat limit and answers every request exactly once', async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(

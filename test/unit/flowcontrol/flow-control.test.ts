@@ -1,4 +1,4 @@
-/** Tickets for requests: who gets one, who waits, and who is turned away. */
+/** Tickets for requests: dispatch, waiting and rejection. */
 import { describe, expect, test } from 'vitest';
 import { FlowRejection } from '../../../src/flowcontrol/flow-control.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
@@ -8,7 +8,7 @@ import { asks, atOnce, flowOf, flowServer, queued } from './server.js';
 
 const path = (name: string): AccessAttributes => ({ type: 'path', verb: 'get', path: name });
 
-/** Whatever is thrown, as the client sees it. */
+/** A thrown error as the client sees it. */
 function refused(run: () => unknown): unknown {
   try {
     run();
@@ -49,14 +49,14 @@ describe('the flows of a new cluster', () => {
     expect(flowServer().flow.classify(digest)).toMatchObject({ flowSchema, priorityLevel });
   });
 
-  test('are told apart by user or by namespace', () => {
+  test('distinguishes flows by user or by namespace', () => {
     const { flow } = flowServer();
     expect(flow.classify(asks('u')).distinguisher).toBe('u');
     expect(flow.classify(asks('system:kube-scheduler')).distinguisher).toBe('n');
     expect(flow.classify({ ...asks('system:kube-scheduler'), attributes: path('/x') }).distinguisher).toBe('');
   });
 
-  test('share 600 seats', () => {
+  test('allocates 600 seats', () => {
     const nominal = flowServer()
       .flow.metrics.levels()
       .map((level) => [level.priorityLevel, level.nominal, level.lower]);
@@ -73,8 +73,8 @@ describe('the flows of a new cluster', () => {
   });
 });
 
-describe('an answer', () => {
-  test('says what the request was matched with', () => {
+describe('response headers', () => {
+  test('contain the uids of the matched schema and level', () => {
     const ticket = atOnce(flowServer().flow.admit(asks('u')));
     expect(ticket.headers).toEqual({
       'X-Kubernetes-Pf-Flowschema-Uid': 'FlowSchema global-default',
@@ -95,8 +95,8 @@ describe('an answer', () => {
   );
 });
 
-describe('objects', () => {
-  test('a schema whose level is missing is passed over until there is one', () => {
+describe('flow control objects', () => {
+  test('skips a schema whose level does not exist until it is created', () => {
     const { flow, putLevels } = flowServer({ flows: { mine: flowOf('u', 'later') } });
     expect(flow.classify(asks('u')).flowSchema).toBe('global-default');
     putLevels({ later: queued(10) });
@@ -105,7 +105,7 @@ describe('objects', () => {
     expect(flow.classify(asks('u')).flowSchema).toBe('global-default');
   });
 
-  test('those that must be there are imagined when they are not', () => {
+  test('adds mandatory objects that are missing', () => {
     const { flow, putFlows, putLevels } = flowServer();
     putFlows({ exempt: undefined, 'catch-all': undefined, 'global-default': undefined });
     putLevels({ 'catch-all': undefined });
@@ -116,13 +116,13 @@ describe('objects', () => {
     expect(Object.values(atOnce(flow.admit(asks('u'))).headers)).toEqual(['', '']);
   });
 
-  test('none at all are needed', () => {
+  test('works without any objects', () => {
     const { flow } = flowServer({}, { objects: { get: () => undefined, list: () => [] }, totalSeats: 7 });
     expect(flow.classify(asks('u')).flowSchema).toBe('catch-all');
     expect(flow.metrics.levels().find(({ priorityLevel }) => priorityLevel === 'catch-all')?.current).toBe(7);
   });
 
-  test('requests stay on a level whose object is gone until they are over', async () => {
+  test('keeps requests on a deleted level until they finish', async () => {
     const { flow, clock, putLevels } = flowServer(
       {
         flows: { mine: flowOf('u', 'mine') },
@@ -152,7 +152,7 @@ describe('a level without queues', () => {
     return { ...server, ticket };
   };
 
-  test('turns away who finds no seat', () => {
+  test('rejects a request that finds no seat', () => {
     const { flow, ticket } = jammed();
     expect(refused(() => flow.admit(asks('u')))).toEqual({
       code: 429,
@@ -169,7 +169,7 @@ describe('a level without queues', () => {
     ]);
   });
 
-  test('asks for more patience the more it turns away', async () => {
+  test('increases Retry-After with the number of rejections', async () => {
     const { flow, clock } = jammed();
     const told: unknown[] = [];
     for (let second = 0; second < 4; second++) {
@@ -189,7 +189,7 @@ describe('a level with queues', () => {
       { totalSeats: 145 + seats },
     );
 
-  test('lets them wait for their turn', async () => {
+  test('lets requests wait for a seat', async () => {
     const { flow, clock } = server();
     const first = atOnce(flow.admit(asks('u')));
     const order: number[] = [];
@@ -208,7 +208,7 @@ describe('a level with queues', () => {
     expect(clock.pending).toBeLessThanOrEqual(1);
   });
 
-  test('turns away who finds its queue full', () => {
+  test('rejects a request whose queue is full', () => {
     const { flow } = server({ queues: 1, handSize: 1, queueLengthLimit: 2 });
     atOnce(flow.admit(asks('u')));
     for (let one = 0; one < 2; one++) expect(isPromise(flow.admit(asks('u')))).toBe(true);
@@ -219,7 +219,7 @@ describe('a level with queues', () => {
     [undefined, 15_000],
     [20_000, 5000],
     [400_000, 60_000],
-  ])('gives up after a quarter of the time of a request (%s)', async (timeoutMs, limitMs) => {
+  ])('rejects a request after a quarter of its timeout (%s)', async (timeoutMs, limitMs) => {
     const { flow, clock } = server();
     const running = atOnce(flow.admit(asks('u')));
     const outcome = Promise.resolve(
@@ -242,7 +242,7 @@ describe('a level with queues', () => {
     atOnce(flow.admit(asks('u'))).done();
   });
 
-  test('forgets who has gone away', async () => {
+  test('removes a waiting request that is aborted', async () => {
     const { flow, clock } = server();
     const running = atOnce(flow.admit(asks('u')));
     const client = new AbortController();
@@ -259,7 +259,7 @@ describe('a level with queues', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('holds everything back when it has no seats at all', async () => {
+  test('dispatches nothing without seats', async () => {
     const { flow, clock } = server({}, 0);
     const jailed = flow.admit(asks('u'));
     expect(isPromise(jailed)).toBe(true);
@@ -268,7 +268,7 @@ describe('a level with queues', () => {
     expect(await outcome).toBe('time-out');
   });
 
-  test('gives seats of its own when it gets more of them', async () => {
+  test('dispatches waiting requests when it gets more seats', async () => {
     const { flow, putLevels, clock } = server();
     const running = atOnce(flow.admit(asks('u')));
     const waiting = flow.admit(asks('u'));
@@ -281,7 +281,7 @@ describe('a level with queues', () => {
   });
 });
 
-describe('work', () => {
+describe('work estimation', () => {
   const busy = (count: number) =>
     flowServer(
       { flows: { mine: flowOf('u', 'mine') }, levels: { mine: queued(145) } },
@@ -299,7 +299,7 @@ describe('work', () => {
     expect(flow.metrics.flows()).toMatchObject([{ executing: 1, executingSeats: seats }]);
   });
 
-  test('a watch takes a seat until it has begun, and makes writes of what it watches dearer until it is over', async () => {
+  test('counts a seat for the start of a watch, and charges writes for it until it ends', async () => {
     const { flow, clock } = busy(0);
     const watches = Array.from({ length: 25 }, () => atOnce(flow.admit(asks('u', { verb: 'watch', name: '' }))));
     expect(flow.metrics.flows()).toMatchObject([{ executingSeats: 25 }]);
@@ -321,7 +321,7 @@ describe('work', () => {
     expect(seats()).toBe(0);
   });
 
-  test('a clock that is set back does no harm', () => {
+  test('tolerates a clock that is set back', () => {
     let now = 1e9;
     const clock = { now: () => now, after: () => () => undefined };
     const { flow } = flowServer({}, { clock });
@@ -333,7 +333,7 @@ describe('work', () => {
   });
 });
 
-test('an observer is told how long things took', async () => {
+test('reports durations to the observer', async () => {
   const told: unknown[] = [];
   const { flow, clock } = flowServer(
     { flows: { mine: flowOf('u', 'mine') }, levels: { mine: queued(5) } },
@@ -387,7 +387,7 @@ describe('lending', () => {
   const current = (server: ReturnType<typeof pair>) =>
     Object.fromEntries(server.flow.metrics.levels().map((level) => [level.priorityLevel, level.current]));
 
-  test('seats that one level does not use go to those who wait on another, and come back', async () => {
+  test('lends unused seats to waiting requests of another level and takes them back', async () => {
     const server = pair();
     const { flow, clock } = server;
     const tickets: { done(): void }[] = [];
@@ -427,7 +427,7 @@ describe('lending', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('is the same whether somebody looked in between or not', async () => {
+  test('does not depend on how often it is evaluated', async () => {
     const use = async (looks: boolean) => {
       const server = pair();
       const tickets = Array.from({ length: 5 }, () => atOnce(server.flow.admit(asks('b'))));

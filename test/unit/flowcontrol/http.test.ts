@@ -1,4 +1,4 @@
-/** Flow control in front of a cluster: what clients see of it. */
+/** Flow control in front of a cluster, as clients see it. */
 import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap, FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -7,7 +7,7 @@ import type { AdmissionPlugin } from '../../../src/admission/types.js';
 import { allowAll } from '../../../src/auth/authorizer.js';
 import { flowOf, queued } from './server.js';
 
-/** Alice has one seat, and writes of config maps take until they are let go. */
+/** Alice has one seat, and writes of ConfigMaps block until they are released. */
 async function server(response: 'Reject' | 'Queue') {
   const gates: (() => void)[] = [];
   const slow: AdmissionPlugin = {
@@ -44,8 +44,8 @@ async function server(response: 'Reject' | 'Queue') {
   return { cluster, gates, send, write, uid };
 }
 
-describe('over HTTP', () => {
-  test('who finds no seat is told when to come back', async () => {
+describe('flow control over HTTP', () => {
+  test('tells a rejected client when to retry', async () => {
     const { cluster, gates, send, write, uid } = await server('Reject');
     const first = write('one');
     await cluster.clock.advance(0);
@@ -62,7 +62,7 @@ describe('over HTTP', () => {
     expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
   });
 
-  test('who may wait is answered later, and others are not held up', async () => {
+  test('answers a waiting request later without blocking others', async () => {
     const { cluster, gates, send, write } = await server('Queue');
     const first = write('one');
     await cluster.clock.advance(0);
@@ -79,7 +79,7 @@ describe('over HTTP', () => {
     expect(second?.status).toBe(200);
   });
 
-  test('who waits too long is turned away, and leaves no seat taken', async () => {
+  test('rejects a request that waits too long and frees its place', async () => {
     const { cluster, gates, send, write } = await server('Queue');
     const first = write('one');
     await cluster.clock.advance(0);
@@ -91,7 +91,7 @@ describe('over HTTP', () => {
     expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
   });
 
-  test('a watch takes no seat once it has begun, and a failure gives its seat back', async () => {
+  test('releases the seat of an established watch and of a failed request', async () => {
     const { send } = await server('Reject');
     const watch = await send('a', '/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=0');
     expect(watch.status).toBe(200);

@@ -1,4 +1,4 @@
-/** What the server itself keeps of the two kinds: the objects of the beginning, and whether a schema's level exists. */
+/** What the server maintains of both kinds: bootstrap objects and the Dangling condition of schemas. */
 import { mergePatch } from 'orchplane';
 import { FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -10,8 +10,8 @@ import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
 const kinds = [FlowSchema, PriorityLevelConfiguration];
 const annotation = 'apf.kubernetes.io/autoupdate-spec';
 
-describe('the objects of the beginning', () => {
-  test('are those of the reference server', async () => {
+describe('bootstrap objects', () => {
+  test('equal those of the reference server', async () => {
     const cluster = testCluster();
     const schemas = await cluster.api(FlowSchema).list();
     const rows = schemas.items.map(({ metadata, spec }) => [
@@ -54,7 +54,7 @@ describe('the objects of the beginning', () => {
     expect(spec.rules?.[0]?.resourceRules?.[0]?.apiGroups).toEqual([group]);
   });
 
-  test('are valid, and owned as if the server had created them', async () => {
+  test('are valid and owned by the server', async () => {
     const cluster = testCluster({ dialect: 'kubernetes' });
     for (const kind of kinds) {
       const api = cluster.api(kind as typeof FlowSchema);
@@ -78,7 +78,7 @@ describe('the objects of the beginning', () => {
   });
 });
 
-describe('a schema', () => {
+describe('a FlowSchema', () => {
   const create = (level: string) => ({
     metadata: { name: 'f' },
     spec: { priorityLevelConfiguration: { name: level } },
@@ -96,7 +96,7 @@ describe('a schema', () => {
     message: `${about} but there is no such object`,
   };
 
-  test('says whether its level exists, in the moment after the write', async () => {
+  test('reports whether its level exists right after the write', async () => {
     const cluster = testCluster();
     const { clock } = cluster;
     const [schemas, levels] = [cluster.api(FlowSchema), cluster.api(PriorityLevelConfiguration)];
@@ -116,7 +116,7 @@ describe('a schema', () => {
     expect(await conditions()).toMatchObject([missing]);
   });
 
-  test('is told of in a second event', async () => {
+  test('sends its new condition as a second event', async () => {
     const cluster = testCluster();
     const watch = cluster.api(FlowSchema).watch({ resourceVersion: cluster.resourceVersion });
     await cluster.api(FlowSchema).create(create('exempt'));
@@ -128,7 +128,7 @@ describe('a schema', () => {
     watch.close();
   });
 
-  test('keeps other conditions, and cannot be told otherwise', async () => {
+  test('keeps other conditions and overrides a wrong Dangling condition', async () => {
     const schemas = testCluster().api(FlowSchema);
     await schemas.create(create('p'));
     const [mine, dangling] = [
@@ -142,7 +142,7 @@ describe('a schema', () => {
     expect(conditions).toContainEqual(expect.objectContaining(missing));
   });
 
-  test('is written to by a manager of its own, and only when something has changed', () => {
+  test('is updated by its own field manager, and only on changes', () => {
     const schema = { metadata: { name: 'f' }, spec: { priorityLevelConfiguration: { name: 'p' } }, status: {} };
     const written: unknown[] = [];
     let version = 1;

@@ -1,4 +1,4 @@
-/** What the reference implementation answered to generated questions: `oracle.jsonl`, one section a line. */
+/** Recorded results of the reference implementation for generated inputs: `oracle.jsonl`, one section per line. */
 import { readFileSync } from 'node:fs';
 
 interface Oracle {

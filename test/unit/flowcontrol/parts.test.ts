@@ -1,4 +1,4 @@
-/** The parts of flow control, each against what the reference implementation answered; see `oracle.ts`. */
+/** The parts of flow control, compared with recorded results of the reference implementation; see `oracle.ts`. */
 import { describe, expect, test } from 'vitest';
 import { Counts } from '../../../src/flowcontrol/counts.js';
 import { Demand, RetryAfter } from '../../../src/flowcontrol/level.js';
@@ -11,8 +11,8 @@ import { fakeClock } from '../../../src/testing/fake-clock.js';
 import fc from '../../property/seeded.js';
 import { oracle } from './oracle.js';
 
-describe('hands', () => {
-  test('are those of the reference implementation', () => {
+describe('shuffle sharding', () => {
+  test('deals the hands of the reference implementation', () => {
     for (const [schema, distinguisher, queues, hand] of oracle.hands) {
       expect({ schema, queues, hand: deal(flowHash(schema, distinguisher), queues, hand.length) }).toEqual({
         schema,
@@ -22,7 +22,7 @@ describe('hands', () => {
     }
   });
 
-  test('have cards of the deck, none of them twice', () => {
+  test('deals distinct cards of the deck', () => {
     const sizes = fc
       .integer({ min: 1, max: 10 })
       .chain((hand) => fc.tuple(fc.integer({ min: hand, max: 64 }), fc.constant(hand)));
@@ -35,7 +35,7 @@ describe('hands', () => {
     );
   });
 
-  test('use all queues alike', () => {
+  test('uses all queues evenly', () => {
     const uses = new Array<number>(16).fill(0);
     for (let user = 0; user < 4000; user++)
       for (const card of deal(flowHash('s', `u${user}`), 16, 4)) uses[card] = (uses[card] ?? 0) + 1;
@@ -44,8 +44,8 @@ describe('hands', () => {
   });
 });
 
-describe('seats', () => {
-  test.each(oracle.limits)('%i are shared out as by the reference implementation', (total, levels) => {
+describe('seat allocation', () => {
+  test.each(oracle.limits)('allocates %i seats like the reference implementation', (total, levels) => {
     const rows = levels.map((level) => {
       const [exempt, shares, lendable, borrowing, hand, high, smoothed, current, nominal, lower, upper, max, after] =
         level;
@@ -73,7 +73,7 @@ describe('seats', () => {
     expect(allocateSeats(rows.map(({ claim }) => claim))).toEqual(rows.map(({ after }) => after));
   });
 
-  test('are shared out within bounds, and all of them when nobody is exempt', () => {
+  test('stays within bounds, and allocates all seats if no level is exempt', () => {
     const level = fc.record({
       shares: fc.integer({ min: 1, max: 100 }),
       lendable: fc.integer({ min: 0, max: 100 }),
@@ -107,7 +107,7 @@ describe('seats', () => {
   });
 });
 
-test.each(oracle.demand)('the demand over time %$ is smoothed as by the reference', (...steps) => {
+test.each(oracle.demand)('smooths the demand %$ like the reference implementation', (...steps) => {
   const demand = new Demand(0);
   for (const [at, what, high, smoothed] of steps) {
     if (what === 'end') {
@@ -130,7 +130,7 @@ test.each(oracle.dropped)(
   },
 );
 
-test('a request takes the seats that the reference estimates', () => {
+test('estimates the seats of a request like the reference implementation', () => {
   for (const row of oracle.work) {
     const [verb, name, resource, subresource, query, objects, watchers, maxSeats, seats, finalSeats, linger] = row;
     const { limit, sendInitialEvents, ...texts } = query;
@@ -154,7 +154,7 @@ test('a request takes the seats that the reference estimates', () => {
   }
 });
 
-describe('a level', () => {
+describe('a priority level', () => {
   test.each(oracle.trace)(
     'with %i queues, hands of %i, %i in a queue and %i seats',
     async (queues, handSize, length, limit, steps) => {

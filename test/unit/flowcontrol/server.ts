@@ -1,4 +1,4 @@
-/** Flow control over a few objects, without a cluster around it. */
+/** Flow control over a few objects, without a cluster. */
 import { createFlowControl } from '../../../src/flowcontrol/flow-control.js';
 import type { FlowControlOptions, FlowRequest, FlowTicket } from '../../../src/flowcontrol/types.js';
 import { FlowSchema, PriorityLevelConfiguration } from '../../../src/kinds/flowcontrol/index.js';
@@ -11,7 +11,7 @@ import { isPromise } from '../../../src/util/maybe-promise.js';
 
 type Objects = Record<string, { metadata: { name: string; uid: string }; spec: unknown }>;
 
-/** Objects that can be changed: `write` says that they were. */
+/** Mutable objects: `write` increments their write count. */
 export function flowServer(
   given: { flows?: Record<string, object | undefined>; levels?: Record<string, object | undefined> } = {},
   options: Partial<FlowControlOptions> = {},
@@ -75,7 +75,7 @@ export const queued = (
   },
 });
 
-/** A schema for everything that a user does. */
+/** A schema that matches all requests of a user. */
 export const flowOf = (
   user: string,
   level: string,
@@ -113,7 +113,7 @@ export const asks = (
   },
 });
 
-/** A ticket that was given at once. */
+/** A ticket that was issued synchronously. */
 export function atOnce(admitted: ReturnType<ReturnType<typeof createFlowControl>['admit']>): FlowTicket {
   if (isPromise(admitted)) throw new Error('it has to wait');
   return admitted;

@@ -1,5 +1,5 @@
 /**
- * A reader of the Prometheus text format, written from its description: what it cannot read, Prometheus cannot either.
+ * A parser of the Prometheus text format, written from its specification.
  */
 export interface ReadFamily {
   readonly help: string;
@@ -9,7 +9,7 @@ export interface ReadFamily {
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/s;
 
-/** Throws for a line that is none, for a sample outside of its family, and for a series that is there twice. */
+/** Throws for an invalid line, a sample outside of its family, or a duplicate series. */
 export function readPrometheus(text: string): Map<string, ReadFamily> {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line has no end');
   const families = new Map<string, ReadFamily>();
@@ -39,7 +39,7 @@ export function readPrometheus(text: string): Map<string, ReadFamily> {
   return families;
 }
 
-/** The value of one series, by its labels; undefined when there is none. */
+/** The value of a series by its labels; undefined if it does not exist. */
 export function valueIn(
   families: ReadonlyMap<string, ReadFamily>,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Metrics as they are printed: what the reference library prints for the same values, what Prometheus can read, and what
- * becomes of a metric that is on its way out.
+ * Printed metrics: compared with the reference library, readable by Prometheus, and with the lifecycle of deprecated
+ * metrics.
  */
 import { describe, expect, test } from 'vitest';
 import { exponentialBuckets, printNumber } from '../../../src/metrics/family.js';
@@ -9,13 +9,13 @@ import { Watermark } from '../../../src/metrics/server-metrics.js';
 import fc from '../../property/seeded.js';
 import { readPrometheus, valueIn } from './prometheus.js';
 
-/** Without the metric that every registry has of its own. */
+/** Without the metric that every registry contains. */
 function printed(registry: MetricsRegistry): string {
   return registry.print().replace(/^.*cardinality_enforcement.*\n/gm, '');
 }
 
-describe('text', () => {
-  test('is what the reference library prints', () => {
+describe('text format', () => {
+  test('equals that of the reference library', () => {
     const registry = new MetricsRegistry();
     const total = registry.counter({
       name: 'z_total',
@@ -82,11 +82,11 @@ describe('text', () => {
     [1_700_000_000.123, '1.700000000123e+09'],
     [0.1 + 0.2, '0.30000000000000004'],
     [1e100, '1e+100'],
-  ])('%d is %s', (value, text) => {
+  ])('prints %d as %s', (value, text) => {
     expect(printNumber(value)).toBe(text);
   });
 
-  test('whatever labels say, it can be read and says the same', () => {
+  test('round-trips any label value', () => {
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -129,7 +129,7 @@ describe('text', () => {
     );
   });
 
-  test('numbers are read back as they were', () => {
+  test('round-trips numbers', () => {
     fc.assert(
       fc.property(fc.double(), (value) => {
         const registry = new MetricsRegistry();
@@ -142,7 +142,7 @@ describe('text', () => {
 });
 
 describe('values', () => {
-  test('a histogram counts what its bounds say', () => {
+  test('counts histogram values up to each bound', () => {
     const bounds = [0, 0.5, 1, 10];
     fc.assert(
       fc.property(fc.array(fc.double({ min: -1, max: 20, noNaN: true })), (values) => {
@@ -161,7 +161,7 @@ describe('values', () => {
     );
   });
 
-  test('what is no number is beyond all bounds', () => {
+  test('counts NaN in the last bucket', () => {
     const registry = new MetricsRegistry();
     registry
       .histogram({ name: 'h', help: '', stability: 'ALPHA', buckets: [1] })
@@ -171,12 +171,12 @@ describe('values', () => {
     expect([valueIn(read, 'h_bucket', { le: '1' }), valueIn(read, 'h_count')]).toEqual([0, 1]);
   });
 
-  test.each([-1, Number.NaN])('a counter does not grow by %d', (by) => {
+  test.each([-1, Number.NaN])('rejects an increase of a counter by %d', (by) => {
     const counter = new MetricsRegistry().counter({ name: 'c', help: '', stability: 'ALPHA' }).with({});
     expect(() => counter.add(by)).toThrow(RangeError);
   });
 
-  test('a series may be kept', () => {
+  test('allows callers to keep a series', () => {
     const registry = new MetricsRegistry();
     const gauge = registry.gauge({ name: 'g', help: '', stability: 'ALPHA', labels: ['a'] });
     const kept = gauge.with({ a: 'x' });
@@ -186,7 +186,7 @@ describe('values', () => {
     expect(valueIn(readPrometheus(registry.print()), 'g', { a: 'x' })).toBe(3);
   });
 
-  test('values that others keep are read when they are looked at', () => {
+  test('reads collected values when the page is printed', () => {
     const registry = new MetricsRegistry();
     let count = 1;
     registry.collect({ name: 'g', help: '', stability: 'ALPHA', labels: ['a'], type: 'gauge' }, () => [
@@ -197,7 +197,7 @@ describe('values', () => {
     expect(valueIn(readPrometheus(registry.print()), 'g', { a: 'x' })).toBe(2);
   });
 
-  test('bounds rise by their factor', () => {
+  test('grows exponential buckets by their factor', () => {
     expect(exponentialBuckets(1000, 10, 7)).toEqual([1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]);
   });
 
@@ -205,19 +205,19 @@ describe('values', () => {
     ['a name with a space', { name: 'a b' }],
     ['a label with a dash', { name: 'a', labels: ['x-y'] }],
     ['a label that histograms need', { name: 'a', labels: ['le'] }],
-  ])('%s is a mistake', (_, about) => {
+  ])('rejects %s', (_, about) => {
     expect(() => new MetricsRegistry().counter({ help: '', stability: 'ALPHA', ...about })).toThrow('broken invariant');
   });
 
-  test('two metrics of one name are a mistake', () => {
+  test('rejects two metrics with one name', () => {
     const registry = new MetricsRegistry();
     registry.counter({ name: 'a', help: '', stability: 'ALPHA' });
     expect(() => registry.gauge({ name: 'a', help: '', stability: 'ALPHA' })).toThrow('broken invariant');
   });
 });
 
-describe('there is a bound to how many series a metric has', () => {
-  test('the rest shares one, and is counted', () => {
+describe('series limit', () => {
+  test('collects and counts everything beyond the limit in one series', () => {
     const registry = new MetricsRegistry({ seriesLimit: 3 });
     const total = registry.counter({ name: 'x_total', help: '', stability: 'ALPHA', labels: ['a', 'b'] });
     for (let i = 0; i < 10; i++) total.with({ a: String(i), b: 'same' }).add();
@@ -232,7 +232,7 @@ describe('there is a bound to how many series a metric has', () => {
     expect(valueIn(read, 'cardinality_enforcement_unexpected_categorizations_total')).toBe(7);
   });
 
-  test('a client that says "unexpected" itself is no second series', () => {
+  test('does not duplicate the overflow series for a client that sends "unexpected"', () => {
     const registry = new MetricsRegistry({ seriesLimit: 1 });
     const total = registry.counter({ name: 'x_total', help: '', stability: 'ALPHA', labels: ['a'] });
     for (const a of ['unexpected', 'b', 'c']) total.with({ a }).add();
@@ -265,12 +265,12 @@ describe('deprecated metrics', () => {
     expect(of({ release })).toBe(help);
   });
 
-  test('one that is hidden can be shown for one release', () => {
+  test('prints a hidden metric for one more release on request', () => {
     expect(of({ release: '1.34', showHiddenMetricsForVersion: '1.33' })).toBe('[STABLE] (Deprecated from 1.31) old');
     expect(of({ release: '1.35', showHiddenMetricsForVersion: '1.34' })).toBeUndefined();
   });
 
-  test.each(['1.34', '1.31', '1.33', ''])('no other release than the one before: %j', (version) => {
+  test.each(['1.34', '1.31', '1.33', ''])('rejects showHiddenMetricsForVersion %j', (version) => {
     expect(() => new MetricsRegistry({ release: '1.33', showHiddenMetricsForVersion: version })).toThrow(
       new TypeError(
         "orchplane: showHiddenMetricsForVersion must be omitted or have the value '1.32'. Only the previous minor version is allowed",
@@ -278,7 +278,7 @@ describe('deprecated metrics', () => {
     );
   });
 
-  test('the first record of one is told, once; those that are not shown say nothing', () => {
+  test('reports the first recording of a printed deprecated metric once', () => {
     const told: string[] = [];
     const registry = new MetricsRegistry({ onDeprecated: (message) => told.push(message) });
     const about = { help: '', stability: 'ALPHA', labels: ['a'] } as const;
@@ -296,7 +296,7 @@ describe('deprecated metrics', () => {
   });
 });
 
-test('a watermark is the most of the last second', () => {
+test('keeps the maximum of the last second in a watermark', () => {
   let nowMs = 10_000;
   const mark = new Watermark(() => nowMs);
   const ends = [mark.add(), mark.add(), mark.add()];

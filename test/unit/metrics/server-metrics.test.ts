@@ -1,5 +1,5 @@
 /**
- * The metrics of an API server: their names, labels and bounds, and what each thing that happens does to them.
+ * The metrics of an API server: names, labels, buckets, and the effect of each recording.
  */
 import { createCluster } from 'orchplane';
 import { describe, expect, test } from 'vitest';
@@ -63,7 +63,7 @@ describe('requests', () => {
     [{ verb: 'delete', name: 'a' }, 'DELETE', undefined, 'DELETE', 'resource'],
     [{ verb: 'deletecollection', namespace: 'x' }, 'DELETE', undefined, 'DELETE', 'namespace'],
     [{ verb: 'get', name: 'a', subresource: 'log' }, 'GET', undefined, 'CONNECT', 'resource'],
-  ])('%j by %s (%s) is %s of scope %s', (asked, method, contentType, verb, scope) => {
+  ])('records %j by %s (%s) as %s with scope %s', (asked, method, contentType, verb, scope) => {
     const { metrics, read } = handlerMetrics();
     const type = contentType === undefined ? {} : { contentType };
     metrics.count({ served: configMaps, action: action(asked.verb, asked), method, ...type, dryRun: false, code: 200 });
@@ -83,7 +83,7 @@ describe('requests', () => {
     expect(valueIn(read(), 'apiserver_request_total', { dry_run: label })).toBe(1);
   });
 
-  test('pages of the server have no resource, and strange methods no name', () => {
+  test('have no resource for non-resource paths and no verb for unknown methods', () => {
     const { metrics, read } = handlerMetrics();
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'BOGUS']) {
       metrics.count({ served: undefined, action: undefined, method, dryRun: false, code: 200 });
@@ -93,7 +93,7 @@ describe('requests', () => {
     expect(valueIn(read(), 'apiserver_request_total', { ...page, verb: 'other' })).toBe(2);
   });
 
-  test('for versions that go away say so', () => {
+  test('record deprecated versions', () => {
     const { metrics, read } = handlerMetrics();
     const ask = (kind: unknown, subresource?: string) =>
       metrics.count({
@@ -125,7 +125,7 @@ describe('requests', () => {
     expect(family?.type).toBe('gauge');
   });
 
-  test('in a release in which nothing was deprecated yet do not', () => {
+  test('do not record versions that the release has not deprecated', () => {
     const { metrics, read } = handlerMetrics({ release: '1.32' });
     metrics.count({
       served: servedAs(Endpoints as unknown as Kind),
@@ -137,7 +137,7 @@ describe('requests', () => {
     expect(read().has('apiserver_requested_deprecated_apis')).toBe(false);
   });
 
-  test('that run at the same time show for a second', () => {
+  test('in flight are visible for a second', () => {
     let nowMs = 0;
     const { metrics, read } = handlerMetrics({ now: () => nowMs });
     const ends = [metrics.startRequest('GET'), metrics.startRequest('HEAD'), metrics.startRequest('POST')];
@@ -150,7 +150,7 @@ describe('requests', () => {
 });
 
 describe('watches', () => {
-  test('are open until they end, and no longer', () => {
+  test('are counted until they end', () => {
     const { metrics, read } = handlerMetrics();
     const ended = metrics.startWatch(configMaps, action('watch'));
     metrics.startWatch(configMaps, action('watch', { namespace: 'x' }));
@@ -173,8 +173,8 @@ describe('watches', () => {
   });
 });
 
-describe('who asks, and may', () => {
-  test('is counted by what came of it', () => {
+describe('authentication and authorization', () => {
+  test('are counted by result', () => {
     const { server, read } = handlerMetrics();
     server.authentication('success');
     server.authentication('failure');
@@ -189,7 +189,7 @@ describe('who asks, and may', () => {
   });
 });
 
-describe('what others count', () => {
+describe('collected sources', () => {
   const flow = {
     flows: () => [
       {
@@ -206,7 +206,7 @@ describe('what others count', () => {
     levels: () => [{ priorityLevel: 'workload-low', nominal: 20, lower: 10, upper: 40, current: 25 }],
   };
 
-  test('flow control shows what waits, runs and was refused, by level and schema', () => {
+  test('print waiting, executing and rejected requests by level and schema', () => {
     const { read, server } = handlerMetrics({ sources: { flow } });
     const labels = { priority_level: 'workload-low', flow_schema: 'service-accounts' };
     server.flowObserver.waited({ priorityLevel: 'workload-low', flowSchema: 'service-accounts' }, 0.3, true);
@@ -226,7 +226,7 @@ describe('what others count', () => {
     );
   });
 
-  test('what flow control has under older names: one deprecated, one hidden', () => {
+  test('print old names of flow control metrics: one deprecated, one hidden', () => {
     const name = 'apiserver_flowcontrol_request_concurrency_in_use';
     const hidden = 'apiserver_flowcontrol_request_concurrency_limit';
     const { read } = handlerMetrics({ sources: { flow } });
@@ -236,7 +236,7 @@ describe('what others count', () => {
     expect(more.read().get(hidden)?.help).toMatch(/^\[ALPHA\] \(Deprecated from 1\.30\) /);
   });
 
-  test('objects, features, the build, the start, the audit log', () => {
+  test('print objects, features, build, start time and audit log', () => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
     const request = {
       attributes: { type: 'path', verb: 'get', path: '/' },
@@ -276,13 +276,13 @@ describe('what others count', () => {
     expect(valueIn(read(), 'apiserver_audit_level_total', { level: 'Metadata' })).toBe(1);
   });
 
-  test('names follow the dialect', () => {
+  test('use the names of the dialect', () => {
     const server = new ServerMetrics({ sources: { features: () => [{ name: 'A', stage: 'Beta', enabled: true }] } });
     expect(valueIn(readPrometheus(server.print()), 'orch_feature_enabled', { name: 'A', stage: 'BETA' })).toBe(1);
   });
 });
 
-test('a handler shows what its cluster counts', async () => {
+test("prints the counters of a handler's cluster", async () => {
   const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
   await using cluster = createCluster({ dialect: 'kubernetes', audit });
   await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -302,6 +302,6 @@ test.each([
   ['abc', 3],
   [new Uint8Array(5), 5],
   [new ReadableStream<Uint8Array>(), undefined],
-])('the size of an answer: %s', (body, size) => {
+])('measures the size of a response: %s', (body, size) => {
   expect(answerSize({ code: 200, headers: [], body })).toBe(size);
 });
