@@ -1,9 +1,9 @@
-/** The parts of the control plane, which are all one. */
+/** ComponentStatus: the virtual objects of the control plane components. */
 import { ComponentStatus } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 
-test('every part is well', async () => {
+test('lists all components as healthy', async () => {
   const warnings: string[] = [];
   const parts = testCluster()
     .with({ onWarning: (warning) => warnings.push(warning) })
@@ -14,7 +14,7 @@ test('every part is well', async () => {
   expect(warnings).toContain('v1 ComponentStatus is deprecated in v1.19+');
 });
 
-test('what is no part is not found, in the singular', async () => {
+test('returns NotFound with the singular resource name for an unknown component', async () => {
   await expect(testCluster().api(ComponentStatus).get('x')).rejects.toMatchObject({
     message: 'componentstatus "x" not found',
   });

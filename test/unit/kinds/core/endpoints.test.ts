@@ -1,4 +1,4 @@
-/** The rules of Endpoints. */
+/** Defaulting, validation and warnings of Endpoints. */
 import { Endpoints, type EndpointsInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -16,8 +16,8 @@ const causes = (...all: [field: string, message: string][]) => ({
   status: { details: { causes: all.map(([field, message]) => ({ field, message })) } },
 });
 
-describe('endpoints', () => {
-  test('have a protocol, and keep subsets as they are', async () => {
+describe('Endpoints', () => {
+  test('defaults the protocol and stores the subsets unchanged', async () => {
     const created = await create({ addresses: [ADDRESS, ADDRESS], ports: [{ port: 80 }] }, { addresses: [ADDRESS] });
     expect(created.subsets).toEqual([
       { addresses: [ADDRESS, ADDRESS], ports: [{ port: 80, protocol: 'TCP' }] },
@@ -63,11 +63,11 @@ describe('endpoints', () => {
       { addresses: [ADDRESS], ports: [{ port: 1, protocol: 'ICMP' as 'TCP' }] },
       [['subsets[0].ports[0].protocol', 'Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"']],
     ],
-  ])('refuse %s', async (_, subset, problems) => {
+  ])('rejects %s', async (_, subset, problems) => {
     await expect(create(subset)).rejects.toMatchObject(causes(...problems));
   });
 
-  test('warn of addresses in odd spellings', async () => {
+  test('warns about addresses that are not in canonical form', async () => {
     const warnings: string[] = [];
     const cluster = testCluster();
     await cluster

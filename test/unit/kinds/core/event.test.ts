@@ -1,4 +1,4 @@
-/** Events in both of their versions. */
+/** Events in both API groups. */
 import { CoreEvent, type CoreEventInput, Event, type EventInput, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -17,8 +17,8 @@ const fresh = {
   regarding: { namespace: 'default', kind: 'Pod', name: 'p' },
 } satisfies EventInput;
 
-describe('one event in two versions', () => {
-  test('is created in the new one and read in the old one', async () => {
+describe('an event in two API groups', () => {
+  test('converts an event of the events group to the core group', async () => {
     const cluster = testCluster();
     const series = { count: 2, lastObservedTime: TIME };
     const created = await cluster.api(Event).create({ ...fresh, note: 'hi', series });
@@ -43,7 +43,7 @@ describe('one event in two versions', () => {
     });
   });
 
-  test('is created in the old one and read in the new one', async () => {
+  test('converts an event of the core group to the events group', async () => {
     const cluster = testCluster();
     await cluster.api(CoreEvent).create({
       metadata: { name: 'E' },
@@ -67,14 +67,14 @@ describe('one event in two versions', () => {
     });
   });
 
-  test('is found by its fields under both of their names', async () => {
+  test('supports field selectors with the field names of both groups', async () => {
     const cluster = testCluster();
     await cluster.api(Event).create(fresh);
     const count = async (kind: typeof CoreEvent | typeof Event, fields: string) =>
       (await cluster.api(kind as typeof Event).list({ fields })).items.length;
     expect(await count(Event, 'regarding.name=p,reportingController=example.com/c,type=Normal,reason=Ran')).toBe(1);
     expect(await count(CoreEvent, 'involvedObject.kind=Pod,reportingComponent=example.com/c')).toBe(1);
-    // Without a source, who reports is the source.
+    // Without a source, the reporting component counts as the source.
     expect(await count(CoreEvent, 'source=example.com/c')).toBe(1);
     expect(await count(CoreEvent, 'source=other')).toBe(0);
     await expect(count(Event, 'source=x')).rejects.toMatchObject({ message: 'field label not supported: source' });
@@ -89,7 +89,7 @@ describe('an event of the core group', () => {
   const stray = (value: string) =>
     `involvedObject.namespace: Invalid value: "${value}": does not match event.namespace`;
 
-  test('is where its object is', async () => {
+  test('must be in the namespace of its object', async () => {
     await create({});
     expect(await refusals(create({ involvedObject: { namespace: 'x' } }))).toEqual([stray('x')]);
     const cluster = testCluster();
@@ -98,7 +98,7 @@ describe('an event of the core group', () => {
     expect(await refusals(lost)).toEqual([stray('')]);
   });
 
-  test('says who reports it when it has an event time', async () => {
+  test('must have a reporting component if it has an event time', async () => {
     const problems = await refusals(create({ eventTime: TIME }));
     expect(problems.slice(0, 2)).toEqual([
       'reportingComponent: Required value',
@@ -111,7 +111,7 @@ describe('an event of the core group', () => {
     ]);
   });
 
-  test('may change as it likes', async () => {
+  test('may change in all fields', async () => {
     const events = testCluster().api(CoreEvent);
     await events.create({ metadata: { name: 'e' }, involvedObject: {}, reason: 'A' });
     const updated = await events.update({ metadata: { name: 'e' }, involvedObject: {}, reason: 'B', count: 2 });
@@ -150,11 +150,11 @@ describe('an event of the events group', () => {
         'source: Invalid value: "": needs to be unset',
       ],
     ],
-  ])('is refused with %s', async (_, change, problems) => {
+  ])('is rejected with %s', async (_, change, problems) => {
     expect(await refusals(create(change))).toEqual(problems);
   });
 
-  test('keeps everything but its series', async () => {
+  test('may change only in its series', async () => {
     const events = testCluster().api(Event);
     await events.create(fresh);
     await events.update({ ...fresh, series: { count: 2, lastObservedTime: TIME } });

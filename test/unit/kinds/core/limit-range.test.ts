@@ -1,4 +1,4 @@
-/** The defaults and rules of LimitRanges. */
+/** Defaulting and validation of LimitRanges. */
 import { LimitRange, type LimitRangeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -15,13 +15,13 @@ async function causesOf(...limits: Limit[]): Promise<string[]> {
   const error: unknown = await create(...limits).catch((failure: unknown) => failure);
   const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
     .details;
-  // The server dumps quantities whole; the text of one is enough here.
+  // Replaces the Go syntax of a quantity by its text.
   return causes.map(({ field, message }) =>
     `${field}: ${message}`.replace(/resource\.Quantity\{.*s:"(.*?)".*?\}:/, '$1:'),
   );
 }
 
-describe('the defaults', () => {
+describe('LimitRange defaults', () => {
   test.each<[string, Omit<Limit, 'type'>, Omit<Limit, 'type'>]>([
     ['a limit', { max: { cpu: '1' } }, { max: { cpu: '1' }, default: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
     ['a request', { min: { cpu: '1' } }, { min: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
@@ -31,24 +31,24 @@ describe('the defaults', () => {
       { default: { cpu: '1' }, defaultRequest: { cpu: '500m' } },
     ],
     ['nothing below a thousandth', { defaultRequest: { cpu: '100u' } }, { defaultRequest: { cpu: '1m' } }],
-  ])('give containers %s', async (_, given, stored) => {
+  ])('set %s for containers', async (_, given, stored) => {
     expect((await create({ type: 'Container', ...given })).spec.limits).toEqual([{ type: 'Container', ...stored }]);
   });
 
-  test('give pods nothing, and no limits are null', async () => {
+  test('set nothing for pods, and null for absent limits', async () => {
     expect((await create({ type: 'Pod', max: { cpu: '1' } })).spec.limits).toEqual([
       { type: 'Pod', max: { cpu: '1' } },
     ]);
     expect((await create()).spec.limits).toBeNull();
   });
 
-  test('give a name to who has none', async () => {
+  test('set the name to the uid if it is absent', async () => {
     const { metadata } = await testCluster().api(LimitRange).create({ metadata: {} });
     expect(metadata.name).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
-describe('the rules', () => {
+describe('LimitRange validation', () => {
   test.each<[string, Limit[], string[]]>([
     [
       'a type nobody knows',
@@ -124,11 +124,11 @@ describe('the rules', () => {
         'spec.limits[0].defaultRequest[example.com/gpu]: Invalid value: 1: default value 2 must equal to defaultRequest value 1 in example.com/gpu',
       ],
     ],
-  ])('refuse %s', async (_, limits, problems) => {
+  ])('rejects %s', async (_, limits, problems) => {
     expect(await causesOf(...limits)).toEqual(problems);
   });
 
-  test('hold for updates too', async () => {
+  test('applies to updates', async () => {
     const ranges = testCluster().api(LimitRange);
     await ranges.create({ metadata: { name: 'l' } });
     await expect(

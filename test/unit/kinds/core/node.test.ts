@@ -1,4 +1,4 @@
-/** The defaults and rules of Nodes. */
+/** Defaulting, validation and warnings of Nodes. */
 import { mergePatch } from 'orchplane';
 import { Node, type NodeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -13,7 +13,7 @@ const create = (spec: Spec, status: Status = {}) =>
     .api(Node)
     .create({ metadata: { name: 'n' }, spec, status });
 
-describe('the defaults', () => {
+describe('Node defaults', () => {
   test.each<[string, Spec, Spec]>([
     [
       'the single range makes the list',
@@ -36,7 +36,7 @@ describe('the defaults', () => {
     expect((await create(given)).spec).not.toHaveProperty('configSource');
   });
 
-  test('what a node has can be given away', async () => {
+  test('defaults allocatable to the capacity', async () => {
     const { status } = await create({}, { capacity: { cpu: '4' } });
     expect(status).toMatchObject({ capacity: { cpu: '4' }, allocatable: { cpu: '4' } });
     expect(status.nodeInfo.kubeletVersion).toBe('');
@@ -44,7 +44,7 @@ describe('the defaults', () => {
   });
 });
 
-describe('the rules', () => {
+describe('Node validation', () => {
   test.each<[string, Spec, string[]]>([
     [
       'what is no range',
@@ -59,18 +59,18 @@ describe('the rules', () => {
       ],
     ],
     ['taints without an effect', { taints: [{ key: 'a' } as never] }, ['metadata.taints[0].effect: Required value']],
-  ])('refuse %s', async (_, spec, problems) => {
+  ])('rejects %s', async (_, spec, problems) => {
     expect(await refusals(create(spec))).toEqual(problems);
   });
 
-  test('refuse amounts below nothing, in both lists', async () => {
+  test('rejects negative quantities in capacity and allocatable', async () => {
     expect(await refusals(create({}, { capacity: { cpu: '-1' } }))).toEqual([
       'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
       'status.allocatable.cpu: Invalid value: "-1": must be greater than or equal to 0',
     ]);
   });
 
-  test('keep what was given once', async () => {
+  test('rejects changes of fields that can be set once', async () => {
     const nodes = testCluster().api(Node);
     const spec: Spec = { podCIDR: '10.0.0.0/24', providerID: 'x://1' };
     await nodes.create({ metadata: { name: 'n' }, spec });
@@ -86,7 +86,7 @@ describe('the rules', () => {
   });
 });
 
-test('an update is judged like a new node first, and then as a change', async () => {
+test('validates an update like a create before it validates the change', async () => {
   const nodes = testCluster().api(Node);
   await nodes.create({ metadata: { name: 'n' }, spec: { providerID: 'a', podCIDR: '10.0.0.0/24' } });
   const spec = {
@@ -105,7 +105,7 @@ test('an update is judged like a new node first, and then as a change', async ()
   ]);
 });
 
-test('what nobody reads, and what can be read in two ways, is warned of', async () => {
+test('warns about unused fields and ambiguous CIDRs', async () => {
   const warnings: string[] = [];
   const nodes = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(Node);
   await nodes.create({ metadata: { name: 'n' }, spec: { externalID: 'e', podCIDR: '10.0.0.1/24' } });
@@ -115,8 +115,8 @@ test('what nobody reads, and what can be read in two ways, is warned of', async 
   ]);
 });
 
-describe('the status', () => {
-  test('stays as it is on an ordinary update, and the spec on one of the status', async () => {
+describe('the status of a Node', () => {
+  test('is kept on a spec update, as the spec is on a status update', async () => {
     const nodes = testCluster().api(Node);
     await nodes.create({ metadata: { name: 'n' }, status: { capacity: { cpu: '1' } } });
     const updated = await nodes.update({ metadata: { name: 'n' }, status: { capacity: { cpu: '2' } } });
@@ -129,7 +129,7 @@ describe('the status', () => {
     expect(patched.status.capacity).toEqual({ cpu: '3' });
   });
 
-  test('has no address twice', async () => {
+  test('must not contain duplicate addresses', async () => {
     const nodes = testCluster().api(Node);
     await nodes.create({ metadata: { name: 'n' } });
     const address = { type: 'InternalIP', address: '10.0.0.1' };
@@ -139,7 +139,7 @@ describe('the status', () => {
     ]);
   });
 
-  test('can be selected by whether pods may come', async () => {
+  test('is selectable by spec.unschedulable', async () => {
     const nodes = testCluster().api(Node);
     await nodes.create({ metadata: { name: 'n' }, spec: { unschedulable: true } });
     expect((await nodes.list({ fields: 'spec.unschedulable=true' })).items).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** The rules of PersistentVolumeClaims. */
+/** Defaulting, validation and warnings of PersistentVolumeClaims. */
 import { PersistentVolumeClaim, type PersistentVolumeClaimInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -16,14 +16,14 @@ const create = (spec: object, options = {}) => testCluster(options).api(Persiste
 
 const claimSource = { kind: 'PersistentVolumeClaim', name: 'x' };
 
-describe('a claim', () => {
-  test('begins as pending and wants files', async () => {
+describe('a PersistentVolumeClaim', () => {
+  test('starts in phase Pending with volumeMode Filesystem', async () => {
     const { spec, status } = await create({});
     expect(spec).toEqual({ ...usual, volumeMode: 'Filesystem' });
     expect(status).toEqual({ phase: 'Pending' });
   });
 
-  test('asks for thousandths at the finest, with a warning for fractions', async () => {
+  test('has its quantities rounded to milli units, with a warning about fractions of bytes', async () => {
     const warnings: string[] = [];
     const claims = testCluster()
       .with({ onWarning: (warning) => warnings.push(warning) })
@@ -38,20 +38,20 @@ describe('a claim', () => {
   test.each([
     ['by the old field', { dataSource: claimSource }],
     ['by the new field', { dataSourceRef: claimSource }],
-  ])('shows a source in both fields when it was named %s', async (_how, spec) => {
+  ])('has a data source in both fields when it is set %s', async (_how, spec) => {
     const stored = (await create(spec)).spec;
     const shown = { apiGroup: null, ...claimSource };
     expect(JSON.stringify([stored.dataSource, stored.dataSourceRef])).toBe(JSON.stringify([shown, shown]));
     expect(Object.keys(stored)).toEqual(['accessModes', 'resources', 'volumeMode', 'dataSource', 'dataSourceRef']);
   });
 
-  test('ignores an old source that is neither claim nor snapshot', async () => {
+  test('drops a dataSource that is neither a claim nor a snapshot', async () => {
     expect((await create({ dataSource: { kind: 'ConfigMap', name: 'x' } })).spec).not.toHaveProperty('dataSource');
     const snapshot = { apiGroup: 'snapshot.storage.orch.io', kind: 'VolumeSnapshot', name: 'x' };
     expect((await create({ dataSource: snapshot })).spec.dataSourceRef).toEqual(snapshot);
   });
 
-  test('has no source in another namespace unless that is allowed', async () => {
+  test('keeps a source in another namespace only if the feature gate is enabled', async () => {
     const dataSourceRef = { ...claimSource, namespace: 'other' };
     expect((await create({ dataSourceRef })).spec).not.toHaveProperty('dataSourceRef');
     const options = { featureGates: { CrossNamespaceVolumeDataSource: true } };
@@ -120,11 +120,11 @@ describe('a claim', () => {
           [`spec.${field}.apiGroup`, expect.stringMatching(/^Invalid value: "A_B": a lowercase RFC 1123/)] as const,
       ),
     ],
-  ] as const)('with %s is refused', async (_what, spec, causes) => {
+  ] as const)('with %s is rejected', async (_what, spec, causes) => {
     await expect(create(spec)).rejects.toMatchObject(refusal(...causes));
   });
 
-  test('has a class of attributes where there are such', async () => {
+  test('keeps a volume attributes class only if the feature gate is enabled', async () => {
     const spec = { volumeAttributesClassName: 'A' };
     expect((await create(spec)).spec).not.toHaveProperty('volumeAttributesClassName');
     await expect(create(spec, { featureGates: { VolumeAttributesClass: true } })).rejects.toMatchObject(
@@ -133,7 +133,7 @@ describe('a claim', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update of a PersistentVolumeClaim', () => {
   const FIXED =
     'Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
@@ -141,7 +141,7 @@ describe('an update', () => {
     [before, after]: readonly [object, object],
     { status, annotations = [{}, {}] }: { status?: object; annotations?: readonly [object, object] } = {},
   ) {
-    // Whether a volume may grow is for a plugin to say.
+    // Whether a volume can be expanded is decided by an admission plugin.
     const claims = testCluster({ admission: [] }).api(PersistentVolumeClaim);
     const created = await claims.create(input(before, { annotations: annotations[0] }));
     if (status !== undefined) await claims.status.update('c', { ...created, status } as never);
@@ -158,8 +158,8 @@ describe('an update', () => {
       { annotations: [{ 'volume.beta.orch.io/storage-class': 's' }, {}] },
     ],
     ['less than was asked for in vain', [storage('3Gi'), storage('2Gi')], { status: { phase: 'Bound' } }],
-  ] as const)('may bring %s', async (_what, specs, about) => {
-    await expect(change(specs, about as never)).resolves.toBeDefined();
+  ] as const)('accepts %s', async (_what, specs, options) => {
+    await expect(change(specs, options as never)).resolves.toBeDefined();
   });
 
   test.each([
@@ -187,12 +187,12 @@ describe('an update', () => {
       { status: { phase: 'Bound', capacity: { storage: '1Gi' } } },
       [['spec.resources.requests.storage', 'Forbidden: field can not be less than status.capacity']],
     ],
-  ] as const)('may not bring %s', async (_what, specs, about, causes) => {
-    await expect(change(specs, about as never)).rejects.toMatchObject(refusal(...causes));
+  ] as const)('rejects %s', async (_what, specs, options, causes) => {
+    await expect(change(specs, options as never)).rejects.toMatchObject(refusal(...causes));
   });
 });
 
-test('the status speaks of storage, in known words', async () => {
+test('validates the resources and statuses in a status update', async () => {
   const claims = testCluster().api(PersistentVolumeClaim);
   const created = await claims.create(input({}));
   const status = {

@@ -1,4 +1,4 @@
-/** The rules of PersistentVolumes. */
+/** Defaulting, validation and warnings of PersistentVolumes. */
 import { PersistentVolume, type PersistentVolumeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -14,8 +14,8 @@ const input = (spec: object, metadata: object = {}) =>
 const create = (spec: object, options = {}) => testCluster(options).api(PersistentVolume).create(input(spec));
 const nfs = { server: 'h', path: '/x' };
 
-describe('a volume', () => {
-  test('begins as pending since now, is retained and has files', async () => {
+describe('a PersistentVolume', () => {
+  test('starts in phase Pending with policy Retain and volumeMode Filesystem', async () => {
     const created = await testCluster()
       .api(PersistentVolume)
       .create({ ...input({ nfs, mountOptions: ['ro'] }), status: { phase: 'Bound' } });
@@ -47,7 +47,7 @@ describe('a volume', () => {
       { gateway: 'g', system: 's', volumeName: 'v' },
       { gateway: 'g', system: 's', secretRef: null, storageMode: 'ThinProvisioned', volumeName: 'v', fsType: 'xfs' },
     ],
-  ])('on %s is completed', async (source, given, stored) => {
+  ])('with source %s gets its defaults', async (source, given, stored) => {
     const { spec } = await create({ [source]: given });
     expect(JSON.stringify(spec[source as 'hostPath'])).toBe(JSON.stringify(stored));
   });
@@ -187,11 +187,11 @@ describe('a volume', () => {
         ['spec.storageos.secretRef.namespace', 'Required value'],
       ],
     ],
-  ] as const)('with %s is refused', async (_what, spec, causes) => {
+  ] as const)('with %s is rejected', async (_what, spec, causes) => {
     await expect(create(spec)).rejects.toMatchObject(refusal(...causes));
   });
 
-  test('has a class of attributes where there are such', async () => {
+  test('keeps a volume attributes class only if the feature gate is enabled', async () => {
     const spec = { nfs, volumeAttributesClassName: '' };
     expect((await create(spec)).spec).not.toHaveProperty('volumeAttributesClassName');
     await expect(create(spec, { featureGates: { VolumeAttributesClass: true } })).rejects.toMatchObject(
@@ -202,7 +202,7 @@ describe('a volume', () => {
     );
   });
 
-  test('tells of what is gone or going', async () => {
+  test('returns warnings about deprecated fields', async () => {
     const warnings: string[] = [];
     const cluster = testCluster();
     const volumes = cluster.with({ onWarning: (warning) => warnings.push(warning) }).api(PersistentVolume);
@@ -234,7 +234,7 @@ describe('a volume', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update of a PersistentVolume', () => {
   const affinity = (key: string) => ({
     required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }] },
   });
@@ -245,12 +245,12 @@ describe('an update', () => {
     return volumes.update(input(after));
   }
 
-  test('may change the size and the policy', async () => {
+  test('may change the capacity and the reclaim policy', async () => {
     const after = { nfs, capacity: { storage: '2Gi' }, persistentVolumeReclaimPolicy: 'Delete' };
     expect((await change({ nfs }, after)).spec).toMatchObject(after);
   });
 
-  test('keeps source, mode and place', async () => {
+  test('must not change the source, the volumeMode and the node affinity', async () => {
     await expect(
       change(
         { nfs, nodeAffinity: affinity('a') },
@@ -271,7 +271,7 @@ describe('an update', () => {
     );
   });
 
-  test('may have mount options in an annotation where its driver takes some', async () => {
+  test('may have the mount options annotation if its source supports mount options', async () => {
     const annotations = { 'volume.beta.orch.io/mount-options': 'ro' };
     const volumes = testCluster().api(PersistentVolume);
     await expect(volumes.create(input({ hostPath: { path: '/x' } }, { annotations }))).rejects.toMatchObject(
@@ -283,25 +283,25 @@ describe('an update', () => {
     await expect(volumes.create(input({ nfs }, { annotations }))).resolves.toBeDefined();
   });
 
-  test('may name a place where none was, and a label by its new name', async () => {
+  test('may set an absent node affinity, and replace a deprecated label', async () => {
     await expect(change({ nfs }, { nfs, nodeAffinity: affinity('a') })).resolves.toBeDefined();
     const old = { nfs, nodeAffinity: affinity('beta.orch.io/os') };
     await expect(change(old, { nfs, nodeAffinity: affinity('orch.io/os') })).resolves.toBeDefined();
   });
 
-  test('may give a driver the secret for expansion, once', async () => {
+  test('may set controllerExpandSecretRef once', async () => {
     const csi = { driver: 'd', volumeHandle: 'h' };
     const secret = (name: string) => ({ csi: { ...csi, controllerExpandSecretRef: { name, namespace: 'n' } } });
     await expect(change({ csi }, secret('a'))).resolves.toBeDefined();
     await expect(change(secret('a'), secret('b'))).rejects.toMatchObject({ reason: 'Invalid' });
   });
 
-  test('reports what is wrong with the spec as often as the reference server does', async () => {
+  test('reports errors in the spec as often as the reference server', async () => {
     const cause = ['spec.capacity[storage]', 'Invalid value: "0": must be greater than zero'] as const;
     await expect(change({ nfs }, { nfs, capacity: { storage: '0' } })).rejects.toMatchObject(refusal(cause, cause));
   });
 
-  test('of the status notes when the phase changes', async () => {
+  test('sets lastPhaseTransitionTime when the phase changes', async () => {
     const cluster = testCluster();
     const volumes = cluster.api(PersistentVolume);
     const created = await volumes.create(input({ nfs }));

@@ -1,4 +1,4 @@
-/** What a table shows of pods. */
+/** Table columns of pods. */
 import { Pod } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { orchDialect } from '../../../../src/meta/dialect.js';
@@ -25,7 +25,7 @@ const of = (state: object, more: object = {}) => ({
 });
 const init = { initContainers: [{ name: 'i' }, { name: 's', restartPolicy: 'Always' }] };
 
-describe('the table of pods', () => {
+describe('pod table', () => {
   test('has all columns', () => {
     expect(cells({})).toEqual(['p', '0/1', 'Running', '0', '10m', '<none>', '<none>', '<none>', '<none>']);
     const conditions = [{ type: 'g', status: 'True' }];
@@ -75,11 +75,11 @@ describe('the table of pods', () => {
       '0/1',
       'SchedulingGated',
     ],
-  ])('%j of %j', (status, spec, ready, reason) => {
+  ])('computes ready and status of %j with spec %j', (status, spec, ready, reason) => {
     expect(cells(status, spec).slice(1, 3)).toEqual([ready, reason]);
   });
 
-  test('says when it goes, and when it was last restarted', () => {
+  test('shows Terminating and the time of the last restart', () => {
     const deletionTimestamp = '2030-01-01T00:00:30Z';
     expect(cells({}, {}, { deletionTimestamp })[2]).toBe('Terminating');
     expect(cells({ reason: 'NodeLost' }, {}, { deletionTimestamp })[2]).toBe('Unknown');

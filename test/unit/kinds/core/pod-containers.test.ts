@@ -1,4 +1,4 @@
-/** Rules that tell the kinds of containers of a pod apart, and what its status may say of each. */
+/** Validation that differs between containers, init containers and ephemeral containers, and of container statuses. */
 import { mergePatch } from 'orchplane';
 import { Pod, type PodInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -13,7 +13,7 @@ const create = (spec: object, cluster = testCluster()) =>
     .api(Pod, 'default')
     .create({ metadata: { name: 'p' }, spec: { containers: [container], ...spec } } as PodInput);
 
-describe('a pod', () => {
+describe('a Pod', () => {
   const port = { containerPort: 80, hostPort: 81 };
   test.each<[string, object, string[]]>([
     [
@@ -51,17 +51,17 @@ describe('a pod', () => {
       { os: { name: 'windows' }, securityContext: { seLinuxChangePolicy: 'Recursive' } },
       ['spec.securityContext.seLinuxChangePolicy: Forbidden: cannot be set for a windows pod'],
     ],
-  ])('with %s is refused', async (_, spec, problems) => {
+  ])('with %s is rejected', async (_, spec, problems) => {
     expect(await refusals(create(spec))).toEqual(problems);
   });
 
-  test('may say how containers that run first are resized', async () => {
+  test('may set the resize policy of init containers', async () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }];
     const { spec } = await create({ initContainers: [{ ...container, name: 'f', resizePolicy }] });
     expect(spec.initContainers?.[0]?.resizePolicy).toEqual(resizePolicy);
   });
 
-  test('makes claims under names of its own choice', async () => {
+  test('may have a long name and a resource claim template', async () => {
     const cluster = testCluster({ featureGates: { DynamicResourceAllocation: true } });
     const name = 'p'.repeat(250);
     const resourceClaims = [{ name: 'long-enough', resourceClaimTemplateName: 't' }];
@@ -70,14 +70,14 @@ describe('a pod', () => {
   });
 });
 
-test('the labels of a pod are judged four times when they change', async () => {
+test('reports invalid labels of a pod update four times', async () => {
   const cluster = testCluster();
   await create({}, cluster);
   const patch = cluster.api(Pod, 'default').patch('p', mergePatch({ metadata: { labels: { '-': '' } } }));
   expect((await refusals(patch)).map((problem) => problem.split(':')[0])).toEqual(Array(4).fill('metadata.labels'));
 });
 
-describe('the status of a container', () => {
+describe('a container status', () => {
   const ofContainer = { name: 'c', ready: false, restartCount: 0, image: 'i', imageID: '' };
   const at = 'status.containerStatuses[0].allocatedResourcesStatus[0]';
   const health = (name: string, ...resources: readonly object[]) => ({
@@ -108,14 +108,14 @@ describe('the status of a container', () => {
         'status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status',
       ],
     ],
-  ])('%j is refused', async (status, problems) => {
+  ])('is rejected with %j', async (status, problems) => {
     const cluster = testCluster({ featureGates: { ResourceHealthStatus: true } });
     await create({ containers: [{ ...container, resources: { limits: { 'example.com/gpu': '1' } } }] }, cluster);
     const patch = cluster.api(Pod, 'default').status.patch('p', mergePatch({ status } as never));
     expect(await refusals(patch)).toEqual(problems);
   });
 
-  test('names no user of Linux on Windows', async () => {
+  test('must not contain a Linux user on Windows', async () => {
     const cluster = testCluster();
     await create({ os: { name: 'windows' } }, cluster);
     const status = { containerStatuses: [{ ...ofContainer, user: { linux: { uid: 1, gid: 1 } } }] };

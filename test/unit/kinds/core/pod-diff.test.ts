@@ -1,4 +1,4 @@
-/** The difference of two specs, as the message about a forbidden update shows it. */
+/** Diffs of pod specs in messages about forbidden updates. */
 import { describe, expect, test } from 'vitest';
 import { diffText, goSyntaxText } from '../../../../src/kinds/core/v1/pod/diff/diff.js';
 
@@ -22,11 +22,11 @@ const spec = {
   preemptionPolicy: 'PreemptLowerPriority',
 };
 
-/** Lines as they stand in the message: two columns for marks, tabs for depth. */
+/** Lines as in the message: two columns for marks, tabs for nesting. */
 const text = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
 
-describe('the difference of two specs', () => {
-  test('shows a changed field with two neighbours on each side', () => {
+describe('a diff of two pod specs', () => {
+  test('shows a changed field with two equal fields before and after it', () => {
     expect(diffText('PodSpec', spec, { ...spec, restartPolicy: 'Never' })).toBe(
       text(
         '  core.PodSpec{',
@@ -43,7 +43,7 @@ describe('the difference of two specs', () => {
     );
   });
 
-  test('descends into what has changed in one place', () => {
+  test('descends into nested changes', () => {
     const changed = { ...spec, containers: [{ ...container, env: [{ name: 'A', value: 'b' }] }] };
     expect(diffText('PodSpec', spec, changed)).toBe(
       text(
@@ -92,7 +92,7 @@ describe('the difference of two specs', () => {
     },
   ];
 
-  test('cuts short what is removed and what surrounds an addition', () => {
+  test('shortens removed values and the context of insertions', () => {
     expect(diffText('PodSpec', { ...spec, volumes }, { ...spec, volumes: [] })).toBe(
       text(
         '  core.PodSpec{',
@@ -163,7 +163,7 @@ describe('the difference of two specs', () => {
     );
   });
 
-  test('shows what is inside quantities, and names of resources', () => {
+  test('prints the fields of quantities and resource names', () => {
     const claim = (storage: string, volumeName = '') => ({
       accessModes: ['ReadWriteOnce'],
       resources: { requests: { storage } },
@@ -195,7 +195,7 @@ describe('the difference of two specs', () => {
     );
   });
 
-  test('knows the sources of persistent volumes', () => {
+  test('supports the sources of persistent volumes', () => {
     const source = (path: string) => ({ hostPath: { path, type: '' } });
     expect(diffText('PersistentVolumeSource', source('/x'), source('/y'))).toBe(
       text(
@@ -215,12 +215,12 @@ describe('the difference of two specs', () => {
     );
   });
 
-  test('shows long texts in pieces', () => {
+  test('prints long strings in chunks', () => {
     const long = (middle: string) => ({ ...spec, hostname: `${'a'.repeat(40)}${middle}${'b'.repeat(40)}` });
     expect(diffText('PodSpec', long('x'), long('yz'))).toContain('  \tHostname: strings.Join({\n');
   });
 
-  test('dumps a value on one line', () => {
+  test('prints a value on one line in Go syntax', () => {
     expect(goSyntaxText('NodeSelectorTerm', { matchExpressions: [{ key: 'a', operator: 'Exists' }] })).toBe(
       'core.NodeSelectorTerm{MatchExpressions:[]core.NodeSelectorRequirement{core.NodeSelectorRequirement{Key:"a", Operator:"Exists", Values:[]string(nil)}}, MatchFields:[]core.NodeSelectorRequirement(nil)}',
     );

@@ -1,4 +1,4 @@
-/** What containers do with volumes, what gates take away, what is warned context: the reference server's words, by case. */
+/** Mounts and devices of containers, disabled volume sources, and warnings about volumes. */
 import { describe, expect, test } from 'vitest';
 import { dropDisabledVolumes } from '../../../../src/kinds/core/v1/pod-spec/gates.js';
 import { type PodSpec, podSpec } from '../../../../src/kinds/core/v1/pod-spec/pod-spec.js';
@@ -18,12 +18,12 @@ const volumeSources: ReadonlyMap<string, VolumeSourceKind> = new Map<string, Vol
   ['e', 'emptyDir'],
 ]);
 
-/** A pod's spec as a client may send it, wrong or not. */
+/** Decodes a pod spec as a client sends it, valid or not. */
 function received(given: unknown): PodSpec {
   return decode(objectFromZod(podSpec(), 'spec'), { value: given }).value as unknown as PodSpec;
 }
 
-function judged(container: Record<string, unknown>, { privileged = false } = {}): string[] {
+function problemsOf(container: Record<string, unknown>, { privileged = false } = {}): string[] {
   const [one] = received({ containers: [container] }).containers;
   const { volumeMounts: mounts, volumeDevices: devices } = one ?? {};
   const context = { volumeSources, mounts, devices, privileged };
@@ -32,7 +32,7 @@ function judged(container: Record<string, unknown>, { privileged = false } = {})
   );
 }
 
-describe('mounts', () => {
+describe('volume mounts', () => {
   test.each<[Record<string, unknown>[], string[]]>([
     [
       [
@@ -79,16 +79,16 @@ describe('mounts', () => {
       ['M.recursiveReadOnly: Unsupported value: "Maybe": supported values: "Disabled", "Enabled", "IfPossible"'],
     ],
   ])('%j', (volumeMounts, want) => {
-    expect(judged({ volumeMounts })).toEqual(want);
+    expect(problemsOf({ volumeMounts })).toEqual(want);
   });
 
-  test('a privileged container may propagate both ways', () => {
+  test('accepts bidirectional propagation in a privileged container', () => {
     const volumeMounts = [{ name: 'v', mountPath: '/m', mountPropagation: 'Bidirectional' }];
-    expect(judged({ volumeMounts }, { privileged: true })).toEqual([]);
+    expect(problemsOf({ volumeMounts }, { privileged: true })).toEqual([]);
   });
 });
 
-describe('devices', () => {
+describe('volume devices', () => {
   test.each<[Record<string, unknown>, string[]]>([
     [{ volumeDevices: [{ name: 'v', devicePath: '/d' }] }, []],
     [
@@ -127,11 +127,11 @@ describe('devices', () => {
       ],
     ],
   ])('%j', (container, want) => {
-    expect(judged(container)).toEqual(want);
+    expect(problemsOf(container)).toEqual(want);
   });
 });
 
-describe('gates', () => {
+describe('feature gates of volumes', () => {
   const withImage = () =>
     received({
       volumes: [{ name: 'i', image: { reference: 'x' } }],
@@ -153,14 +153,14 @@ describe('gates', () => {
   const off = featureGates();
   const on = featureGates({ AllBeta: true });
 
-  test('image volumes go, and their mounts with them', () => {
+  test('removes image volumes and their mounts', () => {
     const spec = withImage();
     dropDisabledVolumes(spec, undefined, off);
     expect(spec.volumes).toBeUndefined();
     expect(spec.containers[0]?.volumeMounts).toEqual([{ name: 'w', mountPath: '/n' }]);
   });
 
-  test('trust bundles go, and leave their source empty', () => {
+  test('removes trust bundles and keeps the empty source', () => {
     const spec = withBundle();
     dropDisabledVolumes(spec, undefined, off);
     expect(spec.volumes?.[0]?.projected?.sources).toEqual([{}]);
@@ -175,7 +175,7 @@ describe('gates', () => {
   });
 });
 
-describe('warnings', () => {
+describe('volume warnings', () => {
   const items = (...paths: string[]) => paths.map((path) => ({ key: 'k', path }));
 
   test.each<[Record<string, unknown>, string[]]>([
@@ -223,7 +223,7 @@ describe('warnings', () => {
         'volume "v" (Projected): overlapping paths: "a/t" (ClusterTrustBundle "x/y") with "a/t" (ServiceAccountToken)',
       ],
     ],
-    // What is not volumeSources of a source is taken from the one before it.
+    // For a source without items the files of the previous source are used.
     [
       { projected: { sources: [{ secret: { name: 's', items: items('a') } }, { configMap: { name: 'c' } }] } },
       ['volume "v" (Projected): overlapping paths: "a" (Secret "s") with "a" (Secret "s")'],

@@ -1,4 +1,4 @@
-/** What may be changed in a pod, and by which address: update, status, binding, eviction, debugging, resizing. */
+/** Pod updates at the main endpoint and at the subresources status, binding, eviction, ephemeralcontainers and resize. */
 import { jsonPatch, mergePatch } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import { Pod, PodDisruptionBudget, type PodDisruptionBudgetInput, type PodInput } from 'orchplane/kinds';
@@ -18,7 +18,7 @@ function create(spec: object = {}, metadata: object = {}) {
   return pods.create(input as PodInput);
 }
 
-/** A path below the pod, or a collection, as any client reaches it. */
+/** Sends a request to a subresource of the pod or to a collection. */
 async function post(path: string, body: object, query = '') {
   const url = `http://localhost/api/v1/namespaces/default/${path}${query}`;
   const headers = { 'content-type': 'application/json' };
@@ -32,10 +32,10 @@ beforeEach(() => {
   pods = open();
 });
 
-describe('an update', () => {
+describe('a pod update', () => {
   const patched = (patch: object) => pods.patch('p', mergePatch(patch as never));
 
-  test('changes images, deadlines and tolerations, and counts generations', async () => {
+  test('changes images, deadlines and tolerations, and increments the generation', async () => {
     await create();
     const image = await pods.patch('p', jsonPatch([{ op: 'replace', path: '/spec/containers/0/image', value: 'j' }]));
     expect(image.metadata.generation).toBe(2);
@@ -45,7 +45,7 @@ describe('an update', () => {
     expect((await patched({ spec: { tolerations } })).spec.tolerations).toEqual(tolerations);
   });
 
-  test('does not touch the status', async () => {
+  test('does not change the status', async () => {
     await create();
     expect((await patched({ status: { phase: 'Running' } })).status.phase).toBe('Pending');
   });
@@ -81,19 +81,19 @@ describe('an update', () => {
       { tolerations: [{ key: 'b', operator: 'Exists' }] },
       'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
     ],
-  ])('of %j by %j is refused', async (before, patch, problem) => {
+  ])('of %j by %j is rejected', async (before, patch, problem) => {
     await create(before);
     expect(await refusals(patched({ spec: patch }))).toEqual([problem]);
   });
 
-  test('of an image says so twice when there is none', async () => {
+  test('reports a missing image twice', async () => {
     await create();
     const problem = 'spec.containers[0].image: Required value';
     const none = jsonPatch([{ op: 'replace', path: '/spec/containers/0/image', value: '' }]);
     expect(await refusals(pods.patch('p', none))).toEqual([problem, problem]);
   });
 
-  test('of anything else is refused with the difference', async () => {
+  test('is rejected with a diff if it changes other fields', async () => {
     await create();
     const [problem = ''] = await refusals(patched({ spec: { hostNetwork: true } }));
     expect(problem).toContain(
@@ -102,7 +102,7 @@ describe('an update', () => {
     expect(problem).toContain('- \t\tHostNetwork: false,\n+ \t\tHostNetwork: true,\n');
   });
 
-  test('may make a gated pod more choosy', async () => {
+  test('may restrict the node affinity of a pod with scheduling gates', async () => {
     const gated = { schedulingGates: [{ name: 'x' }], nodeSelector: { a: 'b' } };
     await create(gated);
     expect((await patched({ spec: { nodeSelector: { c: 'd' } } })).spec.nodeSelector).toEqual({ a: 'b', c: 'd' });
@@ -115,7 +115,7 @@ describe('an update', () => {
     expect((await patched({ spec: { schedulingGates: null } })).spec.schedulingGates).toBeUndefined();
   });
 
-  test('leaves annotations alone that were acted upon', async () => {
+  test('must not change annotations that take effect on create', async () => {
     const key = 'container.apparmor.security.beta.orch.io/c';
     await create({}, { annotations: { [key]: 'unconfined' } });
     expect(await refusals(patched({ metadata: { annotations: { [key]: null } } }))).toEqual([
@@ -127,11 +127,11 @@ describe('an update', () => {
   });
 });
 
-describe('the status', () => {
+describe('the pod status', () => {
   const patched = (status: object) => pods.status.patch('p', mergePatch({ status } as never));
   const ofContainer = { name: 'c', ready: false, restartCount: 0, image: 'i', imageID: '' };
 
-  test('is written alone, and completed', async () => {
+  test('is written without the spec and gets defaults', async () => {
     const { spec } = await create();
     const podStatus = { phase: 'Running', podIP: '10.0.0.5', conditions: [{ type: 'Ready', status: 'True' }] };
     const next = await pods.status.patch('p', mergePatch({ spec: { hostname: 'x' }, status: podStatus } as never));
@@ -170,12 +170,12 @@ describe('the status', () => {
       { containerStatuses: [{ ...ofContainer, user: { linux: { uid: -1, gid: 0 } } }] },
       'status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
     ],
-  ])('%j is refused', async (status, problem) => {
+  ])('is rejected with %j', async (status, problem) => {
     await create();
     expect(await refusals(patched(status))).toEqual([problem]);
   });
 
-  test('reports addresses that are wrong in several ways', async () => {
+  test('reports all errors of invalid addresses', async () => {
     await create();
     const twice = [{ ip: '1.1.1.1' }, { ip: '1.1.1.1' }];
     const dump = (type: string) => `[]core.${type}{core.${type}{IP:"1.1.1.1"}, core.${type}{IP:"1.1.1.1"}}`;
@@ -191,7 +191,7 @@ describe('the status', () => {
     ]);
   });
 
-  test('leaves claims out where there can be none', async () => {
+  test('drops resource claim statuses if the feature gate is disabled', async () => {
     await create();
     const { status } = await patched({ resourceClaimStatuses: [{ name: 'x' }] });
     expect(status).not.toHaveProperty('resourceClaimStatuses');
@@ -202,13 +202,13 @@ describe('the status', () => {
     ['OnFailure', 0, true],
     ['Never', 1, true],
   ])(
-    'of a pod that restarts %s: what ran first and ended with %i stays so: %s',
-    async (restartPolicy, exitCode, stays) => {
+    'with restart policy %s and an init container that exited with %i rejects a restart: %s',
+    async (restartPolicy, exitCode, isRejected) => {
       await create({ restartPolicy, initContainers: [{ name: 'f', image: 'i' }] });
       const first = { ...ofContainer, name: 'f' };
       await patched({ initContainerStatuses: [{ ...first, state: { terminated: { exitCode } } }] });
       const again = patched({ initContainerStatuses: [{ ...first, state: { running: {} } }] });
-      if (!stays) await expect(again).resolves.toBeDefined();
+      if (!isRejected) await expect(again).resolves.toBeDefined();
       else {
         expect(await refusals(again)).toEqual([
           'status.initContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
@@ -223,12 +223,12 @@ describe('the status', () => {
     ['OnFailure', 0, true],
     ['Never', 1, true],
   ])(
-    'of a pod that restarts %s: a container that ended with %i stays so: %s',
-    async (restartPolicy, exitCode, stays) => {
+    'with restart policy %s and a container that exited with %i rejects a restart: %s',
+    async (restartPolicy, exitCode, isRejected) => {
       await create({ restartPolicy });
       await patched({ containerStatuses: [{ ...ofContainer, state: { terminated: { exitCode } } }] });
       const again = patched({ containerStatuses: [{ ...ofContainer, state: { running: {} } }] });
-      if (!stays) await expect(again).resolves.toBeDefined();
+      if (!isRejected) await expect(again).resolves.toBeDefined();
       else {
         expect(await refusals(again)).toEqual([
           'status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
@@ -238,8 +238,8 @@ describe('the status', () => {
   );
 });
 
-describe('deletion', () => {
-  test('waits for a pod that runs somewhere, and for no other', async () => {
+describe('pod deletion', () => {
+  test('has a grace period only for pods that are scheduled and running', async () => {
     await create({ nodeName: 'n' });
     await pods.delete('p');
     const { metadata } = await pods.get('p');
@@ -256,10 +256,10 @@ describe('deletion', () => {
   });
 });
 
-describe('a binding', () => {
+describe('a Binding', () => {
   const binding = (target: object, name = 'p') => ({ metadata: { name }, target });
 
-  test('assigns a pod to a node, once', async () => {
+  test('assigns a pod to a node once', async () => {
     await create();
     const bound = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
     expect(await post('pods/p/binding', binding({ kind: 'Node', name: 'n' }))).toEqual({ code: 201, body: bound });
@@ -290,14 +290,14 @@ describe('a binding', () => {
       409,
       'Operation cannot be fulfilled on pods/binding "p": pod p has non-empty .spec.schedulingGates',
     ],
-  ])('of %j by %j is refused', async (spec, body, code, message) => {
+  ])('of %j by %j is rejected', async (spec, body, code, message) => {
     await create(spec);
     const answer = await post('pods/p/binding', body);
     expect(answer).toMatchObject({ code, body: { message } });
   });
 });
 
-describe('an eviction', () => {
+describe('an Eviction', () => {
   const evict = (name = 'p', more: object = {}, query = '') =>
     post(`pods/${name}/eviction`, { metadata: { name }, ...more }, query);
   const budgets = () => cluster.api(PodDisruptionBudget, 'default');
@@ -312,7 +312,7 @@ describe('an eviction', () => {
     await pods.status.patch('p', mergePatch({ status: { phase: 'Running', conditions } } as never));
   }
 
-  test('deletes a pod without a budget and notes why', async () => {
+  test('deletes a pod without a budget and sets the DisruptionTarget condition', async () => {
     await running();
     expect((await evict('p', {}, '?dryRun=All')).code).toBe(201);
     expect((await evict('p', { deleteOptions: { dryRun: ['All'] } })).code).toBe(201);
@@ -332,7 +332,7 @@ describe('an eviction', () => {
     expect(await pods.find('p')).toBeUndefined();
   });
 
-  test('names its pod', async () => {
+  test('must have the name of the pod', async () => {
     await running();
     expect(await post('pods/p/eviction', { metadata: { name: 'q' } })).toMatchObject({
       code: 400,
@@ -341,7 +341,7 @@ describe('an eviction', () => {
     expect(await evict('absent')).toMatchObject({ code: 404, body: { message: 'pods "absent" not found' } });
   });
 
-  const refused = (message: string) => ({
+  const rejected = (message: string) => ({
     code: 429,
     body: {
       message: "Cannot evict pod as it would violate the pod's disruption budget.",
@@ -350,13 +350,13 @@ describe('an eviction', () => {
     },
   });
 
-  test('spends a budget, and is refused when there is nothing to spend', async () => {
+  test('charges the budget and is rejected when no disruption is allowed', async () => {
     await running();
     await budget({ minAvailable: 1 });
-    expect(await evict()).toMatchObject(refused('The disruption budget b is still being processed by the server.'));
+    expect(await evict()).toMatchObject(rejected('The disruption budget b is still being processed by the server.'));
     await budgetStatus({ currentHealthy: 1, desiredHealthy: 1 });
-    expect(await evict()).toMatchObject(refused('The disruption budget b needs 1 healthy pods and has 1 currently'));
-    // The same words where nobody could count.
+    expect(await evict()).toMatchObject(rejected('The disruption budget b needs 1 healthy pods and has 1 currently'));
+    // The message is the same if the controller has not counted the pods.
     const failed = {
       type: 'DisruptionAllowed',
       status: 'False',
@@ -366,7 +366,7 @@ describe('an eviction', () => {
     };
     const conditions = [{ ...failed, lastTransitionTime: NOW }];
     await budgetStatus({ currentHealthy: 0, desiredHealthy: 0, conditions });
-    expect(await evict()).toMatchObject(refused('The disruption budget b needs 0 healthy pods and has 0 currently'));
+    expect(await evict()).toMatchObject(rejected('The disruption budget b needs 0 healthy pods and has 0 currently'));
     await budgetStatus({ currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 1, conditions: null });
     expect((await evict('p', {}, '?dryRun=All')).code).toBe(201);
     expect((await evict()).code).toBe(201);
@@ -381,20 +381,20 @@ describe('an eviction', () => {
     [{ minAvailable: 1 }, { currentHealthy: 0, desiredHealthy: 1 }, 429],
     [{ minAvailable: 1 }, { currentHealthy: 1, desiredHealthy: 1 }, 201],
     [{ minAvailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' }, { currentHealthy: 0, desiredHealthy: 1 }, 201],
-  ])('of a pod that is not ready, under %j with %j, ends in %i', async (spec, status, code) => {
+  ])('of an unready pod with a budget %j and status %j returns code %i', async (spec, status, code) => {
     await running(false);
     await budget(spec);
     await budgetStatus(status);
     expect((await evict()).code).toBe(code);
   });
 
-  test('of a pod that does not run needs no budget', async () => {
+  test('ignores the budget for a pod that is not running', async () => {
     await create({ nodeName: 'n' });
     await budget({ minAvailable: 1 });
     expect((await evict()).code).toBe(201);
   });
 
-  test('does not know what to do with two budgets', async () => {
+  test('fails if two budgets match the pod', async () => {
     await running();
     await budget({ minAvailable: 1 });
     await budget({ maxUnavailable: 1 }, 'b2');
@@ -411,7 +411,7 @@ describe('ephemeral containers', () => {
   const put = (ephemeralContainers: object[]) =>
     pods.subresource('ephemeralcontainers').patch('p', mergePatch({ spec: { ephemeralContainers } } as never));
 
-  test('are put in, and never changed or taken out', async () => {
+  test('can be added, but not changed or removed', async () => {
     await create();
     const next = await put([{ name: 'e', image: 'i' }]);
     expect(next.metadata.generation).toBe(2);
@@ -430,7 +430,7 @@ describe('ephemeral containers', () => {
     [{ ports: [{ containerPort: 1 }] }, 'ports: Forbidden: cannot be set for an Ephemeral Container'],
     [{ resources: { limits: { cpu: '1' } } }, 'resources: Forbidden: cannot be set for an Ephemeral Container'],
     [{ livenessProbe: {} }, 'livenessProbe: Forbidden: cannot be set for an Ephemeral Container'],
-  ])('%j are refused', async (fields, problem) => {
+  ])('are rejected with %j', async (fields, problem) => {
     await create();
     expect(await refusals(put([{ name: 'e', image: 'i', ...fields }]))).toEqual([
       `spec.ephemeralContainers[0].${problem}`,
@@ -446,7 +446,7 @@ describe('a resize', () => {
       .subresource('resize')
       .patch('p', mergePatch({ spec: { containers: [{ ...container, resources, ...more }] } } as never));
 
-  test('changes resources and nothing else', async () => {
+  test('changes only resources', async () => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
     const next = await resize({ requests: { cpu: '150m' }, limits }, { image: 'z' });
     expect(next.metadata.generation).toBe(2);
@@ -459,12 +459,12 @@ describe('a resize', () => {
       { requests, limits: { ...limits, memory: '1Gi' } },
       'spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be added unless resizePolicy is RestartContainer',
     ],
-  ])('to %j is refused', async (resources, problem) => {
+  ])('to %j is rejected', async (resources, problem) => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
     expect(await refusals(resize(resources))).toEqual([problem]);
   });
 
-  test('does not change the class of service, and no other resources', async () => {
+  test('must not change the QoS class or resources other than cpu and memory', async () => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
     const all = { cpu: '200m', memory: '1Gi' };
     expect(await refusals(resize({ limits: all, requests: all }))).toContain(
@@ -475,7 +475,7 @@ describe('a resize', () => {
     ]);
   });
 
-  test('is not for containers with claims', async () => {
+  test('is rejected for containers with claims', async () => {
     const own = testCluster({ featureGates: { DynamicResourceAllocation: true } }).api(Pod);
     const resources = { requests, limits, claims: [{ name: 'r' }] };
     const resourceClaims = [{ name: 'r', resourceClaimName: 'c' }];
@@ -486,7 +486,7 @@ describe('a resize', () => {
     ).toEqual(['spec: Forbidden: only cpu and memory resources are mutable']);
   });
 
-  test('keeps what happens when resources change', async () => {
+  test('must not change the resize policy', async () => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     expect(await refusals(resize({ requests, limits }, { resizePolicy }))).toEqual([
@@ -494,7 +494,7 @@ describe('a resize', () => {
     ]);
   });
 
-  test('reaches sidecars, and no other containers that run first', async () => {
+  test('is allowed for sidecars and no other init containers', async () => {
     const resources = { requests, limits };
     const [sidecar, first] = [
       { name: 's', image: 'i', restartPolicy: 'Always', resources },
@@ -526,7 +526,7 @@ describe('a resize', () => {
   });
 });
 
-describe('field selectors', () => {
+describe('pod field selectors', () => {
   test.each([
     ['spec.nodeName=n', 1],
     ['spec.nodeName=', 0],
@@ -536,12 +536,12 @@ describe('field selectors', () => {
     ['spec.serviceAccountName=s', 1],
     ['spec.hostNetwork=false', 1],
     ['status.nominatedNodeName=x', 0],
-  ])('%s finds %i', async (fields, count) => {
+  ])('%s matches %i pods', async (fields, count) => {
     await create({ nodeName: 'n', serviceAccountName: 's' });
     expect((await pods.list({ fields })).items).toHaveLength(count);
   });
 
-  test('there are no others', async () => {
+  test('rejects unsupported fields', async () => {
     await expect(pods.list({ fields: 'spec.hostname=x' })).rejects.toThrow('field label not supported: spec.hostname');
   });
 });

@@ -1,4 +1,4 @@
-/** Volumes of pods: what they become, and the messages of the reference server about each source, by case. */
+/** Defaulting and validation of pod volumes, with the reference server's messages. */
 import { describe, expect, test } from 'vitest';
 import { volumeDefaults } from '../../../../src/kinds/core/v1/pod-spec/defaults.js';
 import { tokenVolumesProblems } from '../../../../src/kinds/core/v1/pod-spec/projection-rules.js';
@@ -20,7 +20,7 @@ const MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
 const SIZES = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei';
 const claim = { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } };
 
-/** As a client may send it, wrong or not. */
+/** Decodes a volume as a client sends it, valid or not. */
 function received(given: unknown): Volume {
   const { value } = decode(objectFromZod(volume(), 'volume'), { value: given });
   const draft = value as unknown as Volume;
@@ -28,12 +28,12 @@ function received(given: unknown): Volume {
   return draft;
 }
 
-function judged(volumes: readonly unknown[], about: Partial<VolumeContext> = {}): string[] {
-  const rules = { dialect: kubernetesDialect, features: featureGates(), podName: 'p', ...about };
+function problemsOf(volumes: readonly unknown[], context: Partial<VolumeContext> = {}): string[] {
+  const rules = { dialect: kubernetesDialect, features: featureGates(), podName: 'p', ...context };
   return volumesProblems('V', volumes.map(received), rules).problems.map(printFieldError);
 }
 
-describe('what volumes become', () => {
+describe('volume defaults', () => {
   test.each<[Source, Source]>([
     [{}, { emptyDir: {} }],
     [{ hostPath: { path: '/x' } }, { hostPath: { path: '/x', type: '' } }],
@@ -80,7 +80,7 @@ describe('what volumes become', () => {
     expect(received({ name: 'v', ...given })).toEqual({ name: 'v', ...want });
   });
 
-  test('pointers that are always on the wire are null, in their place', () => {
+  test('writes absent pointers as null in wire order', () => {
     const { scaleIO } = received({ name: 'v', scaleIO: { gateway: 'g', system: 's', volumeName: 'v' } });
     expect(JSON.stringify(scaleIO)).toBe(
       '{"gateway":"g","system":"s","secretRef":null,"storageMode":"ThinProvisioned","volumeName":"v","fsType":"xfs"}',
@@ -88,7 +88,7 @@ describe('what volumes become', () => {
     expect(JSON.stringify(received({ name: 'v', projected: {} }).projected)).toBe('{"sources":null,"defaultMode":420}');
   });
 
-  test('the claim of an ephemeral volume is completed as a claim is', () => {
+  test('sets the claim defaults in an ephemeral volume', () => {
     const spec = { ...claim, resources: { requests: { storage: '1.00001' } }, dataSource: { kind: 'K', name: 'n' } };
     const { ephemeral } = received({ name: 'v', ephemeral: { volumeClaimTemplate: { spec } } });
     expect(ephemeral?.volumeClaimTemplate).toEqual({
@@ -103,12 +103,12 @@ describe('what volumes become', () => {
   });
 });
 
-describe('names and numbers of sources', () => {
+describe('volume names and sources', () => {
   test.each<[unknown[], string[]]>([
     [[{ emptyDir: {} }], ['V[0].name: Required value']],
     [[{ name: 'A_B' }], [`V[0].name: Invalid value: "A_B": ${LABEL}`]],
     [[{ name: 'a' }, { name: 'a' }], ['V[1].name: Duplicate value: "a"']],
-    // A volume with problems leaves its name to others.
+    // The name of an invalid volume is not taken.
     [
       [{ name: 'a', nfs: { server: 's', path: 'p' } }, { name: 'a' }],
       ['V[0].nfs.path: Invalid value: "p": must be an absolute path'],
@@ -129,16 +129,16 @@ describe('names and numbers of sources', () => {
       ],
     ],
   ])('%j', (volumes, want) => {
-    expect(judged(volumes)).toEqual(want);
+    expect(problemsOf(volumes)).toEqual(want);
   });
 
-  test('a volume without any source', () => {
+  test('rejects a volume without a source', () => {
     const rules = { dialect: kubernetesDialect, features: featureGates() };
     const { problems } = volumesProblems('V', [{ name: 'v' }], rules);
     expect(problems.map(printFieldError)).toEqual(['V[0]: Required value: must specify a volume type']);
   });
 
-  test('those without problems are known by name', () => {
+  test('returns the sources of valid volumes by name', () => {
     const volumes = [{ name: 'a' }, { name: 'b', persistentVolumeClaim: { claimName: 'c' } }, { name: 'c', nfs: {} }];
     const { volumeSources } = volumesProblems('V', volumes.map(received), {
       dialect: kubernetesDialect,
@@ -151,7 +151,7 @@ describe('names and numbers of sources', () => {
   });
 });
 
-/** Paths in the messages begin below the volume. */
+/** Error paths are relative to the volume. */
 const sourceCases: [Record<string, unknown>, string[]][] = [
   [{ emptyDir: { medium: 'Tape' } }, []],
   [
@@ -478,25 +478,25 @@ const projectionCases: [Record<string, unknown>, string[]][] = [
   ],
 ];
 
-describe('rules of each source', () => {
+describe('volume source validation', () => {
   test.each([...sourceCases, ...projectionCases])('%j', (given, want) => {
-    expect(judged([{ name: 'v', ...given }])).toEqual(want.map((problem) => `V[0].${problem}`));
+    expect(problemsOf([{ name: 'v', ...given }])).toEqual(want.map((problem) => `V[0].${problem}`));
   });
 
-  test('the name of the claim that is made for a volume', () => {
+  test('validates the name of the claim for an ephemeral volume', () => {
     const ephemeral = { volumeClaimTemplate: { spec: claim } };
     const podName = 'p'.repeat(253);
-    expect(judged([{ name: 'v', ephemeral }], { podName })).toEqual([
+    expect(problemsOf([{ name: 'v', ephemeral }], { podName })).toEqual([
       `V[0].name: Invalid value: "v": PVC name "${podName}-v": must be no more than 253 characters`,
     ]);
-    expect(judged([{ name: 'v', ephemeral }], { podName: undefined })).toEqual([]);
+    expect(problemsOf([{ name: 'v', ephemeral }], { podName: undefined })).toEqual([]);
   });
 
-  test('a template may leave the image open', () => {
-    expect(judged([{ name: 'v', image: {} }], { podName: undefined })).toEqual([]);
+  test('accepts a template without an image reference', () => {
+    expect(problemsOf([{ name: 'v', image: {} }], { podName: undefined })).toEqual([]);
   });
 
-  test('tokens need a service account', () => {
+  test('rejects token projections without a service account', () => {
     const volumes = [{ name: 'v', ...projected({ secret: { name: 's' } }, { serviceAccountToken: { path: 't' } }) }];
     expect(tokenVolumesProblems('V', volumes.map(received)).map(printFieldError)).toEqual([
       'V[0].projected.sources[1].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',

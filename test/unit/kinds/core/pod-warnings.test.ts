@@ -1,4 +1,4 @@
-/** What is said about pods and templates that are accepted all the same, and profiles that are given twice. */
+/** Warnings about pods and templates, and profiles that are set in fields and annotations. */
 import { mergePatch } from 'orchplane';
 import { Pod, type PodInput, PodTemplate, ReplicationController, StatefulSet } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -17,7 +17,7 @@ async function warningsOf(spec: object, annotations: Record<string, string> = {}
   return warnings;
 }
 
-describe('a pod', () => {
+describe('a Pod', () => {
   const zone = 'failure-domain.beta.orch.io/zone';
   const old = `${zone} is deprecated since v1.17; use "topology.orch.io/zone" instead`;
   const terms = [{ matchExpressions: [{ key: zone, operator: 'Exists' }] }];
@@ -65,7 +65,7 @@ describe('a pod', () => {
       },
       ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
     ],
-  ])('with %j', async (spec, expected) => {
+  ])('returns the warnings of %j', async (spec, expected) => {
     expect(await warningsOf(spec)).toEqual(expected);
   });
 
@@ -80,7 +80,7 @@ describe('a pod', () => {
       { containers: [{ ...container, securityContext: { appArmorProfile: profile } }] },
       [],
     ],
-  ])('with a profile in an annotation, %s', async (_, spec, expected) => {
+  ])('with a profile in an annotation: %s', async (_, spec, expected) => {
     expect(await warningsOf(spec, { [key]: 'runtime/default' })).toEqual(expected);
   });
 
@@ -109,19 +109,19 @@ describe('a pod', () => {
       inContainer({ appArmorProfile: local }),
       'spec.containers[0].securityContext.appArmorProfile.localhostProfile: Forbidden: apparmor profile in annotation and field must match',
     ],
-  ])('with annotations %j is refused when a field says otherwise', async (annotations, spec, problem) => {
+  ])('with annotations %j is rejected if the field does not match', async (annotations, spec, problem) => {
     expect(await refusals(warningsOf(spec, annotations))).toEqual([problem]);
   });
 });
 
-describe('a template', () => {
+describe('a pod template', () => {
   const template = (spec: object) => ({
     metadata: { labels: { app: 'a' } },
     spec: { containers: [container], ...spec },
   });
   const unnamed = template({ imagePullSecrets: [{}] });
 
-  test('of pods is warned about, by itself', async () => {
+  test('returns warnings of a PodTemplate', async () => {
     const warnings: string[] = [];
     const templates = testCluster()
       .with({ onWarning: (text) => warnings.push(text) })
@@ -133,7 +133,7 @@ describe('a template', () => {
     expect(warnings).toEqual([warning, warning]);
   });
 
-  test('of a replication controller is warned about, when changed as it was before', async () => {
+  test('returns warnings about the live template of an updated ReplicationController', async () => {
     const warnings: string[] = [];
     const controllers = testCluster()
       .with({ onWarning: (text) => warnings.push(text) })
@@ -149,7 +149,7 @@ describe('a template', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('keeps a profile of its pods in an annotation, unless a field says it', async () => {
+  test('returns a warning about an AppArmor annotation unless the field is set', async () => {
     const warnings: string[] = [];
     const templates = testCluster()
       .with({ onWarning: (text) => warnings.push(text) })
@@ -164,7 +164,7 @@ describe('a template', () => {
     ]);
   });
 
-  test('of claims asks for whole bytes', async () => {
+  test('returns warnings about fractional bytes in claim templates', async () => {
     const warnings: string[] = [];
     await testCluster()
       .with({ onWarning: (text) => warnings.push(text) })

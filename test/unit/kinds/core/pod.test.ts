@@ -1,4 +1,4 @@
-/** Pods: what a new one gets, and every rule that it must meet, with the messages of the reference server. */
+/** Defaulting and validation of pods, with the reference server's messages. */
 import { Pod, type PodInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -22,11 +22,11 @@ function create(spec: object, metadata: object = {}, onWarning: (warning: string
 
 const inContainer = (fields: object) => create({ containers: [{ ...container, ...fields }] });
 
-/** `[fields, …problems]`; a field's path is under the first container unless said otherwise. */
+/** `[fields, …problems]`; error paths are relative to the first container by default. */
 type Case = readonly [fields: object, ...problems: string[]];
 
-describe('a new pod', () => {
-  test('has defaults throughout', async () => {
+describe('a new Pod', () => {
+  test('gets all defaults', async () => {
     const { spec, status, metadata } = await create({});
     expect(metadata.generation).toBe(1);
     expect(status).toEqual({ phase: 'Pending', qosClass: 'BestEffort' });
@@ -56,7 +56,7 @@ describe('a new pod', () => {
     ['host:5000/a/b', 'Always'],
     [`i@sha256:${'a'.repeat(64)}`, 'IfNotPresent'],
     ['Not/An/Image', 'IfNotPresent'],
-  ])('pulls %s: %s', async (image, policy) => {
+  ])('with image %s gets the pull policy %s', async (image, policy) => {
     const { spec } = await inContainer({ image });
     expect(spec.containers[0]?.imagePullPolicy).toBe(policy);
   });
@@ -84,11 +84,11 @@ describe('a new pod', () => {
       { resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '100u' } } },
       { resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1m', memory: '1Gi' } } },
     ],
-  ])('completes %j', async (given, expected) => {
+  ])('gets the defaults for %j', async (given, expected) => {
     expect((await inContainer(given)).spec.containers[0]).toMatchObject(expected);
   });
 
-  test('knows its account by both names, its host ports on the host network, and no negative grace', async () => {
+  test('sets both service account fields, host ports with hostNetwork, and a positive grace period', async () => {
     const { spec } = await create({
       containers: [{ ...container, ports: [{ containerPort: 7 }] }],
       serviceAccount: 'old',
@@ -107,11 +107,11 @@ describe('a new pod', () => {
     [{ limits: both }, 'Guaranteed'],
     [{ limits: both, requests: { cpu: '500m' } }, 'Burstable'],
     [{ limits: { 'example.com/gpu': '1' } }, 'BestEffort'],
-  ])('with %j is %s', async (resources, qosClass) => {
+  ])('with resources %j has the QoS class %s', async (resources, qosClass) => {
     expect((await inContainer({ resources })).status.qosClass).toBe(qosClass);
   });
 
-  test('waits while it has gates', async () => {
+  test('gets a PodScheduled condition if it has scheduling gates', async () => {
     const { status } = await create({ schedulingGates: [{ name: 'x' }] });
     expect(status.conditions).toEqual([
       {
@@ -125,7 +125,7 @@ describe('a new pod', () => {
     ]);
   });
 
-  test('has its AppArmor profiles in fields and in annotations', async () => {
+  test('has AppArmor profiles in fields and annotations', async () => {
     const key = 'container.apparmor.security.beta.orch.io/c';
     const byField = await inContainer({ securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } });
     expect(byField.metadata.annotations).toEqual({ [key]: 'runtime/default' });
@@ -135,7 +135,7 @@ describe('a new pod', () => {
     });
   });
 
-  test('has its own labels written into affinity', async () => {
+  test('has matchLabelKeys converted to expressions', async () => {
     const term = { labelSelector: {}, topologyKey: 'zone', matchLabelKeys: ['app'] };
     const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
     const { spec } = await create({ affinity }, { labels: { app: 'a' } });
@@ -143,7 +143,7 @@ describe('a new pod', () => {
     expect(fixed?.labelSelector).toEqual({ matchExpressions: [{ key: 'app', operator: 'In', values: ['a'] }] });
   });
 
-  test('loses what feature gates do not let in', async () => {
+  test('loses fields whose feature gate is disabled', async () => {
     const { spec } = await create({
       containers: [{ ...container, lifecycle: { stopSignal: 'SIGTERM' } }],
       resources: { requests: { cpu: '1' } },
@@ -155,7 +155,7 @@ describe('a new pod', () => {
   });
 });
 
-describe('the spec', () => {
+describe('a pod spec', () => {
   test.each<Case>([
     [{ containers: [] }, 'spec.containers: Required value'],
     [
@@ -242,7 +242,7 @@ describe('the spec', () => {
       { shareProcessNamespace: true, hostPID: true },
       'spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
     ],
-  ])('%j is refused', async (...given) => {
+  ])('is rejected with %j', async (...given) => {
     const [spec, ...problems] = given as unknown as Case;
     expect(await refusals(create(spec))).toEqual(problems);
   });
@@ -294,7 +294,7 @@ describe('the spec', () => {
       { windowsOptions: { hostProcess: true } },
       '!spec.hostNetwork: Invalid value: false: hostNetwork must be true if pod contains any hostProcess containers',
     ],
-  ])('a security context %j is refused', async (...given) => {
+  ])('is rejected with the security context %j', async (...given) => {
     const [securityContext, ...problems] = given as unknown as Case;
     const paths = problems.map((text) => (text.startsWith('!') ? text.slice(1) : `spec.securityContext.${text}`));
     expect(await refusals(create({ securityContext }))).toEqual(paths);
@@ -378,12 +378,12 @@ describe('a container', () => {
       { securityContext: { procMount: 'Unmasked' } },
       'securityContext.procMount: Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`',
     ],
-  ])('%j is refused', async (...given) => {
+  ])('is rejected with %j', async (...given) => {
     const [fields, ...problems] = given as unknown as Case;
     expect(await refusals(inContainer(fields))).toEqual(problems.map((text) => `spec.containers[0].${text}`));
   });
 
-  test('cannot be privileged without escalation', async () => {
+  test('cannot be privileged without privilege escalation', async () => {
     const [problem = ''] = await refusals(
       inContainer({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
     );
@@ -417,7 +417,7 @@ describe('a container', () => {
       { lifecycle: { preStop: { sleep: { seconds: 500 } } } },
       'lifecycle.preStop.sleep: Invalid value: 500: must be non-negative and less than terminationGracePeriodSeconds (30)',
     ],
-  ])('with %j is refused', async (...given) => {
+  ])('with %j is rejected', async (...given) => {
     const [fields, ...problems] = given as unknown as Case;
     expect(await refusals(inContainer(fields))).toEqual(problems.map((text) => `spec.containers[0].${text}`));
   });
@@ -430,7 +430,7 @@ describe('a container', () => {
       'livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always',
     ],
     [{ restartPolicy: 'Never' }, 'restartPolicy: Unsupported value: "Never": supported values: "Always"'],
-  ])('that runs first, %j, is refused', async (...given) => {
+  ])('as init container with %j is rejected', async (...given) => {
     const [fields, ...problems] = given as unknown as Case;
     const initContainers = [{ name: 'n', image: 'i', ...fields }];
     expect(await refusals(create({ initContainers }))).toEqual(
@@ -438,7 +438,7 @@ describe('a container', () => {
     );
   });
 
-  test('on the host network has its ports there', async () => {
+  test('on the host network must have equal host ports', async () => {
     const containers = [{ ...container, ports: [{ containerPort: 1, hostPort: 5 }] }];
     expect(await refusals(create({ containers, hostNetwork: true }))).toEqual([
       'spec.containers[0].ports[0].hostPort: Invalid value: 5: must match `containerPort` when `hostNetwork` is true',
@@ -446,20 +446,20 @@ describe('a container', () => {
   });
 });
 
-describe('annotations of a pod', () => {
+describe('pod annotations', () => {
   test.each<[string, string, string]>([
     ['orch.io/config.mirror', 'x', '"x": must set spec.nodeName if mirror pod annotation is set'],
     ['controller.orch.io/pod-deletion-cost', '+1', '"+1": must be a 32bit integer'],
     ['container.apparmor.security.beta.orch.io/z', 'unconfined', '"z": container not found'],
     ['container.apparmor.security.beta.orch.io/c', 'odd', '"odd": invalid AppArmor profile name: "odd"'],
-  ])('%s: %s is refused', async (key, value, problem) => {
+  ])('%s: %s is rejected', async (key, value, problem) => {
     expect(await refusals(create({}, { annotations: { [key]: value } }))).toEqual([
       `metadata.annotations[${key}]: Invalid value: ${problem}`,
     ]);
   });
 });
 
-describe('warnings about a pod', () => {
+describe('pod warnings', () => {
   const port = { containerPort: 1 };
   test.each<[object, string]>([
     [{ imagePullSecrets: [{}] }, 'spec.imagePullSecrets[0].name: invalid empty name ""'],
@@ -507,7 +507,7 @@ describe('warnings about a pod', () => {
     expect(warnings).toEqual([warning]);
   });
 
-  test('annotations without effect', async () => {
+  test('returns warnings about annotations without effect', async () => {
     const warnings: string[] = [];
     const key = 'container.seccomp.security.alpha.orch.io/c';
     const annotations = { [key]: 'unconfined', 'scheduler.alpha.orch.io/critical-pod': '' };
@@ -521,7 +521,7 @@ describe('warnings about a pod', () => {
     ]);
   });
 
-  test('a definition may build upon an earlier one', async () => {
+  test('accepts an environment variable that refers to an earlier one of the same name', async () => {
     const warnings: string[] = [];
     const env = [
       { name: 'A', value: '1' },

@@ -1,4 +1,4 @@
-/** Replication controllers and templates of pods. */
+/** ReplicationController and PodTemplate. */
 import { mergePatch } from 'orchplane';
 import { PodTemplate, ReplicationController, type ReplicationControllerInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -13,8 +13,8 @@ const create = (spec: Spec) =>
     .api(ReplicationController)
     .create({ metadata: { name: 'r' }, spec });
 
-describe('a replication controller', () => {
-  test('takes labels and selector from its template', async () => {
+describe('a ReplicationController', () => {
+  test('defaults labels and selector to the labels of the template', async () => {
     const { metadata, spec, status } = await create({ template });
     expect(metadata).toMatchObject({ labels: { app: 'a' }, generation: 1 });
     expect(spec).toMatchObject({ replicas: 1, selector: { app: 'a' } });
@@ -47,11 +47,11 @@ describe('a replication controller', () => {
         'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
       ],
     ],
-  ])('refuses %s', async (_, spec, problems) => {
+  ])('rejects %s', async (_, spec, problems) => {
     expect(await refusals(create(spec))).toEqual(problems);
   });
 
-  test('counts in its status what there can be', async () => {
+  test('validates the counts in its status', async () => {
     const controllers = testCluster().api(ReplicationController);
     await controllers.create({ metadata: { name: 'r' }, spec: { template } });
     const counts = { replicas: 1, readyReplicas: 2, availableReplicas: 3 };
@@ -65,7 +65,7 @@ describe('a replication controller', () => {
   });
 });
 
-test('a template of pods has a generation, and its defaults', async () => {
+test('a PodTemplate has a generation and defaults', async () => {
   const templates = testCluster().api(PodTemplate);
   const created = await templates.create({ metadata: { name: 't' }, template });
   expect(created.metadata.generation).toBe(1);

@@ -1,4 +1,4 @@
-/** The rules of ResourceQuotas. */
+/** Validation of ResourceQuotas. */
 import { ResourceQuota, type ResourceQuotaInput, type ResourceQuotaScope } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -21,8 +21,8 @@ const selector = (scopeName: string, operator: string, values?: string[]): Spec 
   },
 });
 
-describe('a quota', () => {
-  test('starts with an empty status, whatever was sent', async () => {
+describe('a ResourceQuota', () => {
+  test('starts with an empty status', async () => {
     const quota = await testCluster()
       .api(ResourceQuota)
       .create({ metadata: { name: 'q' }, status: { hard: { pods: '1' } } });
@@ -103,11 +103,11 @@ describe('a quota', () => {
         'spec.scopeSelector.matchExpressions: Invalid value: core.ScopeSelector{MatchExpressions:[]core.ScopedResourceSelectorRequirement{core.ScopedResourceSelectorRequirement{ScopeName:"PriorityClass", Operator:"Exists", Values:[]string(nil)}}}: unsupported scope applied to resource',
       ],
     ],
-  ])('refuses %s', async (_, spec, problems) => {
+  ])('rejects %s', async (_, spec, problems) => {
     expect(await refusals(create(spec))).toEqual(problems);
   });
 
-  test('keeps its scopes', async () => {
+  test('must not change its scopes', async () => {
     const quotas = testCluster().api(ResourceQuota);
     await quotas.create({ metadata: { name: 'q' }, spec: { scopes: ['BestEffort', 'Terminating'] } });
     await quotas.update({ metadata: { name: 'q' }, spec: { scopes: ['Terminating', 'BestEffort'] } });
@@ -116,7 +116,7 @@ describe('a quota', () => {
     ]);
   });
 
-  test('takes a status at its own address, by the same rules', async () => {
+  test('validates the status subresource by the same rules', async () => {
     const quotas = testCluster().api(ResourceQuota);
     await quotas.create({ metadata: { name: 'q' }, spec: { hard: { pods: '5' } } });
     const input = { metadata: { name: 'q' }, status: { hard: { pods: '5' }, used: { pods: '1' } } };

@@ -1,4 +1,4 @@
-/** What writers of TLS secrets are told about a certificate and a key that do not fit. */
+/** Warnings about TLS secrets whose certificate and key do not match. */
 import { Secret } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -44,7 +44,7 @@ test.each([
     pem('NOTE', 'AQI=') + CERTIFICATE,
     pem('EC PARAMETERS', 'AQI=') + pem('EC PRIVATE KEY', KEY),
   ],
-])('%s fits', async (_, certificate, key) => {
+])('returns no warning for %s', async (_, certificate, key) => {
   expect(await warningsOf(certificate, key)).toEqual([]);
 });
 
@@ -106,6 +106,6 @@ test.each([
     pem('EC PRIVATE KEY', OTHER_KEY),
     'tls: private key does not match public key',
   ],
-])('%s is told of', async (_, certificate, key, warning) => {
+])('returns a warning for %s', async (_, certificate, key, warning) => {
   expect(await warningsOf(certificate, key)).toEqual([warning]);
 });

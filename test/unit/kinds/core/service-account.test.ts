@@ -1,16 +1,16 @@
-/** Service accounts. */
+/** ServiceAccounts. */
 import { ServiceAccount } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 
-test('only the names of secrets are kept', async () => {
+test('keeps only the names of secret references', async () => {
   const accounts = testCluster().api(ServiceAccount);
   const secrets = [{ name: 's', namespace: 'elsewhere', kind: 'Secret' }];
   expect((await accounts.create({ metadata: { name: 'a' }, secrets })).secrets).toEqual([{ name: 's' }]);
   expect((await accounts.update({ metadata: { name: 'a' }, secrets })).secrets).toEqual([{ name: 's' }]);
 });
 
-test('the annotation that makes them binding is on its way out, and whoever sets it is told', async () => {
+test('warns when the enforce-mountable-secrets annotation is added', async () => {
   const warnings: string[] = [];
   const accounts = testCluster()
     .with({ onWarning: (warning) => warnings.push(warning) })

@@ -1,4 +1,4 @@
-/** Addresses and ports of Services: given, refused, and given back. */
+/** Allocation and release of cluster IPs and node ports. */
 import { createCluster, mergePatch } from 'orchplane';
 import { IPAddress, Namespace, Service, ServiceCIDR, type ServiceSpecInput } from 'orchplane/kinds';
 import { fakeClock, sequentialIds, testCluster } from 'orchplane/testing';
@@ -19,8 +19,8 @@ function open(cluster = testCluster()) {
   };
 }
 
-describe('cluster addresses', () => {
-  test('are objects that name their Service', async () => {
+describe('cluster IPs', () => {
+  test('are IPAddress objects with the Service as parent', async () => {
     const { create, addresses } = open();
     const { spec } = await create('a', { ports });
     const address = await addresses.get(spec.clusterIP ?? '');
@@ -35,7 +35,7 @@ describe('cluster addresses', () => {
     expect(address.metadata.uid).toBeDefined();
   });
 
-  test('are given back when the Service goes, or needs none', async () => {
+  test('are released when the Service is deleted or becomes an ExternalName', async () => {
     const { create, services, taken } = open();
     await create('a', { ports, clusterIP: '10.0.0.9' });
     await create('b', { ports, clusterIP: '10.0.0.10' });
@@ -51,7 +51,7 @@ describe('cluster addresses', () => {
     ['192.168.1.1', 'the provided network does not match the current range'],
     ['10.0.0.0', 'the provided IP (10.0.0.0) is not in the valid range. The range of valid IPs is 10.0.0.0/16'],
     ['10.0.255.255', 'the provided IP (10.0.255.255) is not in the valid range. The range of valid IPs is 10.0.0.0/16'],
-  ])('%s cannot be had', async (clusterIP, why) => {
+  ])('%s cannot be allocated', async (clusterIP, why) => {
     const { create } = open();
     await create('a', { ports, clusterIP: '10.0.0.9' });
     expect(await refusals(create('b', { ports, clusterIP }))).toEqual([
@@ -59,14 +59,14 @@ describe('cluster addresses', () => {
     ]);
   });
 
-  test('of a dry run and of a refused Service are not taken', async () => {
+  test('are not allocated by a dry run or an invalid Service', async () => {
     const { create, services, taken } = open();
     await services.create({ metadata: { name: 'a' }, spec: { ports } }, { dryRun: true });
     await refusals(create('b', { ports, sessionAffinity: 'X' as never }));
     expect(await taken()).toEqual([]);
   });
 
-  test('come from further ranges, unless those are not ready', async () => {
+  test('are allocated from other ServiceCIDRs that are ready', async () => {
     const { create, cluster } = open();
     const ranges = cluster.api(ServiceCIDR);
     await ranges.create({ metadata: { name: 'more' }, spec: { cidrs: ['192.0.2.0/28'] } });
@@ -82,7 +82,7 @@ describe('cluster addresses', () => {
     expect((await refusals(create('b', { ports, clusterIP: '192.0.2.2' })))[0]).toContain('does not match');
   });
 
-  test('are known from the Services where there are no objects for them', async () => {
+  test('are taken if a Service has them, also without IPAddress objects', async () => {
     const kinds = [Namespace, Service];
     const services = createCluster({ kinds, clock: fakeClock(), ids: sequentialIds() } as never).api(Service);
     const create = (name: string) => services.create({ metadata: { name }, spec: { ports, clusterIP: '10.0.0.9' } });
@@ -96,7 +96,7 @@ describe('cluster addresses', () => {
 describe('node ports', () => {
   const onNodes = (nodePort: number): ServiceSpecInput => ({ type: 'NodePort', ports: [{ port: 80, nodePort }] });
 
-  test('are given where they are needed, one for both protocols of a port', async () => {
+  test('are allocated if needed, and shared by both protocols of a port', async () => {
     const { create } = open();
     const both = [
       { name: 'a', port: 53, protocol: 'TCP' as const },
@@ -113,7 +113,7 @@ describe('node ports', () => {
     expect(direct.spec.ports?.[0]).not.toHaveProperty('nodePort');
   });
 
-  test('are refused when taken or out of range, until they are given back', async () => {
+  test('are rejected if they are taken or out of range', async () => {
     const { create, services } = open();
     await create('a', onNodes(31000));
     expect(await refusals(create('b', onNodes(31000)))).toEqual([
@@ -128,7 +128,7 @@ describe('node ports', () => {
     expect((await refusals(moved))[0]).toContain('provided port is already allocated');
   });
 
-  test('serve health checks as well', async () => {
+  test('are allocated for health checks', async () => {
     const { create } = open();
     const local = { type: 'LoadBalancer' as const, externalTrafficPolicy: 'Local' as const };
     const { spec } = await create('a', { ...local, ports: [{ port: 80, nodePort: 31000 }] });

@@ -1,4 +1,4 @@
-/** What Services default to, what they are refused for, and what goes when their type changes. */
+/** Defaulting, validation and updates of Services. */
 import { mergePatch } from 'orchplane';
 import { Service, type ServiceSpecInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -11,8 +11,8 @@ const create = (spec: object, annotations: Record<string, string> = {}) =>
     .api(Service)
     .create({ metadata: { name: 'a', annotations }, spec: spec as ServiceSpecInput });
 
-describe('defaults', () => {
-  test('of an address inside the cluster', async () => {
+describe('Service defaults', () => {
+  test('are set for a ClusterIP service', async () => {
     const { spec, status } = await create({ ports, clusterIP: '10.0.0.9', selector: { k: 'v' } });
     expect(spec).toEqual({
       ports: [{ protocol: 'TCP', port: 80, targetPort: 80 }],
@@ -28,7 +28,7 @@ describe('defaults', () => {
     expect(status).toEqual({ loadBalancer: {} });
   });
 
-  test('stand in the order of the wire', async () => {
+  test('are in wire order', async () => {
     const { spec } = await create({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     expect(Object.keys(spec)).toEqual([
       'ports',
@@ -64,11 +64,11 @@ describe('defaults', () => {
       { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' },
     ],
     ['the wish for two families', { ports, ipFamilyPolicy: 'PreferDualStack' }, { ipFamilies: ['IPv4'] }],
-  ])('of %s', async (_, spec, expected) => {
+  ])('are set for %s', async (_, spec, expected) => {
     expect((await create(spec)).spec).toMatchObject(expected);
   });
 
-  test('drop what has no meaning', async () => {
+  test('remove fields without effect', async () => {
     const config = { clientIP: { timeoutSeconds: 5 } };
     expect((await create({ ports, sessionAffinityConfig: config })).spec).not.toHaveProperty('sessionAffinityConfig');
     const { spec } = await create({ type: 'ExternalName', externalName: 'example.com.' });
@@ -262,11 +262,11 @@ test.each<[string, object, string[]]>([
     { ports, clusterIP: '2001:db8::1' },
     ['spec.clusterIPs[0]: Invalid value: []string{"2001:db8::1"}: IPv6 is not configured on this cluster'],
   ],
-])('%s is refused', async (_, spec, causes) => {
+])('rejects %s', async (_, spec, causes) => {
   expect(await refusals(create(spec))).toEqual(causes);
 });
 
-test('annotations are judged too', async () => {
+test('validates annotations', async () => {
   const key = 'service.beta.orch.io/load-balancer-source-ranges';
   expect(await refusals(create({ ports }, { [key]: '10.0.0.0/8, x' }))).toEqual([
     `metadata.annotations[${key}]: Forbidden: may only be used when \`type\` is 'LoadBalancer'`,
@@ -278,7 +278,7 @@ test('annotations are judged too', async () => {
   ]);
 });
 
-test('a name starts with a letter', async () => {
+test('rejects a name that does not start with a letter', async () => {
   const [cause] = await refusals(
     testCluster()
       .api(Service)
@@ -287,7 +287,7 @@ test('a name starts with a letter', async () => {
   expect(cause).toContain('metadata.name: Invalid value: "1": a DNS-1035 label');
 });
 
-describe('updates', () => {
+describe('Service updates', () => {
   const services = async (spec: ServiceSpecInput) => {
     const api = testCluster().api(Service);
     await api.create({ metadata: { name: 'a' }, spec });
@@ -298,14 +298,14 @@ describe('updates', () => {
     };
   };
 
-  test('keep the address, the ports and the rest that was allocated', async () => {
+  test('keep allocated addresses and ports that the client omits', async () => {
     const { api, put } = await services({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     const before = await api.get('a');
     const after = await put({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     expect(after.spec).toEqual(before.spec);
   });
 
-  test('do not change the address, nor unset it', async () => {
+  test('must not change or unset the cluster IP', async () => {
     const { patch, put } = await services({ ports, clusterIP: '10.0.0.9' });
     const detail = 'Invalid value: []string{"10.0.0.8"}: may not change once set';
     expect(await refusals(put({ ports, clusterIP: '10.0.0.8' }))).toEqual([`spec.clusterIPs[0]: ${detail}`]);
@@ -313,7 +313,7 @@ describe('updates', () => {
     expect((await patch({ clusterIP: null, clusterIPs: null })).spec.clusterIP).toBe('10.0.0.9');
   });
 
-  test('do not change the class or the health check of a load balancer', async () => {
+  test('must not change the class or the health check port of a load balancer', async () => {
     const { patch } = await services({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     expect(await refusals(patch({ loadBalancerClass: 'c', healthCheckNodePort: 31999 }))).toEqual([
       'spec.loadBalancerClass: Invalid value: "c": may not change once set',
@@ -321,7 +321,7 @@ describe('updates', () => {
     ]);
   });
 
-  test('to a name outside give everything back', async () => {
+  test('to type ExternalName release addresses and ports', async () => {
     const { api, patch } = await services({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
     const point = { ip: '1.2.3.4', ipMode: 'VIP' };
     await api.status.patch('a', mergePatch({ status: { loadBalancer: { ingress: [point] } } } as never));
@@ -336,7 +336,7 @@ describe('updates', () => {
     expect((await patch({ type: 'ClusterIP', externalName: null })).spec).toMatchObject({ ipFamilies: ['IPv4'] });
   });
 
-  test('refuse what the client changed on the way', async () => {
+  test('to another type keep fields that the client changed, which validation rejects', async () => {
     const { patch } = await services({ type: 'NodePort', ports: [{ port: 80, nodePort: 31000 }] });
     expect(await refusals(patch({ type: 'ClusterIP', ports: [{ port: 80, nodePort: 31001 }] }))).toEqual([
       "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
@@ -344,7 +344,7 @@ describe('updates', () => {
   });
 });
 
-test('a status has its own rules', async () => {
+test('validates the status', async () => {
   const api = testCluster().api(Service);
   const set = (name: string, ingress: object) =>
     api.status.patch(name, mergePatch({ status: { loadBalancer: { ingress: [ingress] } } } as never));
@@ -365,7 +365,7 @@ test('a status has its own rules', async () => {
   ]);
 });
 
-test('a status whose sender leaves the spec out says what sort of address it brings', async () => {
+test('requires ipMode in a status update without a spec', async () => {
   const api = testCluster().api(Service);
   await api.create({ metadata: { name: 'a' }, spec: { ports, type: 'LoadBalancer' } });
   const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } };
@@ -374,11 +374,11 @@ test('a status whose sender leaves the spec out says what sort of address it bri
   ]);
 });
 
-test('the port of the nodes is a port like others, also for load balancers', async () => {
+test('accepts the kubelet port 10250 as the port of a load balancer', async () => {
   expect((await create({ ports: [{ port: 10250 }], type: 'LoadBalancer' })).spec.ports?.[0]?.port).toBe(10250);
 });
 
-test('what is ignored is warned of', async () => {
+test('warns about ignored fields', async () => {
   const warnings: string[] = [];
   const api = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(Service);
   const annotations = { 'service.orch.io/topology-aware-hints': 'Auto' };

@@ -1,4 +1,4 @@
-/** Node selectors and affinity: the messages of the reference server, by case. */
+/** Node selectors and affinity, with the reference server's messages. */
 import { describe, expect, test } from 'vitest';
 import type { Affinity, NodeSelectorRequirement, PodAffinityTerm } from '../../../../src/kinds/shared/node-selector.js';
 import {
@@ -15,7 +15,7 @@ const print = (errors: readonly FieldError[]) => errors.map(printFieldError);
 const fields = (errors: readonly FieldError[]) => errors.map(({ field }) => field);
 
 describe('node selectors', () => {
-  test('a selector has a term, which may be empty', () => {
+  test('requires a term, which may be empty', () => {
     expect(print(validateNodeSelector('n', {}))).toEqual([
       'n.nodeSelectorTerms: Required value: must have at least one node selector term',
     ]);
@@ -40,12 +40,12 @@ describe('node selectors', () => {
     ],
     [{ key: 'a', operator: 'Like' }, ['e.operator: Invalid value: "Like": not a valid selector operator']],
     [{ key: 'a' }, ['e.operator: Invalid value: "": not a valid selector operator']],
-  ])('an expression: %j', (requirement, errors) => {
+  ])('validates the expression %j', (requirement, errors) => {
     const found = print(validateNodeSelectorTerm('n', { matchExpressions: [requirement] }));
     expect(found).toEqual(errors.map((error) => error.replace(/^e/, 'n.matchExpressions[0]')));
   });
 
-  test('key and values of an expression are those of labels, unless an update keeps the values', () => {
+  test('validates keys and values as labels, unless invalid values are allowed', () => {
     const term = { matchExpressions: [{ key: 'a b', operator: 'In', values: ['c', 'd e'] }] };
     const key = 'n.matchExpressions[0].key';
     expect(fields(validateNodeSelectorTerm('n', term))).toEqual([key, 'n.matchExpressions[0].values[1]']);
@@ -65,18 +65,18 @@ describe('node selectors', () => {
         'f.key: Invalid value: "metadata.uid": not a valid field selector key',
       ],
     ],
-  ])('a field: %j', (requirement, errors) => {
+  ])('validates the field requirement %j', (requirement, errors) => {
     const found = print(validateNodeSelectorTerm('n', { matchFields: [requirement] }));
     expect(found).toEqual(errors.map((error) => error.replace(/^f/, 'n.matchFields[0]')));
   });
 
-  test('the value of a field is the name of a node', () => {
+  test('validates the value of a field requirement as a node name', () => {
     const term = { matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['A_B'] }] };
     expect(fields(validateNodeSelectorTerm('n', term))).toEqual(['n.matchFields[0].values[0]']);
   });
 });
 
-describe('terms of affinity to Pods', () => {
+describe('pod affinity terms', () => {
   const zone = { topologyKey: 'zone' };
 
   test.each<[string, PodAffinityTerm, string[]]>([
@@ -120,12 +120,12 @@ describe('terms of affinity to Pods', () => {
     expect(print(validatePodAffinityTerm('t', term))).toEqual(errors);
   });
 
-  test('keys are names of labels', () => {
+  test('validates label keys', () => {
     const term = { ...zone, labelSelector: {}, matchLabelKeys: ['a', 'b c'], mismatchLabelKeys: ['d e'] };
     expect(fields(validatePodAffinityTerm('t', term))).toEqual(['t.matchLabelKeys[1]', 't.mismatchLabelKeys[0]']);
   });
 
-  test('keys become expressions about the labels of the Pod', () => {
+  test('converts label keys to expressions with the labels of the Pod', () => {
     const term = {
       ...zone,
       labelSelector: { matchLabels: { app: 'web' } },
@@ -147,7 +147,7 @@ describe('terms of affinity to Pods', () => {
     });
   });
 
-  test('a key that the selector has as well is found once it has become an expression', () => {
+  test('reports a label key that is also in the selector', () => {
     const term = { ...zone, labelSelector: { matchLabels: { hash: '1' } }, matchLabelKeys: ['x', 'hash'] };
     expect(validatePodAffinityTerm('t', term)).toEqual([]);
     expect(print(validatePodAffinityTerm('t', withLabelKeys(term, { hash: '1' })))).toEqual([
@@ -176,7 +176,7 @@ describe('affinity', () => {
     },
   };
 
-  test('is reported node first, then Pods', () => {
+  test('reports node affinity before pod affinity', () => {
     const found = validateAffinity('a', affinity);
     expect(fields(found)).toEqual([
       'a.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].values[0]',
@@ -187,7 +187,7 @@ describe('affinity', () => {
     expect(found[1]?.message).toBe('Invalid value: 101: must be in the range 1-100');
   });
 
-  test('an update keeps values that no label can have', () => {
+  test('accepts invalid label values if they are allowed', () => {
     const kept = { allowInvalidNodeValues: true, allowInvalidSelectorValues: true };
     expect(fields(validateAffinity('a', affinity, kept)).every((field) => field.endsWith('weight'))).toBe(true);
     expect(validateAffinity('a', {})).toEqual([]);

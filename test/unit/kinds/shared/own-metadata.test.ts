@@ -1,4 +1,4 @@
-/** How often the rules of a kind look at metadata on an update, and whether they take bare names of finalizers. */
+/** How often the update validation of a kind reports metadata errors, and whether the kind accepts unqualified finalizers. */
 import { mergePatch } from 'orchplane';
 import {
   ClusterRole,
@@ -55,7 +55,7 @@ test.each([
   [Endpoints, {}, 2],
   [CSINode, { spec: { drivers: [] } }, 2],
   [VolumeAttachment, { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } }, 2],
-])('$kind refuses a bare finalizer on update', async (kind, body, times) => {
+])('$kind rejects an unqualified finalizer on update', async (kind, body, times) => {
   const cluster = testCluster({ featureGates: { VolumeAttributesClass: true }, runtimeConfig: 'api/all=true' });
   const objects = cluster.api(kind as never) as unknown as AnyApi;
   const first = await objects.create({ metadata: { name: 'a' }, ...body });
@@ -63,7 +63,7 @@ test.each([
   expect(await refusals(update)).toEqual(Array.from({ length: times }, () => BARE));
 });
 
-/** Labels, finalizers as such, the first and the second of them as those of a built-in kind, the grace period. */
+/** Errors of labels, of finalizers in general, of the two finalizers of built-in kinds, and of the grace period. */
 const SIGNS: Record<string, string> = {
   'metadata.labels': 'l',
   'metadata.finalizers': 'f',
@@ -74,7 +74,7 @@ const SIGNS: Record<string, string> = {
 const attached = { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } };
 const migrated = { spec: { resource: { version: 'v1', resource: 'secrets' } } };
 
-// As a real server of release 1.33 answers.
+// As recorded from the reference server 1.33.
 test.each([
   [Role, '', {}, 'lfdllf01lf01dl01'],
   [RoleBinding, '', { roleRef: { kind: 'Role', name: 'r' } }, 'lfdllf01lf01dl01'],
@@ -89,7 +89,7 @@ test.each([
   [StorageVersionMigration, '/status', migrated, 'dd'],
   [DeviceClass, '', { spec: {} }, 'lfdllf01dl01'],
   [Pod, '', { spec: { containers: [{ name: 'c', image: 'i' }] } }, 'lfdldl01lf01'],
-])('$kind judges metadata in the order of a real server', async (kind, address, body, order) => {
+])('$kind reports metadata errors in the order of the reference server', async (kind, address, body, order) => {
   const cluster = testCluster({
     featureGates: { VolumeAttributesClass: true, StorageVersionMigrator: true, DynamicResourceAllocation: true },
     runtimeConfig: 'api/all=true',
@@ -107,14 +107,14 @@ test.each([
   [PodDisruptionBudget, {}],
   [RuntimeClass, { handler: 'h' }],
   [ValidatingWebhookConfiguration, {}],
-])('$kind takes a bare finalizer', async (kind, body) => {
+])('$kind accepts an unqualified finalizer', async (kind, body) => {
   const objects = testCluster().api(kind as never) as unknown as AnyApi;
   const first = await objects.create({ metadata: { name: 'a', finalizers: ['bare'] }, ...body });
   const again = await objects.update({ ...first, metadata: { ...first.metadata, finalizers: ['bare', 'other'] } });
   expect(again).toMatchObject({ metadata: { finalizers: ['bare', 'other'] } });
 });
 
-test('reports of an object are judged as well', async () => {
+test('validates metadata of status updates', async () => {
   const pods = testCluster().api(Pod);
   await pods.create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
   const patch = mergePatch({ metadata: { finalizers: ['bare'] } });

@@ -1,4 +1,4 @@
-/** Names and amounts of resources: the messages of the reference server, by case. */
+/** Resource names, quantities and requirements, with the reference server's messages. */
 import { describe, expect, test } from 'vitest';
 import { goSyntaxQuantity } from '../../../../src/kinds/shared/go-syntax.js';
 import type { RequirementsContext, ResourceRequirements } from '../../../../src/kinds/shared/resources.js';
@@ -33,8 +33,8 @@ const NOT_STANDARD = 'must be a standard resource type or fully qualified';
 const dump = (value: string, scale: number, s: string, format = 'DecimalSI') =>
   `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"${s}", Format:"${format}"}`;
 
-describe('kinds of resources', () => {
-  test('standard ones, by place', () => {
+describe('resource name predicates', () => {
+  test('recognize standard resources of containers and quotas', () => {
     const names = ['cpu', 'storage', 'hugepages-2Mi', 'requests.cpu', 'requests.hugepages-2Mi', 'pods', 'gpu'];
     const where = (isStandard: (name: string) => boolean) => names.filter((name) => isStandard(name));
     expect(where(isStandardContainerResource)).toEqual(['cpu', 'hugepages-2Mi']);
@@ -42,7 +42,7 @@ describe('kinds of resources', () => {
     expect(where(isStandardResource)).toEqual(names.filter((name) => name !== 'gpu'));
   });
 
-  test('extended ones belong to somebody else', () => {
+  test('recognize extended resources', () => {
     const extended = (name: string, dialect = kubernetesDialect) => isExtendedResource(name, { dialect });
     expect(extended('example.com/gpu')).toBe(true);
     expect(extended('count/configmaps')).toBe(true);
@@ -54,7 +54,7 @@ describe('kinds of resources', () => {
     expect(extended(`${'a'.repeat(245)}/x`)).toBe(false);
   });
 
-  test('what is counted is whole, and what is not native is not shared', () => {
+  test('recognize integer resources and resources without overcommit', () => {
     expect(['pods', 'cpu', 'a.b/c'].map((name) => isIntegerResource(name, context))).toEqual([true, false, true]);
     expect(['cpu', 'hugepages-1Gi', 'a.b/c'].map((name) => isOvercommitAllowed(name, context))).toEqual([
       true,
@@ -64,14 +64,14 @@ describe('kinds of resources', () => {
   });
 });
 
-describe('names', () => {
+describe('resource names', () => {
   test.each([
     ['cpu', []],
     ['storage', []],
     ['a.b/c', []],
     ['gpu', [`p: Invalid value: gpu: ${NOT_STANDARD}`]],
     ['a b', [`p: Invalid value: a b: ${NAME_PART}`]],
-  ])('anywhere: %s', (name, errors) => {
+  ])('are validated in general: %s', (name, errors) => {
     expect(print(validateResourceName('p', name))).toEqual(errors);
   });
 
@@ -89,7 +89,7 @@ describe('names', () => {
       [`p: Invalid value: a b: ${NAME_PART}`, 'p: Invalid value: a b: must be a standard resource for containers'],
     ],
     ['requests.a.b/c', ["p: Invalid value: requests.a.b/c: doesn't follow extended resource name standard"]],
-  ])('in containers: %s', (name, errors) => {
+  ])('are validated in containers: %s', (name, errors) => {
     expect(print(validateContainerResourceName('p', name, context))).toEqual(errors);
   });
 
@@ -98,20 +98,20 @@ describe('names', () => {
     ['count/deployments.apps', []],
     ['storage', ['p: Invalid value: storage: must be a standard resource for quota']],
     ['gpu', [`p: Invalid value: gpu: ${NOT_STANDARD}`, 'p: Invalid value: gpu: must be a standard resource for quota']],
-  ])('in quotas: %s', (name, errors) => {
+  ])('are validated in quotas: %s', (name, errors) => {
     expect(print(validateQuotaResourceName('p', name))).toEqual(errors);
   });
 });
 
-describe('amounts', () => {
-  test('are not negative, and print canonically', () => {
+describe('quantities', () => {
+  test('must not be negative, and print in canonical form', () => {
     expect(print(validateNonNegativeQuantity('p', '0'))).toEqual([]);
     expect(print(validateNonNegativeQuantity('p', '-0.5'))).toEqual([
       'p: Invalid value: "-500m": must be greater than or equal to 0',
     ]);
   });
 
-  test('of volumes are positive', () => {
+  test('of volumes must be positive', () => {
     expect(print(validatePositiveQuantity('p', '1Gi'))).toEqual([]);
     expect(print(validatePositiveQuantity('p', '0'))).toEqual(['p: Invalid value: "0": must be greater than zero']);
     expect(print(validateBasicQuantity('p', '-1'))).toEqual([
@@ -147,18 +147,18 @@ describe('amounts', () => {
     ['2Mi', dump('2097152', 0, '2Mi', 'BinarySI')],
     ['8Mi', dump('8388608', 0, '', 'BinarySI')],
     ['1e3', dump('1', 3, '1e3', 'DecimalExponent')],
-  ])('dump of %s', (text, expected) => {
+  ])('print %s as Go syntax', (text, expected) => {
     expect(goSyntaxQuantity(text).verbatim).toBe(expected);
   });
 
-  test('a dump of a wide number shows a pointer', () => {
+  test('print wide numbers with a pointer', () => {
     expect(goSyntaxQuantity('12345678901234567890').verbatim).toMatch(
       /value:0, scale:0}.*\(0xc0.*s:"", Format:"DecimalSI"/,
     );
   });
 });
 
-describe('requirements of a container', () => {
+describe('resource requirements', () => {
   test.each<[string, ResourceRequirements, string[]]>([
     ['none', {}, []],
     ['good', { requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: '100m' } }, []],
@@ -212,7 +212,7 @@ describe('requirements of a container', () => {
     expect(requirements(value)).toEqual(errors);
   });
 
-  test('an update keeps huge pages in parts', () => {
+  test('accept indivisible huge pages if they are allowed', () => {
     const limits = { 'hugepages-2Mi': '3Mi', memory: '1Gi' };
     expect(requirements({ limits }, { allowIndivisibleHugePages: true })).toEqual([]);
   });
@@ -252,7 +252,7 @@ describe('requirements of a container', () => {
     expect(requirements({ claims }, { podClaimNames: ['b', 'a'] })).toEqual(errors);
   });
 
-  test('a claim in a Pod that has none', () => {
+  test('reject a claim if the Pod has none', () => {
     expect(requirements({ claims: [{ name: 'c' }] })).toEqual([
       'r.claims[0]: Not found: "c": must be one of the names in pod.spec.resourceClaims which is empty',
     ]);

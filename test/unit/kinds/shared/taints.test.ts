@@ -1,4 +1,4 @@
-/** Taints: the messages of the reference server, by case. */
+/** Validation of taints, with the reference server's messages. */
 import { expect, test } from 'vitest';
 import type { Taint } from '../../../../src/kinds/shared/taints.js';
 import { validateNodeTaints } from '../../../../src/kinds/shared/taints.js';

@@ -1,4 +1,4 @@
-/** Tolerations: their rules in the order of the reference server, their updates and their merge. */
+/** Tolerations: validation, updates and merging. */
 import { describe, expect, test } from 'vitest';
 import type { Toleration } from '../../../../src/kinds/shared/tolerations.js';
 import {
@@ -11,7 +11,7 @@ import { printFieldError } from '../../../../src/meta/field-error.js';
 const EMPTY_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
 const EFFECTS = 'supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"';
 
-describe('rules', () => {
+describe('toleration validation', () => {
   test.each<[string, Toleration, string[]]>([
     ['everything', { operator: 'Exists' }, []],
     ['a value', { key: 'a', operator: 'Equal', value: 'b', effect: 'NoExecute', tolerationSeconds: 0 }, []],
@@ -47,24 +47,24 @@ describe('rules', () => {
     expect(validateTolerations('t', [toleration]).map(printFieldError)).toEqual(errors);
   });
 
-  test('a bad key and a bad value, which is reported at the operator', () => {
+  test('reports an invalid value at the path of the operator', () => {
     const fields = validateTolerations('t', [{ operator: 'Exists' }, { key: 'a b', value: 'c d' }]);
     expect(fields.map(({ field }) => field)).toEqual(['t[1].key', 't[1].operator']);
   });
 });
 
-describe('updates', () => {
+describe('toleration updates', () => {
   const old: Toleration = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
-  const refused = ['t: Forbidden: existing toleration can not be modified except its tolerationSeconds'];
+  const rejected = ['t: Forbidden: existing toleration can not be modified except its tolerationSeconds'];
 
   test.each<[string, Toleration[], string[]]>([
     ['nothing changed', [old], []],
     ['other seconds', [{ ...old, tolerationSeconds: 1 }], []],
     ['no seconds, written differently', [{ key: 'a', operator: 'Exists', value: '', effect: 'NoExecute' }], []],
     ['one added before it', [{ key: 'b', operator: 'Exists' }, old], []],
-    ['dropped', [], refused],
-    ['another operator', [{ ...old, operator: 'Equal' }], refused],
-    ['dropped, and a bad one added', [{ key: 'a', operator: 'Like' }], refused],
+    ['dropped', [], rejected],
+    ['another operator', [{ ...old, operator: 'Equal' }], rejected],
+    ['dropped, and a bad one added', [{ key: 'a', operator: 'Like' }], rejected],
     [
       'a bad one added',
       [old, { key: 'a', operator: 'Like' }],
@@ -75,7 +75,7 @@ describe('updates', () => {
   });
 });
 
-describe('merge', () => {
+describe('toleration merging', () => {
   const all: Toleration = { operator: 'Exists' };
   const exists: Toleration = { key: 'a', operator: 'Exists' };
   const equal: Toleration = { key: 'a', operator: 'Equal', value: 'x', effect: 'NoExecute' };
@@ -120,15 +120,15 @@ describe('many tolerations', () => {
       effect: 'NoSchedule',
     }));
 
-  test('are merged and compared without looking at every pair', () => {
+  test('are merged and compared in less than quadratic time', () => {
     const started = performance.now();
     expect(mergeTolerations(many(20_000), many(20_000, 10_000))).toHaveLength(30_000);
     expect(validateTolerationsUpdate('t', many(20_000), many(20_000))).toEqual([]);
-    // Half a second; looking at every pair takes minutes.
+    // Half a second; a quadratic algorithm takes minutes.
     expect(performance.now() - started).toBeLessThan(15_000);
   }, 60_000);
 
-  test('of one kind leave the one that lasts longest', () => {
+  test('that differ in seconds are merged to the longest one', () => {
     const lasting = (tolerationSeconds?: number): Toleration => ({
       key: 'k',
       operator: 'Exists',

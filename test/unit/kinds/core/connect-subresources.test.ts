@@ -1,4 +1,4 @@
-/** Lines to what would run on a node: every one is refused, in the words of the server where it has some. */
+/** Connect subresources (exec, log, proxy …): options, checks and error messages. */
 import { createFetchHandler } from 'orchplane/http';
 import { Endpoints, Node, Pod, Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -21,7 +21,7 @@ async function start() {
   return { cluster, ask, inDefault: (path: string) => ask(`namespaces/default/${path}`) };
 }
 
-test('a container of several is to be named, and to be one of the pod', async () => {
+test('requires a valid container name if the pod has several containers', async () => {
   const { inDefault } = await start();
   const several = 'a container name must be specified for pod two, choose one of: [first one two]';
   for (const line of ['exec?command=sh', 'attach', 'log']) {
@@ -37,13 +37,13 @@ test('a container of several is to be named, and to be one of the pod', async ()
   });
 });
 
-test('what a pod without a node has said is nothing', async () => {
+test('returns an empty log for a pod that is not scheduled', async () => {
   const { inDefault } = await start();
   expect(await inDefault('pods/p/log?tailLines=1&sinceTime=2030-01-01T00:00:00Z&follow')).toEqual({ code: 204 });
   expect(await inDefault('pods/no/log')).toMatchObject({ code: 404, message: 'pods "no" not found' });
 });
 
-test('options that cannot be read or contradict each other', async () => {
+test('rejects options that are invalid or contradict each other', async () => {
   const { inDefault } = await start();
   const message = async (query: string) => (await inDefault(`pods/p/log?${query}`)).message;
   expect(await message('tailLines=x')).toBe('strconv.ParseInt: parsing "x": invalid syntax');
@@ -62,7 +62,7 @@ test('options that cannot be read or contradict each other', async () => {
   );
 });
 
-test('streams can be chosen where that is enabled', async () => {
+test('accepts the stream option if its feature gate is enabled', async () => {
   const cluster = testCluster({ dialect: 'kubernetes', featureGates: { PodLogsQuerySplitStreams: true } });
   const handle = createFetchHandler(cluster);
   await cluster.api(Pod).create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
@@ -73,7 +73,7 @@ test('streams can be chosen where that is enabled', async () => {
   expect(await log('stream=Stderr&tailLines=1')).toContain('`tailLines` and specific `stream` are mutually exclusive');
 });
 
-test('a pod needs its node, and the node an address', async () => {
+test('requires an existing node with an address', async () => {
   const { cluster, inDefault } = await start();
   expect(await inDefault('pods/placed/log')).toMatchObject({ code: 404, message: 'pods "n" not found' });
   await cluster.api(Node).create({ metadata: { name: 'n' } });
@@ -88,7 +88,7 @@ test('a pod needs its node, and the node an address', async () => {
   expect((await inDefault('pods/placed/portforward')).message).toContain('orchplane runs no containers');
 });
 
-test('proxies take a scheme and a port around the name', async () => {
+test('accepts a scheme and a port in the name of a proxy request', async () => {
   const { cluster, ask, inDefault } = await start();
   expect(await inDefault('pods/ftp:p:80/proxy')).toMatchObject({
     code: 400,
