@@ -1,6 +1,6 @@
 /**
- * Whoever may not ask learns nothing about what there is: every question is asked twice, about something that exists and
- * about something that does not, and the two answers must be the same but for the words of the question.
+ * A user without permission learns nothing about what exists: every request is sent twice, for an existing and for a
+ * missing target, and both responses must be equal except for the names in the request.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createCluster, type FullCluster } from '../../../../src/cluster/full-cluster.js';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   handle = createFetchHandler(cluster, { tokens: { 'alice-token': { user: 'alice' } } });
 });
 
-/** What is there, what is not, and the words in which the two differ. */
+/** An existing target, a missing one, and the names by which they differ. */
 const PAIRS: readonly (readonly [what: string, existing: string, absent: string])[] = [
   ['an object', '/api/v1/namespaces/real/configmaps/one', '/api/v1/namespaces/real/configmaps/none'],
   ['an object of the cluster', '/api/v1/nodes/one', '/api/v1/nodes/none'],
@@ -113,7 +113,7 @@ const ASKERS: readonly (readonly [who: string, headers: Record<string, string>, 
   ['somebody who may not speak for others', { authorization: 'Bearer alice-token', 'impersonate-user': 'bob' }, 403],
 ];
 
-/** All that a client can see, without what is its own: the words of its path, ids and lengths. */
+/** Everything that a client sees, without the names in its path, ids and lengths. */
 async function seen(path: string, init: RequestInit, words: readonly string[]): Promise<object> {
   const response = await handle(new Request(`http://cluster${path}`, init));
   const headers = [...response.headers].filter(([name]) => name !== 'audit-id' && name !== 'content-length');
@@ -131,7 +131,7 @@ function differences(left: string, right: string): string[] {
 }
 
 describe.each(ASKERS)('%s', (_who, asker, code) => {
-  test.each(PAIRS)('cannot tell whether there is %s', async (_what, existing, absent) => {
+  test.each(PAIRS)('does not learn whether there is %s', async (_what, existing, absent) => {
     const words = differences(existing, absent);
     for (const method of METHODS) {
       for (const { query = '', headers, body } of VARIANTS) {
@@ -149,7 +149,7 @@ describe.each(ASKERS)('%s', (_who, asker, code) => {
   });
 });
 
-test('what a stranger may see is the same for every stranger, and says nothing of objects', async () => {
+test('shows the same to every anonymous user, and nothing about objects', async () => {
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) {
     const response = await handle(new Request(`http://cluster${path}`));
     expect(response.status, path).toBe(200);
@@ -160,7 +160,7 @@ test('what a stranger may see is the same for every stranger, and says nothing o
   }
 });
 
-test('who may only update does not create by it, and who may only patch neither', async () => {
+test('does not create with permission to update or patch only', async () => {
   await cluster.api(ClusterRole).create({
     metadata: { name: 'changer' },
     rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['update', 'patch'] }],
@@ -178,7 +178,7 @@ test('who may only update does not create by it, and who may only patch neither'
   expect(await cluster.api(ConfigMap, 'real').list()).toMatchObject({ items: { length: 1 } });
 });
 
-test('in this process, too, access is decided before anything is looked up', async () => {
+test('authorizes in-process requests before it looks up anything', async () => {
   const alice = { user: 'alice' };
   const ask = async (namespace: string, name: string): Promise<string> => {
     const resource = { group: '', version: 'v1', resource: 'configmaps' };

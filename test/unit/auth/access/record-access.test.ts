@@ -17,7 +17,7 @@ async function controllerRun(cluster: Pick<ReturnType<typeof createCluster>, 'ap
   await cluster.api(Node).list();
 }
 
-test('the smallest roles of a run: one for each namespace, one for what is outside', async () => {
+test('creates one Role per namespace and a ClusterRole for the rest', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster);
   const configMaps = cluster.api(ConfigMap);
@@ -59,7 +59,7 @@ test('the smallest roles of a run: one for each namespace, one for what is outsi
   });
 });
 
-test('roles that were written down suffice when the run is repeated as somebody else', async () => {
+test('creates roles that suffice to repeat the run as another user', async () => {
   const rehearsal = createCluster();
   const access = recordAccess(rehearsal);
   await controllerRun(rehearsal);
@@ -92,7 +92,7 @@ test('roles that were written down suffice when the run is repeated as somebody 
   expect(StatusError.is(refused, 'Forbidden')).toBe(true);
 });
 
-test('what given roles would have refused, in words', async () => {
+test('lists what given roles would have denied', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster);
   await controllerRun(cluster);
@@ -116,7 +116,7 @@ test('what given roles would have refused, in words', async () => {
   expect(access.refusedBy(named)).not.toContain('patch configmaps "a" in namespace "default"');
 });
 
-test('names stand in the rules where that is asked for, except of what is created', async () => {
+test('puts resource names into rules on request, except for creation', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster, { resourceNames: true });
   const configMaps = cluster.api(ConfigMap);
@@ -129,7 +129,7 @@ test('names stand in the rules where that is asked for, except of what is create
   ]);
 });
 
-test('only one user, what an update has to create, and what is asked for over HTTP', async () => {
+test('records one user, the create check of an update, and requests over HTTP', async () => {
   const cluster = createCluster();
   const handler = createFetchHandler(cluster, { tokens: { t: { user: 'root', groups: ['system:masters'] } } });
   using access = recordAccess(cluster, { user: 'root' });
@@ -145,7 +145,7 @@ test('only one user, what an update has to create, and what is asked for over HT
   ]);
 });
 
-test('the text is YAML that means the same', async () => {
+test('prints equivalent YAML', async () => {
   const cluster = createCluster();
   using access = recordAccess(cluster);
   await controllerRun(cluster);
@@ -159,7 +159,7 @@ test('the text is YAML that means the same', async () => {
   expect(read.map(({ metadata }) => metadata.name)).toEqual(['on', 'on']);
 });
 
-test('nothing is listened to after stop, and clear forgets', async () => {
+test('records nothing after stop, and discards everything on clear', async () => {
   const cluster = createCluster();
   const access = recordAccess(cluster);
   await cluster.api(ConfigMap).list();

@@ -1,6 +1,6 @@
 /**
- * What a request is allowed by is what it does: nothing in its path, query, headers or body may be read one way by who
- * decides and another way by who carries it out. Alice may do everything in the namespace `hers`, and nothing elsewhere.
+ * Authorization and execution must agree on what a request does: nothing in its path, query, headers or body may be
+ * interpreted in two ways. Alice may do everything in the namespace `hers`, and nothing elsewhere.
  */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -78,7 +78,7 @@ async function ask(path: string, asked: Asked = {}): Promise<{ code: number; tex
   return { code: response.status, text: await response.text() };
 }
 
-/** The bytes of a request as no client would send them. */
+/** The raw bytes of a request that no client would send. */
 function askRaw(
   target: string,
   headers: readonly string[] = [],
@@ -144,7 +144,7 @@ describe('paths', () => {
     expect(text).not.toContain('"from":"other"');
   });
 
-  test('escapes stand for what they mean, and rules see that', async () => {
+  test('decodes escapes before authorization', async () => {
     expect((await askRaw('/%61pi')).code).toBe(200);
     expect((await askRaw('/%61pi/v1')).code).toBe(200);
     expect((await askRaw('/%61pi', [], '')).code).toBe(403);
@@ -181,24 +181,24 @@ describe('a rule for one name', () => {
     if (text !== 'watch') expect(text).not.toContain('"name":"second","namespace"');
   });
 
-  test('the second of two selectors does not widen the first', async () => {
+  test('does not let a second selector widen the first', async () => {
     const query = 'fieldSelector=metadata.name%3Dsettings&fieldSelector=metadata.name%3Dsecond';
     const { items } = JSON.parse((await ask(`${other}?${query}`, { token: 'named' })).text);
     expect(items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['settings']);
   });
 
-  test('two names at once are neither', async () => {
+  test('rejects two names at once', async () => {
     const both = (name: string) => `${other}?fieldSelector=metadata.name%3Dsettings,metadata.name%3D${name}`;
     expect((await ask(both('second'), { token: 'named' })).code).toBe(403);
     expect(JSON.parse((await ask(both('zzz'), { token: 'named' })).text)).toMatchObject({ items: [] });
   });
 
-  test('a whole collection is not deleted by it', async () => {
+  test('does not allow deletion of the whole collection', async () => {
     const query = 'fieldSelector=metadata.name%3Dsettings';
     expect((await ask(`${other}?${query}`, { token: 'named', method: 'DELETE' })).code).toBe(403);
   });
 
-  test('the continuation of another list shows nothing of it', async () => {
+  test('reveals nothing through the continue token of another list', async () => {
     const page = JSON.parse((await ask(`${other}?limit=1`, { token: 'root' })).text);
     const token = encodeURIComponent(page.metadata.continue);
     const { code, text } = await ask(`/api/v1/namespaces/hers/configmaps?continue=${token}`);
@@ -252,13 +252,13 @@ describe('headers', () => {
     ['a token for a password', address, [`Authorization: Basic ${btoa('root:root')}`]],
     ['a token in a protocol', address, ['Sec-WebSocket-Protocol: base64url.bearer.authorization.orch.io.cm9vdA']],
     ['a token without its scheme', address, ['Authorization: root']],
-  ])('%s is no credential', async (_what, target, headers) => {
+  ])('does not accept %s as a credential', async (_what, target, headers) => {
     const { code, text } = await askRaw(target, headers, '');
     expect(code).toBe(403);
     expect(text).toContain('system:anonymous');
   });
 
-  test('groups that were joined on the way are asked for one by one', async () => {
+  test('checks joined groups one by one', async () => {
     const headers = [
       ['impersonate-user', 'system:serviceaccount:hers:robot'],
       ['impersonate-group', 'harmless'],
@@ -268,7 +268,7 @@ describe('headers', () => {
     expect((await ask(address, { headers: [...headers.slice(0, 1)] })).text).toContain('serviceaccount:hers:robot');
   });
 
-  test('names of the platform are no tokens', async () => {
+  test('does not accept prototype member names as tokens', async () => {
     for (const token of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect((await ask('/api', { token })).code, token).toBe(401);
     }
@@ -278,7 +278,7 @@ describe('headers', () => {
     expect(await (await own(request)).text()).toContain('User \\"proto\\" cannot list');
   });
 
-  test('extras with names of the platform are texts like any other', async () => {
+  test('treats extras with prototype member names as plain text', async () => {
     const response = await ask(`/apis/${AUTHENTICATION}/selfsubjectreviews`, {
       token: 'root',
       method: 'POST',
@@ -439,7 +439,7 @@ describe('bodies', () => {
     cluster.restore(before);
   });
 
-  test('the keys of a body are read once, and its last word counts for everybody', async () => {
+  test('reads duplicate keys of a body once, with the last value', async () => {
     await cluster.api(ClusterRole).create({
       metadata: { name: 'role-writer' },
       rules: [{ apiGroups: [RBAC], resources: ['clusterroles'], verbs: ['create', 'get'] }],

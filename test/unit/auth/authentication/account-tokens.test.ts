@@ -1,4 +1,4 @@
-/** Tokens of service accounts: what they say, who signs them, and how long they are good. */
+/** Service account tokens: their claims, their keys and their validity. */
 import { generateKeyPairSync, webcrypto } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { type AccountTokenOptions, createAccountTokens } from '../../../../src/auth/tokens/account-tokens.js';
@@ -36,7 +36,7 @@ function decoded(token: string) {
   return { header: text(header), payload: text(payload), signed: `${header}.${payload}`, signature };
 }
 
-/** What becomes of a token: whom it stands for, why it does not, or that nobody knows it. */
+/** The outcome of a token: its user, the error, or undefined if it is not recognized. */
 async function fate(tokens: ReturnType<typeof site>['tokens'], token: string, audiences = tokens.audiences) {
   try {
     return (await tokens.authenticate(token, audiences))?.user.user;
@@ -45,8 +45,8 @@ async function fate(tokens: ReturnType<typeof site>['tokens'], token: string, au
   }
 }
 
-describe('what a token says', () => {
-  test('in the order of the reference server', async () => {
+describe('the claims of a token', () => {
+  test('are in the order of the reference server', async () => {
     const { tokens } = site();
     const signed = await tokens.sign(request);
     const { header, payload } = decoded(signed.token);
@@ -67,7 +67,7 @@ describe('what a token says', () => {
     });
   });
 
-  test('under the domain of its dialect', async () => {
+  test('use the domain of the dialect', async () => {
     const { tokens } = site({}, orchDialect);
     const { token } = await tokens.sign(request);
     const claims = JSON.parse(decoded(token).payload);
@@ -91,7 +91,7 @@ describe('what a token says', () => {
     ],
     ['a secret', { bound: { kind: 'Secret', name: 'door', uid: 'uid-3' } }, { secret: { name: 'door', uid: 'uid-3' } }],
     ['a node', { bound: { kind: 'Node', name: 'n1', uid: 'uid-4' } }, { node: { name: 'n1', uid: 'uid-4' } }],
-  ])('bound to %s', async (_, binding, claims) => {
+  ])('contain a binding to %s', async (_, binding, claims) => {
     const { tokens } = site();
     const { token } = await tokens.sign({ ...request, ...binding });
     expect(JSON.parse(decoded(token).payload)['kubernetes.io']).toEqual({
@@ -103,8 +103,8 @@ describe('what a token says', () => {
   });
 });
 
-describe('while a token is good', () => {
-  test('it stands for the account, and answers at once after the first time', async () => {
+describe('a valid token', () => {
+  test('authenticates the account, synchronously after the first time', async () => {
     const { tokens } = site();
     const { token, credentialId } = await tokens.sign({
       ...request,
@@ -129,7 +129,7 @@ describe('while a token is good', () => {
     expect(tokens.authenticate(token, tokens.audiences)).toEqual(identity);
   });
 
-  test('it is for its audiences alone', async () => {
+  test('is valid for its audiences only', async () => {
     const { tokens } = site({ audiences: ['api', 'also-api'] });
     const { token } = await tokens.sign({ ...request, audiences: ['vault', 'also-api'] });
     expect(await tokens.authenticate(token, ['also-api'])).toMatchObject({ audiences: ['also-api'] });
@@ -139,7 +139,7 @@ describe('while a token is good', () => {
     expect((await tokens.sign(request)).audiences).toEqual(['api', 'also-api']);
   });
 
-  test('what is used after its time is noted', async () => {
+  test('adds an audit annotation after its warning time', async () => {
     const { tokens, clock } = site();
     const { token, expirationTimestamp } = await tokens.sign({
       ...request,
@@ -159,10 +159,10 @@ describe('while a token is good', () => {
   });
 });
 
-describe('a token ends', () => {
+describe('an invalid token', () => {
   const robot = 'system:serviceaccount:prod:robot';
 
-  test('a minute after its time', async () => {
+  test('expires a minute after its expiration time', async () => {
     const { tokens, clock } = site();
     const { token } = await tokens.sign(request);
     await clock.advance(3_660_000);
@@ -171,7 +171,7 @@ describe('a token ends', () => {
     expect(await fate(tokens, token)).toBe('service account token has expired');
   });
 
-  test('where it was made more than a minute ahead of us', async () => {
+  test('is rejected if it was issued more than a minute in the future', async () => {
     const ahead = site({ key: PRIVATE_KEY });
     const behind = site({ key: PRIVATE_KEY });
     await ahead.clock.advance(60_000);
@@ -182,7 +182,7 @@ describe('a token ends', () => {
     );
   });
 
-  test('with its account, and another of the same name does not bring it back', async () => {
+  test('ends with its account, and a new account of the same name does not revive it', async () => {
     const { tokens, known } = site();
     const { token } = await tokens.sign(request);
     expect(await fate(tokens, token)).toBe(robot);
@@ -213,7 +213,7 @@ describe('a token ends', () => {
     );
   });
 
-  test('at the border of its cluster', async () => {
+  test('is not valid in another cluster', async () => {
     const mine = site();
     const other = site();
     const { token } = await other.tokens.sign(request);
@@ -228,7 +228,7 @@ const PRIVATE_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKe
   format: 'jwk',
 }) as JsonWebKey;
 
-describe('keys', () => {
+describe('signing keys', () => {
   const usual = { publicExponent: new Uint8Array([1, 0, 1]), modulusLength: 2048 };
   const make = (algorithm: object) =>
     webcrypto.subtle.generateKey(algorithm as EcKeyGenParams, true, ['sign', 'verify']) as Promise<CryptoKeyPair>;
@@ -238,7 +238,7 @@ describe('keys', () => {
     ['ES384', { name: 'ECDSA', namedCurve: 'P-384' }, { name: 'ECDSA', hash: 'SHA-384' }],
     ['ES512', { name: 'ECDSA', namedCurve: 'P-521' }, { name: 'ECDSA', hash: 'SHA-512' }],
     ['RS256', { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', ...usual }, { name: 'RSASSA-PKCS1-v1_5' }],
-  ])('%s, as a pair and as a JWK', async (algorithm, form, use) => {
+  ])('support %s as a pair and as a JWK', async (algorithm, form, use) => {
     const pair = await make(form);
     const jwk = await webcrypto.subtle.exportKey('jwk', pair.privateKey);
     const spki = await webcrypto.subtle.exportKey('spki', pair.publicKey);
@@ -255,7 +255,7 @@ describe('keys', () => {
     );
   });
 
-  test('are published without what is private', async () => {
+  test('are published without their private part', async () => {
     const { tokens } = site();
     const { header } = decoded((await tokens.sign(request)).token);
     const { keys } = (await tokens.keySet()) as { keys: Record<string, string>[] };
@@ -284,7 +284,7 @@ describe('keys', () => {
     },
   );
 
-  test('others are refused when the cluster is made', async () => {
+  test('are validated when the cluster is created', async () => {
     const { privateKey, publicKey } = await make({ name: 'ECDSA', namedCurve: 'P-256' });
     const { d: _, ...open } = PRIVATE_KEY;
     const hmac = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, true, ['sign', 'verify']);
@@ -300,7 +300,7 @@ describe('keys', () => {
     );
   });
 
-  test('cannot be made where the platform has no cryptography', async () => {
+  test('need Web Crypto', async () => {
     vi.stubGlobal('crypto', { getRandomValues: webcrypto.getRandomValues.bind(webcrypto) });
     const { tokens } = site();
     await expect(tokens.sign(request)).rejects.toThrow('orchplane: tokens need crypto.subtle');
@@ -308,7 +308,7 @@ describe('keys', () => {
   });
 });
 
-describe('options', () => {
+describe('token options', () => {
   test.each<[object, string]>([
     [{ issuer: '' }, 'the issuer of tokens must be a string'],
     [{ audiences: [] }, 'must be a non-empty list of strings'],
@@ -316,7 +316,7 @@ describe('options', () => {
     [{ audiences: 'api' }, 'audiences of tokens must be a non-empty list'],
     [{ maxExpirationSeconds: 10 }, 'at least 600'],
     [{ issuers: ['x'] }, 'tokens has no option "issuers"'],
-  ])('%j is refused', (options, message) => {
+  ])('reject %j', (options, message) => {
     expect(() => site(options)).toThrow(message);
   });
 });

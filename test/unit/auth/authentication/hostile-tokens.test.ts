@@ -1,4 +1,4 @@
-/** Tokens that somebody made up: refused with 401 over HTTP, with no error of the handler's own, and without effort. */
+/** Forged tokens: rejected with 401 over HTTP, without an internal error, and cheaply. */
 import { createHmac, generateKeyPairSync, webcrypto } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createHandler } from '../../../../src/http/handler.js';
@@ -41,11 +41,11 @@ async function expectRefused(token: string) {
   expect(faults).toEqual([]);
 }
 
-test('the token itself is good', async () => {
+test('accepts the original token', async () => {
   expect((await call('/version', `Bearer ${good}`)).status).toBe(200);
 });
 
-describe('another algorithm', () => {
+describe('tokens with another algorithm', () => {
   test.each(['none', 'None', 'NONE', '', 'HS256', 'RS256', 'ES384', 'PS256', 'EdDSA', 'es256', '__proto__'])(
     '%j',
     async (alg) => {
@@ -55,7 +55,7 @@ describe('another algorithm', () => {
     },
   );
 
-  test('a hash with the public key for a secret', async () => {
+  test('rejects an HMAC with the public key as the secret', async () => {
     const { keys } = (await (await keySet()).json()) as { keys: JsonWebKey[] };
     const publicKey = await webcrypto.subtle.importKey(
       'jwk',
@@ -72,7 +72,7 @@ describe('another algorithm', () => {
     }
   });
 
-  test('a key that comes along in the token', async () => {
+  test('rejects a key that is embedded in the token', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = await webcrypto.subtle.importKey(
       'jwk',
@@ -98,7 +98,7 @@ describe('another algorithm', () => {
   }
 });
 
-describe('changed after it was signed', () => {
+describe('tokens changed after signing', () => {
   test.each<[string, Record<string, unknown>]>([
     ['longer', { exp: 4_102_444_800 }],
     ['for somebody else', { 'kubernetes.io': { namespace: 'kube-system', serviceaccount: { name: 'x', uid: 'y' } } }],
@@ -110,7 +110,7 @@ describe('changed after it was signed', () => {
     await expectRefused(`${header}.${encode({ ...claims, ...change })}.${signature}`);
   });
 
-  test('in any byte', async () => {
+  test('rejects a change of any byte', async () => {
     // Some bits stand for nothing: who changes those has changed nothing.
     const meaning = (token: string) => token.split('.').map((part) => Buffer.from(part, 'base64url').toString('hex'));
     const change = async (at: number, character: string) => {
@@ -121,18 +121,18 @@ describe('changed after it was signed', () => {
     await fc.assert(fc.asyncProperty(place, fc.constantFrom(...LETTERS, '.'), change), { numRuns: 300 });
   });
 
-  test('cut anywhere', async () => {
+  test('rejects truncation at any position', async () => {
     for (let length = 1; length < good.length; length += 7) await expectRefused(good.slice(0, length));
   });
 });
 
-describe('another key', () => {
+describe('tokens of another key', () => {
   test.each(['', 'x', '../../dev/null', "' OR 1=1", '__proto__', 'x'.repeat(10_000)])('kid %j', async (kid) => {
     const [, claims, signature] = good.split('.');
     await expectRefused(`${encode({ ...parts.header, kid })}.${claims}.${signature}`);
   });
 
-  test('of another cluster with the same objects', async () => {
+  test('rejects a token of another cluster with the same objects', async () => {
     const other = createFetchHandler(testCluster({ dialect: 'kubernetes' }), { tokens });
     const request = new Request('http://other.local/version', { headers: { authorization: `Bearer ${good}` } });
     expect((await other(request)).status).toBe(401);
@@ -143,7 +143,7 @@ describe('another key', () => {
   });
 });
 
-describe('no token at all', () => {
+describe('texts that are not tokens', () => {
   test.each([
     '.',
     '..',
@@ -159,7 +159,7 @@ describe('no token at all', () => {
     'a'.repeat(65_536),
   ])('%#', async (text) => expectRefused(text));
 
-  test('deep and odd payloads', async () => {
+  test('rejects deep and odd payloads', async () => {
     const [header] = good.split('.');
     const deep = Buffer.from(`{"iss":"https://kubernetes.default.svc","x":${'['.repeat(9_000)}`).toString('base64url');
     await expectRefused(`${header}.${deep}.${parts.signature}`);
@@ -168,7 +168,7 @@ describe('no token at all', () => {
     }
   });
 
-  test('texts that no header can carry are refused by a review', async () => {
+  test('rejects texts in a TokenReview that no header can carry', async () => {
     for (const token of ['\u{1f600}', '\u0000', '\ud800', 'ä.ö.ü', `${good}\u00e9`, `${good}\n`]) {
       const answer = await call('/apis/authentication.k8s.io/v1/tokenreviews', 'Bearer admin', { spec: { token } });
       const { status } = (await answer.json()) as { status: { authenticated?: boolean } };
@@ -178,7 +178,7 @@ describe('no token at all', () => {
     expect(faults).toEqual([]);
   });
 
-  test('bytes as a server of its own hands them on', async () => {
+  test('rejects raw bytes as a Node server passes them', async () => {
     const answerTo = createHandler(cluster, { tokens, onError: (error) => void faults.push(error) });
     for (const token of ['\xff\xfe', '\xf0\x9f\x98\x80.\xf0.\xf0', '\x01', `${good}\xe9`]) {
       const headers = new Map([['authorization', `Bearer ${token}`]]);
@@ -195,13 +195,13 @@ describe('no token at all', () => {
     expect(faults).toEqual([]);
   });
 
-  test('noise of the letters of tokens is refused', async () => {
+  test('rejects random token-like texts', async () => {
     const noise = fc.string({ unit: fc.constantFrom(...LETTERS, ...'....'), minLength: 1, maxLength: 400 });
     await fc.assert(fc.asyncProperty(noise, expectRefused), { numRuns: 300 });
   });
 });
 
-test('a long one is not even decoded', async () => {
+test('does not decode overlong tokens', async () => {
   const [header] = good.split('.');
   const long = `${header}.${encode({ ...parts.claims, junk: 'x'.repeat(700_000) })}.${parts.signature}`;
   const decoder = vi.spyOn(globalThis, 'atob');

@@ -1,9 +1,9 @@
-/** What the server adds to what it was told of somebody. */
+/** Completion of users with implied groups. */
 import { describe, expect, test } from 'vitest';
 import { accountOfUserName, completeImpersonatedUser, completeUser } from '../../../../src/auth/identity.js';
 import type { User } from '../../../../src/protocol/request.js';
 
-describe('whoever has shown a credential', () => {
+describe('an authenticated user', () => {
   test.each<[string, User, readonly string[] | undefined]>([
     ['is authenticated', { user: 'alice' }, ['system:authenticated']],
     ['keeps the groups in front', { user: 'alice', groups: ['dev', 'ops'] }, ['dev', 'ops', 'system:authenticated']],
@@ -19,7 +19,7 @@ describe('whoever has shown a credential', () => {
     expect(completeUser(user).groups).toEqual(groups);
   });
 
-  test('is the same object each time, complete or not', () => {
+  test('is memoized, complete or not', () => {
     const alice = { user: 'alice', uid: '2', extra: { a: ['b'] } };
     const complete = completeUser(alice);
     expect(complete).toEqual({ ...alice, groups: ['system:authenticated'] });
@@ -28,7 +28,7 @@ describe('whoever has shown a credential', () => {
   });
 });
 
-describe('whoever another acts as', () => {
+describe('an impersonated user', () => {
   test.each<[string, User, readonly string[]]>([
     ['is authenticated', { user: 'joe' }, ['system:authenticated']],
     ['has the groups that were asked for', { user: 'joe', groups: ['crew'] }, ['crew', 'system:authenticated']],
@@ -68,6 +68,6 @@ test.each([
   ['system:serviceaccount::robot', undefined],
   ['system:serviceaccount:default:', undefined],
   ['alice', undefined],
-])('the account of %s', (user, account) => {
+])('parses the service account of %s', (user, account) => {
   expect(accountOfUserName(user)).toEqual(account);
 });

@@ -1,10 +1,10 @@
-/** Headers by which somebody acts as somebody else: who that is, and what has to be asked. */
+/** Impersonation headers: the impersonated user and the required access checks. */
 import { describe, expect, test } from 'vitest';
 import { type ImpersonationHeaders, readImpersonation } from '../../../../src/auth/impersonation.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import type { ResourceAttributes } from '../../../../src/protocol/access.js';
 
-/** As a server of its own has them: each value by itself. */
+/** Headers with separate values, as a Node server has them. */
 function separate(...lines: [string, string][]): ImpersonationHeaders {
   const getAll = (name: string) => lines.filter(([each]) => each === name).map(([, value]) => value);
   return { [Symbol.iterator]: () => lines.values(), get: (name) => getAll(name).join(', ') || null, getAll };
@@ -24,19 +24,19 @@ const question = (parts: Partial<ResourceAttributes>) => ({
 
 const authentication = { group: 'authentication.k8s.io', version: 'v1' };
 
-describe('nobody else', () => {
-  test('without such headers', () => {
+describe('requests without impersonation', () => {
+  test('have no impersonation headers', () => {
     expect(readImpersonation(new Headers({ accept: '*/*' }), kubernetesDialect)).toBeUndefined();
     expect(readImpersonation(separate(['accept', '*/*']), kubernetesDialect)).toBeUndefined();
   });
 
-  test('an empty user is none', () => {
+  test('may have an empty user', () => {
     expect(readImpersonation(separate(['impersonate-user', '']), kubernetesDialect)).toBeUndefined();
   });
 });
 
-describe('somebody else', () => {
-  test('everything is asked about, in the order of the server: user, groups, extra, uid', () => {
+describe('impersonation', () => {
+  test('checks user, groups, extra and uid in the order of the reference server', () => {
     const headers = separate(
       ['impersonate-uid', 'u-1'],
       ['impersonate-extra-scopes', 'view'],
@@ -66,7 +66,7 @@ describe('somebody else', () => {
     });
   });
 
-  test('what fetch has joined is taken apart, but for names', () => {
+  test('splits headers that fetch has joined, except names', () => {
     const headers = new Headers();
     for (const group of ['a', 'b', 'a']) headers.append('Impersonate-Group', group);
     headers.append('Impersonate-User', 'Doe, John');
@@ -88,12 +88,12 @@ describe('somebody else', () => {
     });
   });
 
-  test('of a user that is named twice the first counts', () => {
+  test('uses the first of two users', () => {
     const headers = separate(['impersonate-user', 'jane'], ['impersonate-user', 'joe']);
     expect(readImpersonation(headers, kubernetesDialect)).toMatchObject({ user: { user: 'jane' } });
   });
 
-  test('a service account is asked about as such', () => {
+  test('checks a service account as such', () => {
     const headers = separate(['impersonate-user', 'system:serviceaccount:prod:robot']);
     expect(readImpersonation(headers, kubernetesDialect)).toEqual({
       type: 'requested',
@@ -112,13 +112,13 @@ describe('somebody else', () => {
     ['impersonate-extra-__proto__', '__proto__'],
     ['impersonate-extra-%c3%a9', 'é'],
     ['impersonate-extra-%ff', '\ufffd'],
-  ])('the key of %s', (name, key) => {
+  ])('decodes the extra key of %s', (name, key) => {
     const read = readImpersonation(separate(['impersonate-user', 'x'], [name, 'v']), kubernetesDialect);
     const extra = read?.type === 'requested' ? read.user.extra : undefined;
     expect(Object.entries(extra ?? {})).toEqual([[key, ['v']]]);
   });
 
-  test('bytes of names are UTF-8', () => {
+  test('decodes names as UTF-8', () => {
     const headers = separate(['impersonate-user', 'J\xc3\xb6rg'], ['impersonate-group', '\xe6\xbc\xa2']);
     expect(readImpersonation(headers, kubernetesDialect)).toMatchObject({
       user: { user: 'Jörg', groups: ['漢', 'system:authenticated'] },
@@ -126,7 +126,7 @@ describe('somebody else', () => {
   });
 });
 
-describe('without a user there is nobody', () => {
+describe('impersonation headers without a user', () => {
   test.each([
     [[['impersonate-group', 'crew']], '{Group  crew    }'],
     [

@@ -1,4 +1,4 @@
-/** What a cluster publishes about its tokens, and that others can check them by it. */
+/** The published OpenID documents of a cluster, and verification of its tokens with them. */
 import { webcrypto } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { AccountTokenOptions } from '../../../../src/auth/tokens/account-tokens.js';
@@ -17,10 +17,10 @@ function site(serviceAccounts: AccountTokenOptions = {}) {
   return { cluster, handle, call };
 }
 
-describe('the pages', () => {
+describe('OpenID pages', () => {
   const { call } = site();
 
-  test('the configuration', async () => {
+  test('contain the provider configuration', async () => {
     const response = await call(CONFIGURATION);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -32,7 +32,7 @@ describe('the pages', () => {
     );
   });
 
-  test('the key set is published as a JWK set', async () => {
+  test('contain the public keys as a JWK set', async () => {
     const response = await call(KEY_SET);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/jwk-set+json');
@@ -51,7 +51,7 @@ describe('the pages', () => {
     });
   });
 
-  test('are in the list of all', async () => {
+  test('are in the list of paths', async () => {
     const { paths } = (await (await call('/')).json()) as { paths: string[] };
     expect(paths).toEqual(expect.arrayContaining([CONFIGURATION, KEY_SET]));
   });
@@ -64,18 +64,18 @@ describe('the pages', () => {
     [KEY_SET, 'GET', 'application/json, */*', 200],
     [`${KEY_SET}/`, 'GET', '*/*', 404],
     ['/openid/v1', 'GET', '*/*', 404],
-  ])('%s %s as %s: %i', async (path, method, accept, code) => {
+  ])('answer %s %s as %s with %i', async (path, method, accept, code) => {
     expect((await call(path, { accept }, method)).status).toBe(code);
   });
 
-  test('an issuer that has no address publishes nothing', async () => {
+  test('are absent for an issuer without a URL', async () => {
     const other = site({ issuer: 'my-cluster' });
     expect((await other.call(CONFIGURATION)).status).toBe(404);
     expect((await other.call(KEY_SET)).status).toBe(404);
   });
 });
 
-test('others can check a token by what is published', async () => {
+test('allow other programs to verify a token', async () => {
   const { cluster, handle, call } = site({ issuer: 'https://ci.example.com' });
   await cluster.api(ServiceAccount).create({ metadata: { name: 'robot', namespace: 'default' } });
   const path = 'https://cluster.local/api/v1/namespaces/default/serviceaccounts/robot/token';

@@ -1,6 +1,6 @@
 /**
- * Tokens and what the reference server's own code made of them: good ones, forged ones, and texts that are none. All were
- * signed with the key in the file, or not, as their names say.
+ * Tokens and their recorded results in the reference server's code: valid, forged and malformed ones. They are signed
+ * with the key in the file or not, as their names say.
  */
 import { describe, expect, test } from 'vitest';
 import { createAccountTokens } from '../../../../src/auth/tokens/account-tokens.js';
@@ -53,7 +53,7 @@ function expected({ for: accepted, account = 'robot', extra, error }: Case) {
   return { user: { ...user, ...(extra === undefined ? {} : { extra }) }, audiences: accepted };
 }
 
-describe('a token is judged as by the reference server', () => {
+describe('recorded token results of the reference server', () => {
   test.each(cases.map((each) => [each.name, each] as const))('%s', async (_, each) => {
     const outcome = await outcomeOf(each);
     if (typeof outcome === 'object') expect(outcome).toMatchObject(expected(each) as object);

@@ -1,11 +1,11 @@
 /**
- * What tokens need to know of a cluster, without one.
+ * The context of tokens without a cluster.
  */
 import type { ObjectReader } from '../../../../src/kinds/objects.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.js';
 
-/** As much of an object as tokens look at. */
+/** The parts of an object that tokens read. */
 export interface KnownObject {
   readonly namespace: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface KnownObject {
   readonly deleted?: string;
 }
 
-/** Objects by resource; changes to the lists show. */
+/** Objects by resource; the lists are live. */
 export function objectsOf(known: Readonly<Record<string, readonly KnownObject[]>>): ObjectReader {
   const objectOf = ({ namespace, name, uid, deleted }: KnownObject): ApiObject =>
     ({

@@ -1,4 +1,4 @@
-/** All who know tokens, as one: who is asked first, and what is said of a token that nobody knows. */
+/** The combined token reader: order of authenticators and errors for unrecognized tokens. */
 import { describe, expect, test, vi } from 'vitest';
 import type { TokenAuthenticator, TokenIdentity } from '../../../../src/auth/authentication.js';
 import {
@@ -22,36 +22,36 @@ async function fate(parts: Partial<TokenReaderParts>, token: string, audiences: 
   }
 }
 
-describe('a table', () => {
-  test('knows its tokens at once, and completes their users', () => {
+describe('static tokens', () => {
+  test('are recognized synchronously, with completed users', () => {
     const { authenticate } = reader({ table: { 'a-token': alice } });
     const first = authenticate('a-token', []) as TokenIdentity;
     expect(first).toEqual({ user: { ...alice, groups: ['dev', 'system:authenticated'] }, audiences: ['api'] });
     expect((authenticate('a-token', []) as TokenIdentity).user).toBe(first.user);
   });
 
-  test.each(['', 'A-TOKEN', 'a-token ', 'constructor', '__proto__', 'toString'])('does not know %j', async (token) => {
+  test.each(['', 'A-TOKEN', 'a-token ', 'constructor', '__proto__', 'toString'])('do not include %j', async (token) => {
     expect(await fate({ table: { 'a-token': alice } }, token)).toBe('invalid bearer token');
   });
 
-  test('is for the server itself', async () => {
+  test('are valid for the server itself', async () => {
     const parts = { table: { 'a-token': alice } };
     expect(await fate(parts, 'a-token', ['elsewhere', 'api'])).toBe('alice');
     expect(await fate(parts, 'a-token', ['elsewhere'])).toBe('invalid bearer token');
   });
 
-  test.each([{}, { user: '' }, { user: 5 }, null, 'alice'])('has no user %j', (user) => {
+  test.each([{}, { user: '' }, { user: 5 }, null, 'alice'])('reject the user %j', (user) => {
     expect(() => reader({ table: { token: user as User } })).toThrow(TypeError);
   });
 });
 
-describe('all of them', () => {
+describe('authenticators', () => {
   const named =
     (user: string): TokenAuthenticator =>
     () => ({ user: { user } });
   const silent: TokenAuthenticator = () => undefined;
 
-  test('are asked in their order, as far as needed', async () => {
+  test('run in order until one recognizes the token', async () => {
     const last = vi.fn(named('last'));
     expect(await fate({ table: { x: alice }, accounts: named('account'), authenticators: [last] }, 'x')).toBe('alice');
     expect(await fate({ table: {}, accounts: named('account'), authenticators: [last] }, 'x')).toBe('account');
@@ -73,12 +73,14 @@ describe('all of them', () => {
     expect(await fate({ authenticators }, 'x')).toBe(outcome);
   });
 
-  test('a user without a name is nobody', async () => {
+  test('reject a user without a name', async () => {
     const outcome = await fate({ authenticators: [() => ({ user: {} as User })] }, 'x');
-    expect(outcome).toBe('[invalid bearer token, orchplane: a token authenticator must return { user: { user: "name" } }]');
+    expect(outcome).toBe(
+      '[invalid bearer token, orchplane: a token authenticator must return { user: { user: "name" } }]',
+    );
   });
 
-  test('who knows audiences answers for them', async () => {
+  test('determine the audiences', async () => {
     const aware: TokenAuthenticator = () => ({ user: alice, audiences: ['vault'] });
     expect(await reader({ authenticators: [aware] }).authenticate('x', ['api', 'vault'])).toMatchObject({
       audiences: ['vault'],
@@ -89,7 +91,7 @@ describe('all of them', () => {
     await expect(laterWrong()).rejects.toThrow(WrongAudiencesError);
   });
 
-  test('what the client should know comes along', async () => {
+  test('pass on warnings and annotations', async () => {
     const told: TokenAuthenticator = () => ({ user: alice, warnings: ['old'], annotations: { a: 'b' } });
     expect(await reader({ authenticators: [told] }).authenticate('x', [])).toMatchObject({
       warnings: ['old'],

@@ -1,4 +1,4 @@
-/** TokenRequest and TokenReview through a cluster: who gets a token, what it ends with, and what is said about it. */
+/** TokenRequest and TokenReview in a cluster: issuing, validity and reviews of tokens. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ClusterOptions } from '../../../../src/cluster/options.js';
 import { createFetchHandler } from '../../../../src/http/index.js';
@@ -65,8 +65,8 @@ beforeAll(async () => {
   uids = await furnish(one);
 });
 
-describe('a token for a service account', () => {
-  test('is answered with all that was filled in', async () => {
+describe('a TokenRequest', () => {
+  test('returns a completed object with the token', async () => {
     const { code, body } = await one.token();
     expect(code).toBe(201);
     expect(body).toMatchObject({
@@ -81,7 +81,7 @@ describe('a token for a service account', () => {
     expect(Date.parse((body['status'] as Json)['expirationTimestamp'] as string) / 1000).toBe(exp);
   });
 
-  test('is signed in a dry run as well', async () => {
+  test('signs in a dry run as well', async () => {
     const { code, body } = await one.create(`${ACCOUNT}/token?dryRun=All`, { spec: {} });
     expect(code).toBe(201);
     expect(await one.review(tokenOf({ body }))).toMatchObject({ authenticated: true });
@@ -162,11 +162,11 @@ describe('a token for a service account', () => {
       409,
       'Operation cannot be fulfilled on Secret "door": the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
     ],
-  ])('is refused for %s', async (_, spec, more, code, message) => {
+  ])('is rejected for %s', async (_, spec, more, code, message) => {
     expect(await one.token(spec, more)).toMatchObject({ code, body: { message } });
   });
 
-  test('needs the account', async () => {
+  test('requires the service account', async () => {
     const path = '/api/v1/namespaces/default/serviceaccounts/nobody/token';
     expect(await one.create(path, { spec: { expirationSeconds: 1 } })).toMatchObject({
       code: 404,
@@ -179,7 +179,7 @@ describe('a token for a service account', () => {
     ['Pod', 'lost', { pod: 'lost', node: 'n9' }],
     ['Secret', 'door', { secret: 'door' }],
     ['Node', 'n1', { node: 'n1' }],
-  ])('is bound to the %s %s', async (kind, name, names) => {
+  ])('binds the token to the %s %s', async (kind, name, names) => {
     const { code, body } = await one.token({ boundObjectRef: { kind, apiVersion: 'v1', name } });
     expect(code).toBe(201);
     expect(body).toMatchObject({ spec: { boundObjectRef: { kind, apiVersion: 'v1', name } } });
@@ -190,7 +190,7 @@ describe('a token for a service account', () => {
     if (name === 'lost') expect(bound.node).toEqual({ name: 'n9' });
   });
 
-  test('that a pod gets by itself lasts a year, and says an hour', async () => {
+  test('extends injected pod tokens to a year, and reports an hour', async () => {
     const spec = { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', name: 'web', uid: uids.pod } };
     const extended = await one.token(spec);
     const { iat, exp, 'kubernetes.io': cluster } = claimsOf(tokenOf(extended));
@@ -211,7 +211,7 @@ describe('a token for a service account', () => {
     }
   });
 
-  test('is shortened aloud, and not extended, where the cluster says so', async () => {
+  test('limits expiration with a warning, and does not extend it, if configured', async () => {
     const short = site({
       authentication: {
         tokens,
@@ -233,8 +233,8 @@ describe('a token for a service account', () => {
   });
 });
 
-describe('a review', () => {
-  test('tells whose token it is', async () => {
+describe('a TokenReview', () => {
+  test('returns the user of a token', async () => {
     const token = tokenOf(await one.token({ boundObjectRef: { kind: 'Pod', name: 'web' } }));
     const { jti } = claimsOf(token);
     expect(await one.review(token)).toEqual({
@@ -255,7 +255,7 @@ describe('a review', () => {
     });
   });
 
-  test('tells why it is no good', async () => {
+  test('returns the error of an invalid token', async () => {
     const token = tokenOf(await one.token({ audiences: ['vault'] }));
     expect(await one.review(token)).toEqual({
       user: {},
@@ -265,7 +265,7 @@ describe('a review', () => {
     expect(await one.review('nonsense')).toEqual({ user: {}, error: 'invalid bearer token' });
   });
 
-  test('knows the tokens of the handler', async () => {
+  test('recognizes tokens of a handler', async () => {
     expect(await one.review('alice')).toEqual({
       authenticated: true,
       user: { username: 'alice', uid: '2', groups: ['system:authenticated'] },
@@ -274,7 +274,7 @@ describe('a review', () => {
     expect(await one.review('alice', ['elsewhere'])).toEqual({ user: {}, error: 'invalid bearer token' });
   });
 
-  test('reads a text as the header would be read', async () => {
+  test('reads the token as from a header', async () => {
     expect(await one.review('alice and more')).toMatchObject({ user: { username: 'alice' } });
     expect(await one.review(' alice')).toMatchObject({ user: { username: 'system:anonymous' } });
     expect(await one.create(REVIEWS, { spec: {} })).toMatchObject({
@@ -283,7 +283,7 @@ describe('a review', () => {
     });
   });
 
-  test('is an error where an authenticator does not do as it is asked', async () => {
+  test('fails if an authenticator returns wrong audiences', async () => {
     const wrong = site({
       authentication: { tokens, authenticators: [() => ({ user: { user: 'x' }, audiences: ['y'] })] },
     });
@@ -298,7 +298,7 @@ describe('requests with a token', () => {
   const whoAmI = (target: Site, token: string) =>
     target.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, { authorization: `Bearer ${token}` });
 
-  test('come from the account, until it is gone', async () => {
+  test('are authenticated as the account until it is deleted', async () => {
     const mine = site();
     await furnish(mine);
     const token = tokenOf(await mine.token());
@@ -314,7 +314,7 @@ describe('requests with a token', () => {
     expect(await mine.review(token)).toMatchObject({ error: expect.stringContaining('does not match claim') });
   });
 
-  test('end with their time, their pod, and at the border of the cluster', async () => {
+  test('fail after expiration, after deletion of the pod, and in another cluster', async () => {
     const mine = site();
     await furnish(mine);
     const plain = tokenOf(await mine.token());
@@ -327,7 +327,7 @@ describe('requests with a token', () => {
     expect((await whoAmI(mine, plain)).code).toBe(401);
   });
 
-  test.each(['orch', 'kubernetes'] as const)('are the same in the dialect %s', async (dialect) => {
+  test.each(['orch', 'kubernetes'] as const)('work in the dialect %s', async (dialect) => {
     const mine = site({ dialect });
     await furnish(mine);
     const token = tokenOf(await mine.token());

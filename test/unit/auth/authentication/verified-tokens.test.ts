@@ -1,8 +1,8 @@
-/** What is remembered of tokens, and how much of it. */
+/** The cache of verified tokens and its size limit. */
 import { expect, test } from 'vitest';
 import { VerifiedTokens } from '../../../../src/auth/tokens/account-tokens.js';
 
-test('what was used longest ago is forgotten first, and memory does not grow', () => {
+test('evicts the least recently used tokens beyond the size limit', () => {
   const known = new VerifiedTokens<number>();
   const token = (index: number) => `${index}`.padStart(10_000, 'x');
   for (let index = 0; index < 100; index++) known.add(token(index), index);
@@ -14,7 +14,7 @@ test('what was used longest ago is forgotten first, and memory does not grow', (
   expect(known.size).toBe(100);
 });
 
-test('the same token again takes no more room', () => {
+test('counts a repeated token once', () => {
   const known = new VerifiedTokens<string>();
   for (let index = 0; index < 1_000; index++) known.add('x'.repeat(10_000), `${index}`);
   expect([known.size, known.get('x'.repeat(10_000))]).toEqual([1, '999']);

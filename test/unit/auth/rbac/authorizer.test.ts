@@ -1,4 +1,4 @@
-/** What the authorizer remembers, and roles that gather the rules of others. */
+/** Caching of the RBAC authorizer, and aggregated roles. */
 import { describe, expect, test } from 'vitest';
 import { createAccessReader, MASTERS } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
@@ -37,8 +37,8 @@ const bind = (name: string, to: string, about: { user: string; kind?: string; na
   roleRef: { apiGroup: GROUP, kind: about.kind ?? 'ClusterRole', name: to },
 });
 
-describe('what is remembered', () => {
-  test('is read again only where something was written', () => {
+describe('the cache of the authorizer', () => {
+  test('is refreshed only after writes', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, role('r', read('pods')));
     for (const namespace of ['a', 'b', 'c']) {
@@ -57,7 +57,7 @@ describe('what is remembered', () => {
     expect(cluster.lists.get('clusterrolebindings')).toBe(before.get('clusterrolebindings'));
   });
 
-  test('follows roles that come, change and go', () => {
+  test('follows creation, change and deletion of roles', () => {
     const cluster = fakeCluster();
     const access = createAccessReader(rbac(), cluster);
     const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource, { namespace: 'a' }));
@@ -75,7 +75,7 @@ describe('what is remembered', () => {
     expect(asks('secrets')).toEqual(gone);
   });
 
-  test('holds for users with many bindings as well', () => {
+  test('works for users with many bindings', () => {
     const cluster = fakeCluster();
     const access = createAccessReader(rbac(), cluster);
     const names = Array.from({ length: 40 }, (_, index) => `r${String(index).padStart(2, '0')}`);
@@ -97,7 +97,7 @@ describe('what is remembered', () => {
   });
 });
 
-describe('a role that gathers others', () => {
+describe('an aggregated role', () => {
   const gathers = (name: string, label: string, labels: Record<string, string> = {}): RoleObject => ({
     metadata: { name, labels },
     rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
@@ -108,7 +108,7 @@ describe('a role that gathers others', () => {
     rules,
   });
 
-  test('has their rules and not its own, and theirs as they are now', () => {
+  test('has the current rules of its sources instead of its own', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, gathers('all', 'a'));
     cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'all', { user: 'u' }));
@@ -125,7 +125,7 @@ describe('a role that gathers others', () => {
     expect(asks('pods')).toBe(false);
   });
 
-  test('may gather roles that gather, and even itself', () => {
+  test('may aggregate aggregated roles and itself', () => {
     const cluster = fakeCluster();
     cluster.put(CLUSTER_ROLES, gathers('outer', 'a', { b: 'true' }));
     cluster.put(CLUSTER_ROLES, gathers('inner', 'b', { a: 'true' }));
@@ -143,7 +143,7 @@ describe('a role that gathers others', () => {
     ['view', ['get pods', 'list deployments.apps'], ['create pods', 'get secrets', 'get roles']],
     ['edit', ['get pods', 'create pods', 'get secrets', 'update deployments.apps'], ['get roles', 'update nodes']],
     ['admin', ['get pods', 'create pods', 'get secrets', 'create roles'], ['update resourcequotas', 'get nodes']],
-  ])('%s is such a role, in both dialects', (name, may, mayNot) => {
+  ])('is %s in both dialects', (name, may, mayNot) => {
     for (const dialect of [kubernetesDialect, orchDialect]) {
       const cluster = fakeCluster({}, dialect);
       for (const object of initialClusterRoles(dialect)) cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);
@@ -161,7 +161,7 @@ describe('a role that gathers others', () => {
   });
 });
 
-test('administrators may do everything, and have the rules that they were given', () => {
+test('allows administrators everything, and lists their granted rules', () => {
   const cluster = fakeCluster();
   for (const object of initialClusterRoles(kubernetesDialect)) {
     cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);
@@ -181,7 +181,7 @@ test('administrators may do everything, and have the rules that they were given'
   expect(access.rules(root, 'a').resourceRules).toHaveLength(2);
 });
 
-test('names are quoted as the reference server quotes them', () => {
+test('quotes names like the reference server', () => {
   const cluster = fakeCluster();
   cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'no "such"', { user: 'u' }));
   expect(createAccessReader(rbac(), cluster).decide({ user: 'u' }, about('get', 'pods')).reason).toBe(

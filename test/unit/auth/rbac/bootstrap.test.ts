@@ -1,4 +1,4 @@
-/** What a new cluster has of roles and bindings is what the reference server makes: `bootstrap.json` has a hash of each. */
+/** Bootstrap roles and bindings equal those of the reference server: `bootstrap.json` has a hash of each. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -24,7 +24,7 @@ const kinds: readonly (readonly [string, (dialect: Dialect) => readonly InitialO
   ['rolebindings', initialRoleBindings],
 ];
 
-/** Bodies by name, hashed as the reference's were. */
+/** Bodies by name, hashed like the recorded ones. */
 function hashes(objects: readonly InitialObject[]): Record<string, string> {
   const entries = objects.map(({ metadata, ...body }): [string, string] => {
     const { name, namespace, labels, annotations } = metadata;
@@ -37,11 +37,11 @@ function hashes(objects: readonly InitialObject[]): Record<string, string> {
 }
 
 describe.each(kinds)('initial %s', (resource, initial) => {
-  test('are those of the reference server, labels, annotations and rules', () => {
+  test('equal those of the reference server', () => {
     expect(hashes(initial(kubernetesDialect))).toEqual(reference[resource]);
   });
 
-  test('spell the names of the service in the dialect of the cluster', () => {
+  test('use the names of the dialect', () => {
     const own = JSON.stringify(initial(orchDialect));
     expect(own).not.toMatch(/k8s\.io|kubernetes\.io/);
     const other = own.replaceAll('.orch.io', '.k8s.io').replaceAll('orch.io/', 'kubernetes.io/');
@@ -50,13 +50,13 @@ describe.each(kinds)('initial %s', (resource, initial) => {
     expect(other.replaceAll('.kubernetes.io/', '.k8s.io/')).toBe(same.replaceAll('.kubernetes.io/', '.k8s.io/'));
   });
 
-  test('are made once', () => {
+  test('are created once', () => {
     expect(initial(orchDialect)).toBe(initial(orchDialect));
     expect(Object.isFrozen(initial(orchDialect)[0]?.metadata)).toBe(true);
   });
 });
 
-test('their tables stay small', () => {
+test('keeps the bootstrap tables small', () => {
   const tables = ['cluster-roles', 'controller-roles', 'objects'];
   const text = tables
     .map((name) => readFileSync(new URL(`../../../../src/kinds/rbac/bootstrap/${name}.ts`, import.meta.url), 'utf8'))

@@ -1,4 +1,4 @@
-/** Nobody gives away what he does not have: through a cluster, as the recordings of the reference server have it. */
+/** Escalation checks in a cluster, as in recordings of the reference server. */
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ beforeEach(async () => {
 describe('a role', () => {
   const role = { metadata: { name: 'r' }, rules: [readPods] };
 
-  test('cannot say what its writer may not do', async () => {
+  test('cannot grant what its author is not allowed', async () => {
     const { roles, clusterRoles } = world.hers;
     await expect(roles.create(role)).rejects.toThrow(`roles.${GROUP} "r" is forbidden: ${NOT_HELD}\n${READ_PODS}`);
     await expect(clusterRoles.create(role)).rejects.toThrow(`clusterroles.${GROUP} "r" is forbidden: ${NOT_HELD}`);
@@ -66,7 +66,7 @@ describe('a role', () => {
     expect((await clusterRoles.create(role)).metadata.name).toBe('r');
   });
 
-  test('cannot grow by an update, nor by a patch, nor by a put that makes it', async () => {
+  test('cannot be extended by update, patch or create-on-update', async () => {
     const { roles } = world.hers;
     const made = await world.roles.create({ metadata: { name: 'r' }, rules: [] });
     await expect(roles.update({ ...made, rules: [readPods] })).rejects.toThrow(NOT_HELD);
@@ -74,7 +74,7 @@ describe('a role', () => {
     await expect(roles.apply({ ...role, metadata: { name: 'new' } }, { fieldManager: 'm' })).rejects.toThrow(NOT_HELD);
   });
 
-  test('that is only let go may say whatever it says', async () => {
+  test('may be updated without change of its rules', async () => {
     await world.roles.create(role);
     const { roles } = world.hers;
     const patch = (metadata: object) => roles.patch('r', { type: 'merge', merge: { metadata } });
@@ -87,7 +87,7 @@ describe('a role', () => {
     expect((await patch({ finalizers: null, ownerReferences: null })).metadata.finalizers).toBeUndefined();
   });
 
-  test('may say anything by the word of who may escalate it', async () => {
+  test('may grant anything if its author has the verb escalate', async () => {
     const escalate = { apiGroups: [GROUP], resources: ['roles'], verbs: ['escalate'] };
     await world.allow(writeRoles, { ...escalate, resourceNames: ['r'] });
     // What is still to be created has no name yet.
@@ -99,7 +99,7 @@ describe('a role', () => {
     expect((await world.hers.roles.create({ ...role, metadata: { name: 'other' } })).rules).toHaveLength(1);
   });
 
-  test('that gathers others takes an administrator, and so does every change of it', async () => {
+  test('needs an administrator to aggregate others, for every change', async () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
     const gathering = { metadata: { name: 'g' }, rules: [], aggregationRule };
     const refusal = `clusterroles.${GROUP} "g" is forbidden: must have cluster-admin privileges to use the aggregationRule`;
@@ -113,7 +113,7 @@ describe('a role', () => {
     expect((await patch({ metadata: { labels: { a: 'b' } } })).metadata.labels).toEqual({ a: 'b' });
   });
 
-  test('is told apart from roles that are not there', async () => {
+  test('reports missing roles separately', async () => {
     const { bindings } = world;
     const subjects = [{ kind: 'User' as const, name: 'alice' }];
     await bindings.create({ metadata: { name: 'one' }, roleRef: to('Role', 'gone'), subjects });
@@ -128,11 +128,11 @@ describe('a role', () => {
   });
 });
 
-describe('a binding', () => {
+describe('a role binding', () => {
   const binding = { metadata: { name: 'b' }, roleRef: to('Role', 'r'), subjects };
   const everything = { ...binding, roleRef: to('ClusterRole', 'cluster-admin') };
 
-  test('cannot give what its writer does not have', async () => {
+  test('cannot grant what its author does not have', async () => {
     await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
     const { bindings, clusterBindings } = world.hers;
     await expect(bindings.create(binding)).rejects.toThrow(
@@ -146,7 +146,7 @@ describe('a binding', () => {
     expect((await bindings.create(binding)).metadata.name).toBe('b');
   });
 
-  test('cannot get other subjects, but may be let go', async () => {
+  test('cannot get other subjects, but may be updated without change', async () => {
     await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
     await world.bindings.create(binding);
     const { bindings } = world.hers;
@@ -155,7 +155,7 @@ describe('a binding', () => {
     expect((await patch({ metadata: { finalizers: ['a.example/b'] } })).metadata.finalizers).toHaveLength(1);
   });
 
-  test('to a role that is not there is not found, under the name of bindings', async () => {
+  test('reports a missing role as not found, under the name of bindings', async () => {
     const { bindings, clusterBindings } = world.hers;
     await expect(bindings.create(binding)).rejects.toMatchObject({
       code: 404,
@@ -168,7 +168,7 @@ describe('a binding', () => {
     expect((await world.bindings.create(binding)).metadata.name).toBe('b');
   });
 
-  test('may give anything by the word of who may bind it', async () => {
+  test('may grant anything if its author has the verb bind', async () => {
     const bind = { apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['bind'], resourceNames: ['cluster-admin'] };
     await world.roles.create({ metadata: { name: 'hers' }, rules: [bind] });
     const alice = [{ kind: 'User' as const, name: 'alice' }];
@@ -178,7 +178,7 @@ describe('a binding', () => {
     await expect(world.hers.clusterBindings.create(everything)).rejects.toThrow(NOT_HELD);
   });
 
-  test('gives what a role gathers', async () => {
+  test('grants the rules of an aggregated role', async () => {
     await expect(world.hers.bindings.create({ ...binding, roleRef: to('ClusterRole', 'view') })).rejects.toThrow(
       /not currently held:\n\{APIGroups:\[""\], Resources:\["bindings"\], Verbs:\["get" "list" "watch"\]\}\n/,
     );
@@ -193,7 +193,7 @@ describe('missing rules', () => {
     ...(resourceNames === undefined ? {} : { resourceNames }),
   });
 
-  test('are those of single things, put together again by what they are about', () => {
+  test('are merged by what they apply to', () => {
     const missing = missingRules(
       [rule(['get'], ['pods'])],
       [rule(['get', 'list', 'watch'], ['pods', 'secrets'], ['a'])],
@@ -205,7 +205,7 @@ describe('missing rules', () => {
     ]);
   });
 
-  test('are not counted one by one when there are more than anybody can count', () => {
+  test('are not enumerated if there are too many', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `x${index}`);
     const endless = { verbs: many, apiGroups: many, resources: many };
     expect(missingRules([rule(['*'], ['*'])], [endless])).toEqual([endless]);

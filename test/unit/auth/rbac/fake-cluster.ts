@@ -1,5 +1,5 @@
 /**
- * Roles and bindings in a few maps: what an authorizer sees of a cluster, and what a test may do to it.
+ * Roles and bindings in maps: the context of an authorizer, with methods to change it.
  */
 import type { AuthorizerContext } from '../../../../src/auth/authorizer.js';
 import type { ObjectAddress } from '../../../../src/kinds/objects.js';

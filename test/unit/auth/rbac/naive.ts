@@ -1,5 +1,5 @@
 /**
- * The rules, read one after the other: every binding, every subject, every rule. Slow, and too short to be wrong.
+ * A simple RBAC evaluation: visits every binding, subject and rule.
  */
 import type { AccessAttributes, AccessDecision, AccessRule } from '../../../../src/protocol/access.js';
 import type { BindingObject, RoleObject, Subject } from './worlds.js';
@@ -17,7 +17,7 @@ interface Asker {
   readonly groups: readonly string[];
 }
 
-/** Undefined: nothing to say about it. */
+/** Undefined: no opinion. */
 export function naiveDecision(policy: Policy, asker: Asker, about: AccessAttributes): AccessDecision | undefined {
   const namespace = about.type === 'resource' ? about.namespace : '';
   const errors: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * What the reference implementation of RBAC said about random policies: decisions with their reasons, the rules of a
- * user, and what keeps somebody from giving rules away. `worlds.ts` makes the same policies again.
+ * Recorded results of the reference implementation of RBAC for random policies: decisions with reasons, the rules of
+ * users, and escalation errors. `worlds.ts` recreates the policies.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const cases = answers.worlds.map((answer, index) => {
   return { index, answer, world, access: createAccessReader(rbac(), fakeCluster(world)) };
 });
 
-test.each(cases)('decisions and reasons in world $index', ({ answer, world, access }) => {
+test.each(cases)('decides like the reference implementation in world $index', ({ answer, world, access }) => {
   const decisions = world.questions.map(({ user, groups, attributes }) => {
     const { allowed, reason } = access.decide({ user, groups }, attributes);
     return `${allowed ? '+' : '-'}${reason}`;
@@ -38,15 +38,18 @@ test.each(cases)('decisions and reasons in world $index', ({ answer, world, acce
   expect(decisions).toEqual(answer.decisions.split(' ').map((place) => answers.told[Number(place)]));
 });
 
-test.each(cases)('rules of users in world $index', ({ answer, world, access }) => {
-  const rules = world.escalations.map(({ user, groups, namespace }) => {
-    const { resourceRules, nonResourceRules, error = '' } = access.rules({ user, groups }, namespace);
-    return hash(JSON.stringify([resourceRules, nonResourceRules, error]));
-  });
-  expect(rules.join(' ')).toBe(answer.rules);
-});
+test.each(cases)(
+  'lists the rules of users like the reference implementation in world $index',
+  ({ answer, world, access }) => {
+    const rules = world.escalations.map(({ user, groups, namespace }) => {
+      const { resourceRules, nonResourceRules, error = '' } = access.rules({ user, groups }, namespace);
+      return hash(JSON.stringify([resourceRules, nonResourceRules, error]));
+    });
+    expect(rules.join(' ')).toBe(answer.rules);
+  },
+);
 
-test.each(cases)('what may be given away in world $index', ({ answer, world, access }) => {
+test.each(cases)('checks escalation like the reference implementation in world $index', ({ answer, world, access }) => {
   const refusals = answer.escalations.split(' ');
   let judged = 0;
   for (const [index, escalation] of world.escalations.entries()) {
@@ -62,7 +65,7 @@ function mayEscalate(access: AccessReader, { user, groups, namespace }: Escalati
   return access.decide({ user, groups }, { ...about, group: GROUP, resource: 'roles', namespace }).allowed;
 }
 
-/** What is said to somebody who writes such a role, after the name of the role; empty: he may. */
+/** The escalation error for such a role, after its name; empty if it is allowed. */
 function refusal(access: AccessReader, { user, groups, namespace, rules }: Escalation): string {
   const role = { kind: 'Role', apiVersion: `${GROUP}/v1`, metadata: { name: 'x' }, rules } as unknown as ApiObject;
   const context = { access, user: { user, groups }, namespace, request: {}, dialect: kubernetesDialect };

@@ -1,4 +1,4 @@
-/** Policies that change between the questions: nothing that was remembered outlives what it was made of. */
+/** Policies that change between decisions: no stale cache entries. */
 import { expect, test } from 'vitest';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../../../../src/kinds/rbac/role-rules.js';
@@ -11,7 +11,7 @@ type Mutable<Value> = {
   -readonly [Key in keyof Value]: Value[Key] extends readonly (infer Item)[] ? Item[] : Value[Key];
 };
 
-test('after every write the authorizer says what the rules say', () => {
+test('agrees with a simple evaluation after every write', () => {
   let asked = 0;
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {

@@ -1,4 +1,4 @@
-/** Reviews tell what the authorizer says, and all of it. */
+/** Access reviews return the authorizer's complete answer. */
 import {
   ClusterRole,
   ClusterRoleBinding,
@@ -15,7 +15,7 @@ import type { AccessAttributes } from '../../../../src/protocol/access.js';
 
 const pods = { namespace: 'default', verb: 'get', resource: 'pods' };
 
-describe.each(['orch', 'kubernetes'] as const)('with roles, in the dialect %s', (dialect) => {
+describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the dialect %s', (dialect) => {
   const GROUP = dialect === 'orch' ? 'rbac.authorization.orch.io' : 'rbac.authorization.k8s.io';
   const start = async () => {
     const cluster = testCluster({ dialect });
@@ -28,7 +28,7 @@ describe.each(['orch', 'kubernetes'] as const)('with roles, in the dialect %s', 
     return cluster;
   };
 
-  test('who is in a group may do what the group may do', async () => {
+  test('allow members what their group is allowed', async () => {
     const cluster = await start();
     const reviews = cluster.api(SubjectAccessReview);
     const asks = async (spec: object) => (await reviews.create({ spec: { resourceAttributes: pods, ...spec } })).status;
@@ -47,7 +47,7 @@ describe.each(['orch', 'kubernetes'] as const)('with roles, in the dialect %s', 
     expect(status).toEqual({ allowed: true, reason });
   });
 
-  test('who asks for himself is told in the same words, rules included', async () => {
+  test('return the same for self reviews, rules included', async () => {
     const cluster = await start();
     const mine = cluster.with({ as: { user: 'alice', groups: ['dev', 'system:authenticated'] } });
     const { status } = await mine.api(SelfSubjectAccessReview).create({ spec: { resourceAttributes: pods } });
@@ -63,7 +63,7 @@ describe.each(['orch', 'kubernetes'] as const)('with roles, in the dialect %s', 
     ).rejects.toThrow('is forbidden');
   });
 
-  test('rules that cannot be found are told', async () => {
+  test('report rules of missing roles', async () => {
     const cluster = await start();
     const mine = cluster.with({ as: { user: 'alice', groups: ['system:authenticated'] } });
     const roleRef = { apiGroup: GROUP, kind: 'ClusterRole' as const, name: 'gone' };
@@ -77,7 +77,7 @@ describe.each(['orch', 'kubernetes'] as const)('with roles, in the dialect %s', 
   });
 });
 
-describe('with an authorizer of its own', () => {
+describe('access reviews with a custom authorizer', () => {
   const seen: AccessAttributes[] = [];
   const authorizer: AuthorizerFactory = () => ({
     decide(_user, attributes) {
@@ -87,7 +87,7 @@ describe('with an authorizer of its own', () => {
   });
   const cluster = testCluster({ authorizer });
 
-  test('a review tells whether it was denied, why, and what went wrong', async () => {
+  test('return denial, reason and error', async () => {
     const { status } = await cluster.api(SubjectAccessReview).create({
       spec: { user: 'u', resourceAttributes: { ...pods, fieldSelector: { rawSelector: '!!' } } },
     });
@@ -99,7 +99,7 @@ describe('with an authorizer of its own', () => {
     });
   });
 
-  test('it is asked all that the review says', async () => {
+  test('pass all attributes to the authorizer', async () => {
     await cluster.api(SubjectAccessReview).create({
       spec: {
         user: 'u',
@@ -129,7 +129,7 @@ describe('with an authorizer of its own', () => {
     expect(seen.at(-1)).toEqual({ type: 'path', path: '/x', verb: 'get' });
   });
 
-  test('without rules a review of rules is incomplete', async () => {
+  test('return incomplete rules if the authorizer has none', async () => {
     const other = testCluster({ authorizer: () => ({ decide: () => true }) });
     const mine = other.with({ as: { user: 'u' } });
     const { status } = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });

@@ -1,6 +1,6 @@
 /**
- * Every verb, in every scope, on every subresource, by every kind of subject: the authorizer says what reading all rules
- * one after the other says, and gives the same reason.
+ * Every verb in every scope, on every subresource, by every kind of subject: the authorizer agrees with a simple
+ * evaluation, including the reason.
  */
 import { describe, expect, test } from 'vitest';
 import { rbac } from '../../../../src/auth/rbac/authorizer.js';
@@ -122,7 +122,7 @@ const authorizer = rbac()(fakeCluster(policy));
 let allowed = 0;
 
 describe.each(subjects)('$user in $groups', (asker) => {
-  test.each(VERBS)('may %s what the rules say and nothing else', (verb) => {
+  test.each(VERBS)('may %s exactly what the rules allow', (verb) => {
     for (const attributes of questions.filter((one) => one.verb === verb)) {
       const decision = authorizer.decide(asker, attributes);
       if (typeof decision === 'object' && decision.allowed) allowed++;
@@ -135,7 +135,7 @@ describe.each(subjects)('$user in $groups', (asker) => {
   });
 });
 
-test('the table has thousands of questions, and both answers', () => {
+test('covers thousands of checks with both outcomes', () => {
   const asked = questions.length * subjects.length;
   expect(asked).toBeGreaterThan(10_000);
   expect(allowed).toBeGreaterThan(1_000);

@@ -1,6 +1,6 @@
 /**
- * Random roles, bindings and questions, the same for the same number on every run: what the reference implementation
- * answered to them is kept in `oracle.json`.
+ * Random roles, bindings and access checks from a seed; `oracle.json` contains the recorded results of the reference
+ * implementation.
  */
 import type { AccessAttributes, AccessRule } from '../../../../src/protocol/access.js';
 
@@ -70,7 +70,7 @@ const ASKED_RESOURCES = [
   ['', ''],
 ] as const;
 
-/** Numbers from 0 up to, and without, a limit. */
+/** Integers from 0 up to, but not including, a limit. */
 export type Random = (limit: number) => number;
 
 /** Mulberry32. */
@@ -154,7 +154,7 @@ function list(random: Random, words: readonly string[]): string[] {
   return Array.from({ length: 1 + random(3) }, () => pick(random, words));
 }
 
-/** So many nothings: 0 to `most`. */
+/** 0 to `most` times nothing. */
 function some(random: Random, most: number): undefined[] {
   return Array.from({ length: random(most + 1) });
 }
