@@ -1,10 +1,9 @@
 /**
- * YAML bodies, as the reference server reads those of apply: YAML 1.1 with its `yes` and `017`, turned into JSON. Most
- * that arrive are JSON already, and are read as such where that cannot make a difference.
+ * YAML bodies as the reference server reads those of apply: YAML 1.1 (with `yes` and `017`), converted to JSON. Most
+ * bodies are JSON already and are parsed as such where that makes no difference.
  *
- * The other files of this name, in the order in which a text passes them: `yaml-characters`, `yaml-scanner` with
- * `yaml-scan-parts`, `yaml-grammar`, `yaml-decode` with `yaml-scalar`. They are no library's work: those at hand follow
- * YAML 1.2, read some indentations and unfinished lines otherwise, and their errors cannot be told apart as finely.
+ * `text/yaml` scans, parses and decodes the text. It is not a library, because available libraries implement YAML 1.2,
+ * treat some indentations and unfinished lines differently, and report less specific errors.
  */
 
 import type { RequestBody } from '../protocol/body.js';

@@ -129,15 +129,15 @@ function attempt(make: () => CelMap): { readonly value: CelMap } | { readonly pr
 function evaluate(program: Program, device: CelMap): boolean | string {
   const { value, error } = program.evaluate(new Map([['device', device]]), { costLimit: MAX_SELECTOR_COST });
   if (error !== undefined) return error.message;
-  const result = held(value);
+  const result = unwrapOptional(value);
   if (typeof result === 'boolean') return result;
   const problem = result === undefined ? 'optional.none() dereference' : conversionProblem(result);
   return `CEL result of type ${typeNameOf(value)} could not be converted to bool: ${problem}`;
 }
 
 /** Unwraps nested optional values. */
-function held(value: CelValue | undefined): CelValue | undefined {
-  return value instanceof CelOptional ? held(value.value) : value;
+function unwrapOptional(value: CelValue | undefined): CelValue | undefined {
+  return value instanceof CelOptional ? unwrapOptional(value.value) : value;
 }
 
 function conversionProblem(value: CelValue): string {
@@ -167,18 +167,18 @@ function libraryName({ type: { name } }: CelOpaque): string {
 }
 
 /** Classes are few and evaluated often; with more selectors than this the cache is cleared. */
-const MAX_KEPT = 200;
+const MAX_CACHED_PROGRAMS = 200;
 
-const kept = new Map<string, Program | string>();
+const programCache = new Map<string, Program | string>();
 
 /** Returns the program or an error message. Expressions count as stored: they were accepted before. */
 function programOf(expression: string): Program | string {
-  const known = kept.get(expression);
+  const known = programCache.get(expression);
   if (known !== undefined) return known;
-  if (kept.size >= MAX_KEPT) kept.clear();
+  if (programCache.size >= MAX_CACHED_PROGRAMS) programCache.clear();
   const compiled = compileDeviceSelector(expression, { stored: true });
   const made = compiled.problem ?? compiled.program;
-  kept.set(expression, made);
+  programCache.set(expression, made);
   return made;
 }
 

@@ -53,7 +53,7 @@ export const OPTIONALS_LIBRARY: Library = {
     ),
     declare(
       'value',
-      member('optional_value', [OPTIONAL], VALUE, (optional) => heldValue(asInstance(CelOptional, optional))),
+      member('optional_value', [OPTIONAL], VALUE, (optional) => requireValue(asInstance(CelOptional, optional))),
     ),
     declare(
       'hasValue',
@@ -111,7 +111,7 @@ function isZero(value: CelValue): boolean {
   return (value instanceof CelList || value instanceof CelMap) && value.size === 0 && value.isStored !== true;
 }
 
-function heldValue({ value }: CelOptional): CelValue {
+function requireValue({ value }: CelOptional): CelValue {
   if (value === undefined) throw new CelError('optional.none() dereference');
   return value;
 }

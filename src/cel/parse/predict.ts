@@ -77,7 +77,7 @@ export class Predictor {
       const walk = new Walk(this.#network, this.#pool, { decision, precedence, withCallers: false });
       const positions = walk.start(this.#pool.empty);
       stage = {
-        positions: suffixes ? withoutDoubles(positions) : positions,
+        positions: suffixes ? withoutDuplicates(positions) : positions,
         next: new Map(),
         branch: 0,
         conflict: false,
@@ -292,7 +292,7 @@ function returnsIntoLoop(state: State, stacks: CallStacks): boolean {
 }
 
 /** Removes positions beyond a suffix loop that duplicate a suffix inside the loop; the loop takes priority. */
-function withoutDoubles(positions: readonly Position[]): readonly Position[] {
+function withoutDuplicates(positions: readonly Position[]): readonly Position[] {
   const first = new Map<State, CallStacks>();
   for (const { state, branch, stacks } of positions) if (branch === 1) first.set(state, stacks);
   return positions.filter(({ state, branch, stacks, kept }) => branch === 1 || kept || first.get(state) !== stacks);

@@ -143,7 +143,7 @@ function wholeNumber(text: string): number | Failure {
 /** Work of a time zone lookup, which is slow. */
 const LOOKUP = 6000;
 
-const MAX_KEPT = 50;
+const MAX_CACHED_ZONES = 50;
 
 const zones = new Map<string, Intl.DateTimeFormat | Failure>();
 
@@ -152,7 +152,7 @@ function offsetOfName(name: string, seconds: number): number | Failure {
   spendWork(LOOKUP);
   let zone = zones.get(name);
   if (zone === undefined) {
-    if (zones.size >= MAX_KEPT) zones.clear();
+    if (zones.size >= MAX_CACHED_ZONES) zones.clear();
     zone = zoneOf(name);
     zones.set(name, zone);
   }

@@ -7,21 +7,21 @@ import { isAlpha, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './charact
 
 /** Scans `'…'` or `"…"`; returns the contents with folded lines. */
 export function scanQuotedScalar(reader: CharacterReader): string {
-  const mark = reader.peek();
+  const quoteMark = reader.peek();
   reader.skip();
   let text = '';
   for (;;) {
     if (reader.atDocumentMark()) throw reader.error('found unexpected document indicator');
     const character = reader.peek();
     if (character === '') throw reader.error('found unexpected end of stream');
-    if (character === mark) {
+    if (character === quoteMark) {
       reader.skip();
-      if (mark === '"' || reader.peek() !== mark) return text;
+      if (quoteMark === '"' || reader.peek() !== quoteMark) return text;
       reader.skip();
-      text += mark;
+      text += quoteMark;
     } else if (isBlank(character) || isBreak(character)) {
       text += scanSpace(reader).text;
-    } else if (character === '\\' && mark === '"') {
+    } else if (character === '\\' && quoteMark === '"') {
       text += scanEscape(reader);
     } else {
       text += reader.takeCharacter();
@@ -296,7 +296,7 @@ function scanUriEscape(reader: CharacterReader): void {
   } while (left > 0);
 }
 
-/** Scans a directive; returns it without the mark: `YAML 1.1`, `TAG !e! uri`. */
+/** Scans a directive; returns it without the `%`: `YAML 1.1`, `TAG !e! uri`. */
 export function scanDirective(reader: CharacterReader): string {
   reader.skip();
   const from = reader.offset;
