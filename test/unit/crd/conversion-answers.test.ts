@@ -1,6 +1,6 @@
 /**
- * What webhooks may answer, over a real connection: each answer with what the reference server says of it. Then
- * connections that do not come about.
+ * Responses of conversion webhooks over a real connection, each with the reference server's result, and failed
+ * connections.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -76,7 +76,7 @@ function reviewed(then: (review: Review, text: string, respond: (text: string) =
   };
 }
 
-describe('the answer of a webhook', () => {
+describe('the response of a conversion webhook', () => {
   test.each(answers.map((answer) => [answer.name, answer] as const))('%s', async (_name, answer) => {
     const cluster = await clusterOf(answer.review);
     const { uid } = (await api(cluster).get('w')).metadata;
@@ -102,8 +102,8 @@ describe('the answer of a webhook', () => {
   });
 });
 
-describe('a call of a webhook', () => {
-  test('sends a review, with large integers as they are', async () => {
+describe('a call of a conversion webhook', () => {
+  test('sends a ConversionReview with exact large integers', async () => {
     const cluster = await clusterOf();
     await api(cluster).create(widget('big', { n: 9007199254740993n, html: '<&>' }));
     let sent = '';
@@ -123,7 +123,7 @@ describe('a call of a webhook', () => {
     expect(sent).toMatch(/"response":\{"uid":"","convertedObjects":null,"result":\{"metadata":\{\}\}\}\}$/);
   });
 
-  test('that nobody takes is refused', async () => {
+  test('fails if the connection is refused', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
@@ -135,7 +135,7 @@ describe('a call of a webhook', () => {
     });
   });
 
-  test('that breaks off fails', async () => {
+  test('fails if the connection breaks', async () => {
     const cluster = await clusterOf();
     listener = (_request, response) => response.destroy();
     expect(await failureOf(api(cluster, 'v2').get('w'))).toMatchObject({
@@ -144,7 +144,7 @@ describe('a call of a webhook', () => {
     });
   });
 
-  test('that takes too long ends after thirty seconds of the cluster’s clock', async () => {
+  test('times out after thirty seconds of the cluster’s clock', async () => {
     const cluster = await clusterOf();
     let hasArrived = (): void => undefined;
     const arrived = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Rules on kinds that are defined in TypeScript. */
+/** Validation rules of kinds that are defined in TypeScript. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { compileKindRules } from '../../../src/crd/define-kind.js';
@@ -29,7 +29,7 @@ const texts = (rules: Parameters<typeof compileKindRules>[2], next: ApiObject, l
   compileKindRules('Widget', Widget.body, rules)(next, live).errors.map(printFieldError);
 
 describe('compileKindRules', () => {
-  test('a rule sees the body, with the types of its schema', () => {
+  test('evaluates a rule on the body with the types of its schema', () => {
     const rules = [
       { rule: 'self.spec.min <= self.spec.max', message: 'min is at most max', fieldPath: '.spec.min' },
       { rule: 'self.spec.ratio < 1.0' },
@@ -43,14 +43,14 @@ describe('compileKindRules', () => {
     ]);
   });
 
-  test('metadata are names only', () => {
+  test('exposes only the names of the metadata', () => {
     expect(texts([{ rule: "self.metadata.name == 'a'" }], widget({ min: 1 }, 'b'))).toHaveLength(1);
     expect(() => compileKindRules('Widget', Widget.body, [{ rule: 'has(self.metadata.labels)' }])).toThrow(
       "undefined field 'labels'",
     );
   });
 
-  test('a rule about a change is asked on updates', () => {
+  test('evaluates a transition rule on updates only', () => {
     const rules = [
       { rule: 'self.spec.min >= oldSelf.spec.min', reason: 'FieldValueForbidden' as const, message: 'no' },
     ];
@@ -65,7 +65,7 @@ describe('compileKindRules', () => {
     [{ rule: 'true', fieldPath: '.nope' }, 'fieldPath .nope of rule true is not a field of the schema'],
     [{ rule: ' ' }, 'a rule is empty'],
     [{ rule: 'self.spec.free == 1' }, "undefined field 'free'"],
-  ])('%j is refused where the kind is defined', (rule, message) => {
+  ])('rejects the invalid rule %j when the kind is defined', (rule, message) => {
     expect(() => compileKindRules('Widget', Widget.body, [rule])).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-/** How definitions end, and what forks, snapshots and watches see of them. */
+/** Deletion of CustomResourceDefinitions, and their effect on forks, snapshots and watches. */
 import type { Cluster } from 'orchplane';
 import { mergePatch } from 'orchplane';
 import { Namespace } from 'orchplane/kinds';
@@ -27,8 +27,8 @@ async function letGo(cluster: Cluster, name: string, namespace = 'default'): Pro
   await api(cluster, 'v1', 'widgets', namespace).patch(name, mergePatch({ metadata: { finalizers: null } }) as never);
 }
 
-describe('deleting a definition', () => {
-  test('takes its objects along, in all namespaces', async () => {
+describe('deleting a CRD', () => {
+  test('deletes its objects in all namespaces', async () => {
     const cluster = testCluster();
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     const widgets = await define(cluster);
@@ -47,7 +47,7 @@ describe('deleting a definition', () => {
     expect((await cluster.all(kindOf(cluster) as never).list()).items).toEqual([]);
   });
 
-  test('of cluster-scoped objects as well', async () => {
+  test('deletes cluster-scoped objects', async () => {
     const cluster = testCluster();
     await define(cluster, { scope: 'Cluster' });
     await api(cluster).create(widget('a'));
@@ -59,7 +59,7 @@ describe('deleting a definition', () => {
     expect(kindOf(cluster)).toBeUndefined();
   });
 
-  test('waits for objects that are held, and says so', async () => {
+  test('waits for objects with finalizers and reports it in a condition', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(held('a'));
@@ -90,7 +90,7 @@ describe('deleting a definition', () => {
     ]);
   });
 
-  test('that was never established is quick', async () => {
+  test('finishes at once if the CRD was never established', async () => {
     const cluster = testCluster();
     await define(cluster);
     await definitions(cluster).create(definition({ names: { plural: 'gadgets', kind: 'Widget' } }));
@@ -105,7 +105,7 @@ describe('deleting a definition', () => {
     expect(kindOf(cluster)?.kind).toBe('Widget');
   });
 
-  test('with finalizers of its own keeps the definition, without objects', async () => {
+  test('keeps a CRD with its own finalizers after its objects are deleted', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster, { metadata: { finalizers: ['example.com/mine'] } });
     await widgets.create(widget('a'));
@@ -124,7 +124,7 @@ describe('deleting a definition', () => {
     expect((await api(cluster).list()).items.map(({ metadata: { name } }) => name)).toEqual(['b']);
   });
 
-  test('of many at once', async () => {
+  test('deletes many CRDs at once', async () => {
     const cluster = testCluster();
     for (const plural of ['as', 'bs', 'cs']) {
       const kind = plural.toUpperCase();
@@ -139,7 +139,7 @@ describe('deleting a definition', () => {
     expect((await api(cluster, 'v1', 'cs').list()).items.length).toBe(1);
   });
 
-  test('with preconditions that do not hold, or dry, leaves everything', async () => {
+  test('changes nothing on a failed precondition or a dry run', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a'));
@@ -149,7 +149,7 @@ describe('deleting a definition', () => {
     expect((await widgets.get('a')).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  test('while a plugin thinks about a new object refuses that object', async () => {
+  test('rejects an object whose admission is still running', async () => {
     const { opened, open } = door();
     const plugin = {
       name: 'Thinking',
@@ -166,7 +166,7 @@ describe('deleting a definition', () => {
     expect((await api(cluster).list()).items).toEqual([]);
   });
 
-  test('and making it again, with another scope and schema, begins afresh', async () => {
+  test('allows a new CRD of the same name with another scope and schema', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a', { size: 1 }));
@@ -186,8 +186,8 @@ describe('deleting a definition', () => {
   });
 });
 
-describe('a watch of a custom kind', () => {
-  test('sees what happens, the end of everything included, and then ends', async () => {
+describe('a watch of a custom resource', () => {
+  test('delivers all events including the deletion of the CRD and then ends', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(held('a'));
@@ -199,7 +199,7 @@ describe('a watch of a custom kind', () => {
     expect(await reader.readAll()).toEqual(['DELETED a', 'end']);
   });
 
-  test('that is read later is told everything up to the end, and nothing of what came after', async () => {
+  test('delivers all events up to its end and none after it when it is read late', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     const reader = new Reader(widgets.watch({ resourceVersion: cluster.resourceVersion }));
@@ -217,7 +217,7 @@ describe('a watch of a custom kind', () => {
     ]);
   });
 
-  test('ends when the definition changes, because it could not show what is new', async () => {
+  test('ends when the CRD changes', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster, { versions: [version({ spec: object({ size: { type: 'integer' } }) })] });
     const reader = new Reader(widgets.watch({ resourceVersion: cluster.resourceVersion }));
@@ -230,7 +230,7 @@ describe('a watch of a custom kind', () => {
     expect(await reader.readAll()).toEqual(['end']);
   });
 
-  test('does not end when another definition changes', async () => {
+  test('continues when another CRD changes', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await define(cluster, { names: { plural: 'gadgets', kind: 'Gadget' } });
@@ -241,8 +241,8 @@ describe('a watch of a custom kind', () => {
   });
 });
 
-describe('an informer of a custom kind', () => {
-  test('follows objects through changes of the definition', async () => {
+describe('an informer of a custom resource', () => {
+  test('follows objects through changes of the CRD', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster, { versions: [version({ spec: object({ size: { type: 'integer' } }) })] });
     await using informer = widgets.informer();
@@ -260,7 +260,7 @@ describe('an informer of a custom kind', () => {
 });
 
 describe('forks and snapshots', () => {
-  test('a fork has the kinds of its parent, and not those it defines later', async () => {
+  test('a fork serves the kinds of its parent but not those that the parent defines later', async () => {
     const cluster = testCluster();
     await (await define(cluster)).create(widget('a'));
     const fork = cluster.fork();
@@ -274,7 +274,7 @@ describe('forks and snapshots', () => {
     expect(kindOf(cluster, 'v1', 'gadgets')?.kind).toBe('Gadget');
   });
 
-  test('restoring to before a definition takes its kind away, and its watches', async () => {
+  test('restoring a snapshot from before a CRD ends its kind and its watches', async () => {
     const cluster = testCluster();
     const before = cluster.snapshot();
     const widgets = await define(cluster);
@@ -290,7 +290,7 @@ describe('forks and snapshots', () => {
     expect(await conditionsOf(cluster)).toMatchObject({ Established: 'True InitialNamesAccepted' });
   });
 
-  test('restoring a terminating definition lets it finish again', async () => {
+  test('restoring a terminating CRD completes its deletion again', async () => {
     const cluster = testCluster();
     await (await define(cluster)).create(held('a'));
     await definitions(cluster).delete(WIDGETS);
@@ -303,7 +303,7 @@ describe('forks and snapshots', () => {
     expect(await definitions(cluster).find(WIDGETS)).toBeUndefined();
   });
 
-  test('restoring an older schema shows objects as it wants them', async () => {
+  test('restoring an older schema serves objects by that schema', async () => {
     const cluster = testCluster();
     const narrow = object({ size: { type: 'integer' } });
     const wide = object({ size: { type: 'integer' }, colour: { type: 'string', default: 'red' } });
@@ -318,7 +318,7 @@ describe('forks and snapshots', () => {
     expect(((await api(cluster).get('a')) as unknown as { spec: object }).spec).toEqual({ size: 1 });
   });
 
-  test('two clusters in one process know nothing of each other', async () => {
+  test('two clusters in one process do not share CRDs', async () => {
     const [one, two] = [testCluster(), testCluster()];
     await define(one);
     expect(kindOf(two)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** The life of a definition: names, conditions, what is served, and the end of it. */
+/** The lifecycle of CustomResourceDefinitions: names, conditions and served kinds. */
 import { mergePatch } from 'orchplane';
 import { ConfigMap, CustomResourceDefinition, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -19,8 +19,8 @@ import {
   widget,
 } from './widgets.js';
 
-describe('a new definition', () => {
-  test('is accepted, established and served before its writer is answered again', async () => {
+describe('a new CRD', () => {
+  test('is accepted, established and served before the create returns', async () => {
     const cluster = testCluster();
     const answer = await definitions(cluster).create(definition());
     // The answer is what was stored; what became of it since is there to be read.
@@ -51,7 +51,7 @@ describe('a new definition', () => {
     expect(metadata.generation).toBe(1);
   });
 
-  test('is seen by a watch in every step', async () => {
+  test('sends every status update to watches', async () => {
     const cluster = testCluster();
     const reader = new Reader(definitions(cluster).watch());
     await definitions(cluster).create(definition());
@@ -70,7 +70,7 @@ describe('a new definition', () => {
     ]);
   });
 
-  test('of a protected group needs, and shows, its approval', async () => {
+  test('needs an approval in a protected group and reports it in a condition', async () => {
     const cluster = testCluster({ dialect: 'kubernetes' });
     const group = 'sigs.k8s.io';
     const approved = { annotations: { 'api-approved.kubernetes.io': 'https://github.com/x/y/pull/1' } };
@@ -84,7 +84,7 @@ describe('a new definition', () => {
     });
   });
 
-  test('by a dry run serves nothing', async () => {
+  test('is not served after a dry run', async () => {
     const cluster = testCluster();
     await definitions(cluster).create(definition(), { dryRun: true });
     expect(kindOf(cluster)).toBeUndefined();
@@ -94,8 +94,8 @@ describe('a new definition', () => {
 /** A version without what only one dialect has. */
 const bare = () => version({ whole: { type: 'object' } });
 
-describe('names', () => {
-  test('that another definition of the group has are refused, and given when it lets them go', async () => {
+describe('names of a CRD', () => {
+  test('are rejected while another CRD of the group uses them and accepted afterwards', async () => {
     const cluster = testCluster();
     await define(cluster, { names: { shortNames: ['w', 'wd'] } });
     await cluster.clock.advance(10_000);
@@ -125,7 +125,7 @@ describe('names', () => {
     expect(kindOf(cluster, 'v1', 'gadgets')?.kind).toBe('Gadget');
   });
 
-  test('are free when their definition is gone', async () => {
+  test('are free again after their CRD is deleted', async () => {
     const cluster = testCluster();
     await define(cluster);
     await definitions(cluster).create(definition({ names: { plural: 'gadgets', kind: 'Widget' } }));
@@ -140,14 +140,14 @@ describe('names', () => {
     });
   });
 
-  test('of another group are nobody’s business', async () => {
+  test('do not conflict with names of another group', async () => {
     const cluster = testCluster();
     await define(cluster);
     await define(cluster, { group: 'other.com' });
     expect(kindOf(cluster, 'v1', 'widgets', 'other.com')?.kind).toBe('Widget');
   });
 
-  test('asked for later and in conflict leave the kind as it was, established', async () => {
+  test('leave the kind established if an update causes a conflict', async () => {
     const cluster = testCluster();
     await define(cluster);
     await define(cluster, { names: { plural: 'gadgets', kind: 'Gadget' } });
@@ -161,7 +161,7 @@ describe('names', () => {
     expect(kindOf(cluster)?.names).toMatchObject({ singular: 'widget', categories: ['all'] });
   });
 
-  test('of kinds that were installed count as taken', async () => {
+  test('conflict with names of built-in kinds', async () => {
     const cluster = testCluster();
     await define(cluster, { group: 'one.com' });
     const installed = kindOf(cluster, 'v1', 'widgets', 'one.com');
@@ -175,8 +175,8 @@ describe('names', () => {
   });
 });
 
-describe('a change of a definition', () => {
-  test('counts generations, and keeps the time of what stays true', async () => {
+describe('an update of a CRD', () => {
+  test('increments the generation and keeps the transition times of unchanged conditions', async () => {
     const cluster = testCluster();
     await define(cluster);
     await cluster.clock.advance(60_000);
@@ -192,7 +192,7 @@ describe('a change of a definition', () => {
     expect((await definitions(cluster).get(WIDGETS)).metadata.generation).toBe(2);
   });
 
-  test('adds a storage version to the stored ones, and refuses to forget one', async () => {
+  test('adds the storage version to storedVersions and rejects the removal of a stored one', async () => {
     const cluster = testCluster();
     await define(cluster, { versions: [version(), version({ name: 'v2', storage: false })] });
     await redefine(cluster, (spec) => {
@@ -218,7 +218,7 @@ describe('a change of a definition', () => {
     expect(kindOf(cluster, 'v2')?.kind).toBe('Widget');
   });
 
-  test('of scope or kind is refused once it is established', async () => {
+  test('must not change scope or kind once it is established', async () => {
     const cluster = testCluster();
     await define(cluster);
     const failure = await failureOf(
@@ -232,7 +232,7 @@ describe('a change of a definition', () => {
     });
   });
 
-  test('of scope and kind is free while its names are in conflict', async () => {
+  test('may change scope and kind while its names are in conflict', async () => {
     const cluster = testCluster();
     await define(cluster);
     await definitions(cluster).create(definition({ names: { plural: 'gadgets', kind: 'Widget' } }));
@@ -248,8 +248,8 @@ describe('a change of a definition', () => {
   });
 });
 
-describe('what is served', () => {
-  test('is what its versions say: unserved ones are not there, the stored one included', async () => {
+describe('the served versions', () => {
+  test('are those marked as served, whether stored or not', async () => {
     const cluster = testCluster();
     await define(cluster, {
       versions: [version({ name: 'v2', storage: false }), version({ served: false })],
@@ -262,7 +262,7 @@ describe('what is served', () => {
     expect(answer).toMatchObject({ code: 404 });
   });
 
-  test('with no version served keeps the objects for better days', async () => {
+  test('may be none, and the objects are kept', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a'));
@@ -277,7 +277,7 @@ describe('what is served', () => {
     expect((await api(cluster).get('a')).metadata.name).toBe('a');
   });
 
-  test('is in discovery at once, in the order of versions, and leaves it at once', async () => {
+  test('appear in discovery at once in version order and disappear at once', async () => {
     const cluster = testCluster();
     const ask = http(cluster);
     const before = cluster.kinds();
@@ -300,7 +300,7 @@ describe('what is served', () => {
     expect(cluster.kinds().length).toBe(before.length);
   });
 
-  test('shows fewer verbs, and takes nothing new, while it goes', async () => {
+  test('have fewer verbs and reject creates while the CRD is terminating', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a', {}, { metadata: { name: 'a', finalizers: ['example.com/hold'] } }));
@@ -315,7 +315,7 @@ describe('what is served', () => {
     expect((await api(cluster).get('a')).metadata.deletionTimestamp).toBe('2030-01-01T00:00:00Z');
   });
 
-  test('takes something new again once its objects are gone, as long as something else holds it', async () => {
+  test('accept creates again when the objects are deleted and another finalizer keeps the CRD', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await definitions(cluster).edit(WIDGETS, (draft) => {
@@ -336,7 +336,7 @@ describe('what is served', () => {
   });
 });
 
-test('a cluster without definitions among its kinds serves none', async () => {
+test('a cluster without the CRD kind serves no custom resources', async () => {
   const cluster = testCluster({ kinds: [ConfigMap] });
   const failure = await failureOf(cluster.api(CustomResourceDefinition).create(definition()));
   expect(failure).toMatchObject({ reason: 'NotFound' });

@@ -1,4 +1,4 @@
-/** Objects of custom kinds: what is read, dropped, filled in, refused and shown. */
+/** Custom resources: decoding, pruning, defaulting, validation and responses. */
 import { jsonPatch, mergePatch, strategicPatch } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ const whole = (name: string, spec: unknown) => ({
   spec,
 });
 
-describe('a body', () => {
+describe('a request body', () => {
   test.each([
     ['{', 400, 'unexpected end of JSON input'],
     ['[]', 400, 'cannot unmarshal array'],
@@ -56,14 +56,14 @@ describe('a body', () => {
     [JSON.stringify(whole('a', { size: 'big' })), 422, 'spec.size in body must be of type integer: "string"'],
     [JSON.stringify(whole('A', {})), 422, 'metadata.name: Invalid value: "A"'],
     [JSON.stringify({ ...whole('a', {}), metadata: {} }), 422, 'name or generateName is required'],
-  ])('%s is refused', async (body, code, message) => {
+  ])('%s is rejected', async (body, code, message) => {
     const { ask } = await served(SIZED);
     const answer = await ask(`POST ${COLLECTION}`, sent(body));
     expect(answer.body.message).toContain(message);
     expect(answer.code).toBe(code);
   });
 
-  test('in protobuf is refused, and so is an answer in it', async () => {
+  test('in protobuf is rejected, and so is a protobuf response', async () => {
     const { ask } = await served(SIZED);
     const type = 'application/vnd.orch.protobuf';
     expect((await ask(`POST ${COLLECTION}`, sent('k8s\u0000', { type }))).code).toBe(400);
@@ -72,14 +72,14 @@ describe('a body', () => {
     expect((await ask(`POST ${COLLECTION}`, sent('x', { type: 'text/html' }))).code).toBe(415);
   });
 
-  test('in YAML is read', async () => {
+  test('in YAML is decoded', async () => {
     const { ask } = await served(SIZED);
     const body = `apiVersion: ${GROUP}/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  size: 0x10\n`;
     const answer = await ask(`POST ${COLLECTION}`, sent(body, { type: 'application/yaml' }));
     expect(answer.body['spec']).toEqual({ size: 16 });
   });
 
-  test('says what of it is unknown, as loudly as it is asked to', async () => {
+  test('reports unknown fields as fieldValidation says', async () => {
     const { ask } = await served(SIZED);
     const body = whole('a', { size: 1, more: 1, list: [{ a: 'x', z: 1 }], map: { k: { y: 1 } } });
     const fields = ['spec.list[0].z', 'spec.map.k.y', 'spec.more'].map((path) => `unknown field "${path}"`);
@@ -92,13 +92,13 @@ describe('a body', () => {
     expect((await ask(`POST ${COLLECTION}?dryRun=All`, sent(repeated))).warnings[0]).toContain('duplicate field');
   });
 
-  test('that is too long is refused', async () => {
+  test('that is too long is rejected', async () => {
     const { ask } = await served(SIZED);
     const answer = await ask(`POST ${COLLECTION}`, sent(whole('a', { name: 'x'.repeat(4 * 1024 * 1024) })));
     expect(answer.code).toBe(413);
   });
 
-  test('of a megabyte, and one of many levels, come back as they went', async () => {
+  test('of a megabyte or of many levels is stored unchanged', async () => {
     const { cluster } = await served(SIZED);
     await redefine(cluster, (spec) => {
       spec['versions'] = [version()];
@@ -114,8 +114,8 @@ describe('a body', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('is what the schema knows, or what it says to keep', async () => {
+describe('a stored object', () => {
+  test('contains only fields that the schema specifies or preserves', async () => {
     const { widgets } = await served(
       object({ a: STRING, any: { ...ANYTHING, properties: { known: object({ k: STRING }) } } }),
     );
@@ -126,7 +126,7 @@ describe('what is kept', () => {
     expect(await widgets.create(widget('b', {}, { top: 1 }))).not.toHaveProperty('top');
   });
 
-  test('nulls stay where they may, take the default where there is one, and go otherwise', async () => {
+  test('keeps allowed nulls, replaces nulls that have a default and drops other nulls', async () => {
     const { widgets } = await served(
       object({ maybe: { ...STRING, nullable: true }, set: { ...STRING, default: 'd' }, not: STRING }),
     );
@@ -134,7 +134,7 @@ describe('what is kept', () => {
     expect(made['spec']).toEqual({ maybe: null, set: 'd' });
   });
 
-  test('names of the language are names like any other', async () => {
+  test('may have fields named like JavaScript properties', async () => {
     const properties = Object.fromEntries(['constructor', 'toString', 'hasOwnProperty'].map((name) => [name, STRING]));
     Object.defineProperty(properties, '__proto__', { value: STRING, enumerable: true });
     const map = { type: 'object', additionalProperties: STRING };
@@ -151,7 +151,7 @@ describe('what is kept', () => {
     expect({}.toString()).toBe('[object Object]');
   });
 
-  test('integers beyond what a number holds stay exact', async () => {
+  test('keeps large integers exact', async () => {
     const { ask } = await served(object({ n: { ...INTEGER, format: 'int64' } }));
     const body = JSON.stringify(whole('a', { n: 1 })).replace('"n":1', '"n":9007199254740993');
     expect((await ask(`POST ${COLLECTION}`, sent(body))).text).toContain('"n":9007199254740993');
@@ -161,7 +161,7 @@ describe('what is kept', () => {
     expect(patched.text).toContain('"n":-9223372036854775808');
   });
 
-  test('comes in the order of its keys', async () => {
+  test('has sorted keys', async () => {
     const { ask } = await served(ANYTHING);
     const body = `{"spec":{"b":{"z":1,"y":[{"q":1,"p":2}]},"a":1,"B":1,"é":1},"kind":"Widget","metadata":{"name":"a"},"apiVersion":"${GROUP}/v1"}`;
     const { text } = await ask(`POST ${COLLECTION}`, sent(body));
@@ -178,7 +178,7 @@ describe('defaults', () => {
     deep: object({ x: { ...INTEGER, default: 1 } }),
   });
 
-  test('are filled in when an object is written', async () => {
+  test('are applied on writes', async () => {
     const { widgets } = await served(after);
     expect((await widgets.create(widget('a', { size: 1, deep: {} })))['spec']).toEqual({
       size: 1,
@@ -187,7 +187,7 @@ describe('defaults', () => {
     });
   });
 
-  test('of a newer schema show when an older object is read, and are stored when it is written', async () => {
+  test('of a newer schema are applied on reads and stored with the next write', async () => {
     const { cluster, widgets } = await served(before);
     const made = await widgets.create(widget('a', { size: 1 }));
     await redefine(cluster, (spec) => {
@@ -206,7 +206,7 @@ describe('defaults', () => {
     expect((await api(cluster).get('a'))['spec']).toEqual({ size: 1, colour: 'red' });
   });
 
-  test('what a narrower schema does not know is no longer shown', async () => {
+  test('does not serve fields that a newer schema does not specify', async () => {
     const { cluster, widgets } = await served(after);
     await widgets.create(widget('a', { size: 1 }));
     await redefine(cluster, (spec) => {
@@ -217,7 +217,7 @@ describe('defaults', () => {
 });
 
 describe('generation', () => {
-  test('counts changes of everything but metadata, and of status where that is apart', async () => {
+  test('counts changes of everything except metadata and a separate status', async () => {
     const { widgets } = await served(ANYTHING);
     await widgets.create(widget('a', { x: 1 }));
     const labelled = await widgets.patch('a', mergePatch({ metadata: { labels: { l: 'x' } } }) as never);
@@ -226,7 +226,7 @@ describe('generation', () => {
     expect(changed.metadata.generation).toBe(2);
   });
 
-  test('counts status without the subresource', async () => {
+  test('counts changes of the status without the subresource', async () => {
     const cluster = testCluster();
     const widgets = await define(cluster);
     await widgets.create(widget('a', {}, { status: { s: 1 } }));
@@ -235,7 +235,7 @@ describe('generation', () => {
 });
 
 describe('patches', () => {
-  test('by strategy are refused', async () => {
+  test('by strategic merge are rejected', async () => {
     const { widgets, ask } = await served(SIZED);
     await widgets.create(widget('a', { size: 1 }));
     expect(await failureOf(widgets.patch('a', strategicPatch({ spec: { size: 2 } } as never) as never))).toMatchObject({
@@ -246,7 +246,7 @@ describe('patches', () => {
     expect(answer.body.message).toContain('accepted media types include: application/json-patch+json');
   });
 
-  test('are judged by the schema, and by what they do not change not at all', async () => {
+  test('are validated by the schema with ratcheting', async () => {
     const { cluster, widgets } = await served(SIZED);
     await widgets.create(widget('a', { size: 1, name: 'long name' }));
     expect(await failureOf(widgets.patch('a', mergePatch({ spec: { size: 'x' } }) as never))).toMatchObject({
@@ -265,7 +265,7 @@ describe('patches', () => {
     });
   });
 
-  test('without a version a replacement is refused', async () => {
+  test('rejects an update without a resourceVersion', async () => {
     const { widgets } = await served(SIZED);
     await widgets.create(widget('a', { size: 1 }));
     expect(await failureOf(widgets.update(widget('a', { size: 2 })))).toMatchObject({
@@ -277,7 +277,7 @@ describe('patches', () => {
 });
 
 describe('apply', () => {
-  test('owns fields and items by the keys of the schema', async () => {
+  test('tracks the owners of fields and items by the keys of the schema', async () => {
     const list = {
       type: 'array',
       'x-orch-list-type': 'map',

@@ -1,4 +1,4 @@
-/** What hangs on a custom kind beside its objects: status, scale, selectable fields, columns, OpenAPI. */
+/** Subresources, selectable fields, printer columns and OpenAPI documents of custom resources. */
 import type { ApiObject } from 'orchplane';
 import { mergePatch } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
@@ -37,7 +37,7 @@ async function served(more: Json, whole: Json = WHOLE) {
 describe('the status subresource', () => {
   const parts = { subresources: { status: {} } };
 
-  test('keeps status and the rest apart', async () => {
+  test('separates the status from the rest', async () => {
     const { widgets } = await served(parts);
     const made = await widgets.create(widget('a', { replicas: 1 }, { status: { phase: 'sent' } }));
     expect(made['status']).toBeUndefined();
@@ -51,7 +51,7 @@ describe('the status subresource', () => {
     expect(changed.metadata.managedFields?.map(({ subresource }) => subresource)).toContain('status');
   });
 
-  test('judges status, and only that', async () => {
+  test('validates only the status', async () => {
     const { widgets, ask } = await served(parts);
     await widgets.create(widget('a', { replicas: 1 }));
     const type = 'application/merge-patch+json';
@@ -61,7 +61,7 @@ describe('the status subresource', () => {
     expect((await ask(`PATCH ${COLLECTION}/a/status`, { body: { spec: { replicas: 'x' } }, type })).code).toBe(200);
   });
 
-  test('is not there unless it is declared, nor is any other', async () => {
+  test('is not served unless declared, like any other subresource', async () => {
     const { widgets, ask } = await served({});
     await widgets.create(widget('a'));
     expect((await ask(`GET ${COLLECTION}/a/status`)).code).toBe(404);
@@ -74,7 +74,7 @@ describe('the scale subresource', () => {
   const paths = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
   const parts = (more: Json = {}) => ({ subresources: { status: {}, scale: { ...paths, ...more } } });
 
-  test('shows and changes what its paths lead to', async () => {
+  test('reads and writes the fields at its paths', async () => {
     const { widgets, ask } = await served(parts({ labelSelectorPath: '.status.selector' }));
     await widgets.create(widget('a', { replicas: 2, colour: 'red' }));
     const type = 'application/merge-patch+json';
@@ -98,7 +98,7 @@ describe('the scale subresource', () => {
     expect(refused.code).toBe(422);
   });
 
-  test('without replicas has nothing to show', async () => {
+  test('fails without replicas', async () => {
     const { widgets, ask } = await served(parts());
     await widgets.create(widget('a', {}));
     const answer = await ask(`GET ${COLLECTION}/a/scale`);
@@ -109,7 +109,7 @@ describe('the scale subresource', () => {
     expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 3 } });
   });
 
-  test('takes any path below spec, and objects that have none of it', async () => {
+  test('accepts any path below spec, even if objects lack it', async () => {
     const cluster = testCluster();
     const scale = { specReplicasPath: '.spec.constructor.__proto__', statusReplicasPath: '.status.a.b.c' };
     const widgets = await define(cluster, { versions: [version({ whole: ANYTHING, subresources: { scale } })] });
@@ -123,7 +123,7 @@ describe('the scale subresource', () => {
     expect(Object.getPrototypeOf({})).toBe(Object.prototype);
   });
 
-  test('objects with replicas that are none are refused', async () => {
+  test('rejects objects with invalid replicas', async () => {
     const { widgets } = await served(parts());
     const failure = await failureOf(widgets.create(widget('a', { replicas: -1 })));
     expect(failure).toMatchObject({ code: 422, message: expect.stringContaining('should be a non-negative integer') });
@@ -135,7 +135,7 @@ describe('the scale subresource', () => {
 describe('selectable fields', () => {
   const fields = ['.spec.colour', '.spec.on', '.spec.deep.n'].map((jsonPath) => ({ jsonPath }));
 
-  test('choose in lists, watches and deletions', async () => {
+  test('select in lists, watches and deletions', async () => {
     const { cluster, widgets } = await served({ selectableFields: fields });
     const reader = new Reader(widgets.watch({ fields: 'spec.colour=red', resourceVersion: cluster.resourceVersion }));
     await widgets.create(widget('a', { colour: 'red', on: true, deep: { n: 1 } }));
@@ -155,7 +155,7 @@ describe('selectable fields', () => {
     expect(await names('')).toEqual(['b', 'c']);
   });
 
-  test('that are not declared are refused', async () => {
+  test('are rejected unless declared', async () => {
     const { widgets, ask } = await served({ selectableFields: fields });
     expect(await failureOf(widgets.list({ fields: 'spec.replicas=1' }))).toMatchObject({
       code: 400,
@@ -164,7 +164,7 @@ describe('selectable fields', () => {
     expect((await ask(`DELETE ${COLLECTION}?fieldSelector=spec.x%3D1`)).code).toBe(400);
   });
 
-  test('are those of the version that is asked', async () => {
+  test('are those of the requested version', async () => {
     const cluster = testCluster();
     await define(cluster, {
       versions: [
@@ -193,11 +193,11 @@ describe('tables', () => {
   };
   const column = (name: string, type: string, jsonPath: string, more: Json = {}) => ({ name, type, jsonPath, ...more });
 
-  test('without columns have a name and an age', async () => {
+  test('have a name and an age without declared columns', async () => {
     expect(await tableOf([], {})).toMatchObject({ names: ['Name', 'Age'], cells: ['a', '0s'] });
   });
 
-  test('show cells of every type', async () => {
+  test('have cells of every type', async () => {
     const spec = { s: 'x', i: 3, f: 1.5, b: true, o: { b: '<', a: 1 }, l: [1, 2], n: null, at: '2029-12-31T23:00:00Z' };
     const columns = [
       column('S', 'string', '.spec.s', { description: 'a text', priority: 1 }),
@@ -224,14 +224,14 @@ describe('tables', () => {
     });
   });
 
-  test('end at a path that cannot be read', async () => {
+  test('end at an invalid path', async () => {
     const columns = [column('S', 'string', '.spec.s'), column('Bad', 'string', '.spec['), column('T', 'string', '.t')];
     expect(await tableOf(columns, { s: 'x' })).toMatchObject({ names: ['Name', 'S'], cells: ['a', 'x'] });
   });
 });
 
 describe('a client in this process', () => {
-  test('finds the kind by its address, and all of it by what it says of itself', async () => {
+  test('finds the kind by its resource, with all its discovery data', async () => {
     const { cluster } = await served({ subresources: { status: {} } });
     const kind = kindOf(cluster);
     expect(kind).toMatchObject({ group: GROUP, version: 'v1', kind: 'Widget', scope: 'Namespaced' });
@@ -245,7 +245,7 @@ describe('a client in this process', () => {
     expect(cluster.kinds().some((served) => served.kind === kind)).toBe(true);
   });
 
-  test('is told what it forgot when the kind is gone', async () => {
+  test('fails with NotFound after the kind is removed', async () => {
     const { cluster, widgets } = await served({});
     await definitions(cluster).delete(WIDGETS);
     expect(await failureOf(widgets.list())).toMatchObject({
@@ -255,7 +255,7 @@ describe('a client in this process', () => {
   });
 });
 
-test('the documents of the API tell of a kind as long as it is there', async () => {
+test('the OpenAPI documents contain the kind while it is served', async () => {
   const { cluster, ask } = await served({});
   const path = `/openapi/v3/apis/${GROUP}/v1`;
   const { text } = await ask(`GET ${path}`);

@@ -1,4 +1,4 @@
-/** Conversions that take their time: who waits for what, in which order, and what others do meanwhile. */
+/** Asynchronous conversions: order of requests, and concurrent requests. */
 import type { AdmissionPlugin, ClusterOptions, WebhookCaller } from 'orchplane';
 import { mergePatch } from 'orchplane';
 import { ResourceQuota } from 'orchplane/kinds';
@@ -74,7 +74,7 @@ function shut(hooks: Hooks): void {
 }
 
 describe('reading', () => {
-  test('a list of 500 objects is one review, and the next one none', async () => {
+  test('a list of 500 objects sends one review, and the next list none', async () => {
     const { cluster, hooks } = await slow();
     for (let index = 0; index < 500; index++) await api(cluster).create(widget(`w${index}`, { size: index }));
     hooks.reviews.length = 0;
@@ -87,7 +87,7 @@ describe('reading', () => {
     expect(hooks.reviews.length).toBe(1);
   });
 
-  test('waits, while others are answered', async () => {
+  test('waits while other requests are answered', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
@@ -98,7 +98,7 @@ describe('reading', () => {
     expect(await got).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { size: 1 } });
   });
 
-  test('sees what was written while it waited', async () => {
+  test('returns objects that were written while it waited', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
@@ -110,7 +110,7 @@ describe('reading', () => {
     expect(await got).toMatchObject({ spec: { size: 2 } });
   });
 
-  test('goes on by the definition there is when the answer comes', async () => {
+  test('uses the CRD that is current when the response arrives', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
@@ -135,7 +135,7 @@ describe('a watch', () => {
     expect(await reader.readAll()).toEqual(['ADDED a', 'ADDED b']);
   });
 
-  test('gives no bookmark past an event that it still owes', async () => {
+  test('sends no bookmark past a pending event', async () => {
     const { cluster, hooks } = await slow();
     const watch = api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion, allowWatchBookmarks: true });
     const reader = new Reader(watch);
@@ -149,7 +149,7 @@ describe('a watch', () => {
     watch.close();
   });
 
-  test('that is closed meanwhile ends at once, and the answer is nobody’s', async () => {
+  test('that is closed ends at once and drops the pending response', async () => {
     const { cluster, hooks } = await slow();
     const watch = api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion });
     const reader = new Reader(watch);
@@ -162,7 +162,7 @@ describe('a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('ends with the failure of a conversion', async () => {
+  test('ends with an error if a conversion fails', async () => {
     const { cluster, hooks } = await slow();
     const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion }));
     shut(hooks);
@@ -173,7 +173,7 @@ describe('a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('tells what it owes before it ends with the definition', async () => {
+  test('delivers pending events before it ends with the CRD', async () => {
     const { cluster, hooks } = await slow();
     const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion }));
     shut(hooks);
@@ -185,7 +185,7 @@ describe('a watch', () => {
     expect(await reader.readAll()).toEqual(['ADDED a', 'end']);
   });
 
-  test('that begins with what is there waits for it', async () => {
+  test('that begins with the existing objects waits for their conversion', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     await api(cluster).create(widget('b', { size: 1 }));
@@ -200,7 +200,7 @@ describe('a watch', () => {
 });
 
 describe('writing', () => {
-  test('two patches at the same time both count', async () => {
+  test('applies two concurrent patches', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     await api(cluster, 'v2').get('a');
@@ -214,7 +214,7 @@ describe('writing', () => {
     expect((await api(cluster).get('a'))['spec']).toEqual({ size: 2, colour: 'blue' });
   });
 
-  test('two objects that are given the same name while both wait get one each', async () => {
+  test('creates two objects with different generated names while both wait', async () => {
     const suffixes = ['aaaaa', 'aaaaa', 'bbbbb'];
     const { cluster, hooks } = await slow({ ids: { ...sequentialIds(), suffix: () => suffixes.shift() ?? 'zzzzz' } });
     shut(hooks);
@@ -227,7 +227,7 @@ describe('writing', () => {
     expect(names.sort()).toEqual(['w-aaaaa', 'w-bbbbb']);
   });
 
-  test('a quota that comes while an object is converted counts it', async () => {
+  test('charges a quota that is created while an object is converted', async () => {
     const { cluster, hooks } = await slow();
     shut(hooks);
     const made = failureOf(api(cluster, 'v2').create(widget('a', { size: 1 })));
@@ -244,7 +244,7 @@ describe('writing', () => {
     expect((await api(cluster).list()).items).toEqual([]);
   });
 
-  test('of two replacements one is a conflict', async () => {
+  test('rejects one of two concurrent updates as a conflict', async () => {
     const { cluster, hooks } = await slow();
     const live = await api(cluster, 'v2').create(widget('a', { size: 1 }));
     shut(hooks);
@@ -258,7 +258,7 @@ describe('writing', () => {
     expect(lost?.reason).toMatchObject({ code: 409 });
   });
 
-  test('a write that waits is overtaken by one that does not, and takes it into account', async () => {
+  test('retries a waiting write after a concurrent write', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster, 'v2').create(widget('a', { size: 1 }));
     shut(hooks);
@@ -270,7 +270,7 @@ describe('writing', () => {
     expect(await waiting).toMatchObject({ spec: { size: 9, colour: 'red' } });
   });
 
-  test('admission is asked once more only after a lost race', async () => {
+  test('calls admission again only after a lost race', async () => {
     const asked: string[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Counting',
@@ -295,7 +295,7 @@ describe('writing', () => {
     expect(asked).toEqual(['CREATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE']);
   });
 
-  test('what the sender changes afterwards is no part of it', async () => {
+  test('ignores later changes that the caller makes to the sent object', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
@@ -309,7 +309,7 @@ describe('writing', () => {
     expect(await updated).toMatchObject({ spec: { size: 2 } });
   });
 
-  test('a conversion that fails changes nothing', async () => {
+  test('changes nothing if a conversion fails', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster, 'v2').create(widget('a', { size: 1 }));
     shut(hooks);
@@ -325,7 +325,7 @@ describe('writing', () => {
     expect(cluster.resourceVersion).toBe(resourceVersion);
   });
 
-  test('an object whose definition goes meanwhile is not created', async () => {
+  test('does not create an object whose CRD is deleted meanwhile', async () => {
     const { cluster, hooks } = await slow();
     shut(hooks);
     const failure = failureOf(api(cluster, 'v2').create(widget('a', { size: 1 })));
@@ -338,7 +338,7 @@ describe('writing', () => {
     expect((await api(cluster).list()).items).toEqual([]);
   });
 
-  test('nor one whose definition has begun to go', async () => {
+  test('does not create an object whose CRD starts terminating meanwhile', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('held', {}, { metadata: { name: 'held', finalizers: ['example.com/x'] } }));
     shut(hooks);
@@ -351,7 +351,7 @@ describe('writing', () => {
     expect((await api(cluster).list()).items.length).toBe(1);
   });
 
-  test('a definition goes without asking its webhook', async () => {
+  test('deletes a CRD without calling its webhook', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
@@ -362,7 +362,7 @@ describe('writing', () => {
 });
 
 describe('deleting', () => {
-  test('one object in another version', async () => {
+  test('deletes one object in another version', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }, { metadata: { name: 'a', finalizers: ['example.com/x'] } }));
     shut(hooks);
@@ -378,7 +378,7 @@ describe('deleting', () => {
     expect(await api(cluster).find('a')).toBeUndefined();
   });
 
-  test('many: one that is written meanwhile is converted again, and the answer names all', async () => {
+  test('converts an object again that is written during deletecollection, and returns all objects', async () => {
     const { opened, open } = door();
     const plugin = {
       name: 'Holding',

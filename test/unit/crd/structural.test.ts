@@ -1,9 +1,9 @@
-/** The structural form of custom schemas: what apply and field ownership make of them. */
+/** The structural schema of a CRD schema, as apply and field ownership use it. */
 import { describe, expect, test } from 'vitest';
 import { schemaView } from '../../../src/crd/schema-view.js';
 import { structuralSchemaOf } from '../../../src/crd/structural.js';
-import { merge } from '../../../src/merge/apply/merge.js';
 import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/intent-fields.js';
+import { merge } from '../../../src/merge/apply/merge.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
 
@@ -24,7 +24,7 @@ function owned(spec: JSONSchemaProps, value: unknown): unknown {
 }
 
 describe('objects', () => {
-  test('know their fields, in wire order', () => {
+  test('have their fields in wire order', () => {
     const node = nodeOf({ type: 'object', required: ['b'], properties: { b: text, a: text } });
     expect(node).toMatchObject({ type: 'object', representation: 'document', preserveUnknown: false, atomic: false });
     expect(node?.type === 'object' && [...node.fields.values()].map(({ name, required }) => [name, required])).toEqual([
@@ -34,7 +34,7 @@ describe('objects', () => {
     expect(owned({ type: 'object', properties: { a: text } }, { b: 1 })).toBe('.spec.b: field not declared in schema');
   });
 
-  test('without any may have all', () => {
+  test('without properties accept any fields', () => {
     expect(nodeOf({ type: 'object' })).toMatchObject({ type: 'object', preserveUnknown: true });
     expect(owned({ type: 'object' }, { a: { b: 1 } })).toEqual({
       'f:spec': { 'f:a': { '.': {}, 'f:b': {} } },
@@ -43,7 +43,7 @@ describe('objects', () => {
     expect(nodeOf({ type: 'object', additionalProperties: false })).toMatchObject({ preserveUnknown: false });
   });
 
-  test('of values of one type are maps', () => {
+  test('with values of one type are maps', () => {
     expect(nodeOf({ type: 'object', additionalProperties: { type: 'integer' } })).toMatchObject({
       type: 'map',
       atomic: false,
@@ -59,14 +59,14 @@ describe('objects', () => {
     });
   });
 
-  test('that keep unknown fields keep them all the way down', () => {
+  test('that preserve unknown fields preserve them at all levels below', () => {
     const inner = { type: 'object', properties: { b: text } };
     const node = nodeOf({ type: 'object', [`${X}preserve-unknown-fields`]: true, properties: { a: inner } });
     expect(node).toMatchObject({ type: 'object', preserveUnknown: true });
     expect(node?.type === 'object' && node.fields.get('a')?.node).toMatchObject({ preserveUnknown: true });
   });
 
-  test('that are resources have what every object has', () => {
+  test('that are embedded resources have the fields of every object', () => {
     const node = nodeOf({
       type: 'object',
       [`${X}embedded-resource`]: true,
@@ -76,7 +76,7 @@ describe('objects', () => {
     expect(node?.type === 'object' && node.fields.get('metadata')?.node).toMatchObject({ representation: 'struct' });
   });
 
-  test('leave the three fields of every object to whoever makes the whole', () => {
+  test('omit the three fields of every object at the root', () => {
     const root = schemaView(
       { type: 'object', properties: { kind: text, apiVersion: text, metadata: { type: 'object' }, spec: text } },
       kubernetesDialect,
@@ -89,12 +89,12 @@ describe('objects', () => {
 describe('lists', () => {
   const item = { type: 'object', properties: { name: { ...text, default: 'x' }, size: { type: 'integer' } } };
 
-  test('are one value unless they say otherwise', () => {
+  test('are atomic by default', () => {
     expect(nodeOf({ type: 'array', items: text })).toMatchObject({ type: 'list', listType: 'atomic' });
     expect(nodeOf({ type: 'array', items: text, [`${X}list-type`]: 'set' })).toMatchObject({ listType: 'set' });
   });
 
-  test('are merged by keys, of which defaults stand in for those left out', () => {
+  test('are merged by keys, with defaults for omitted keys', () => {
     const keyed = { type: 'array', items: item, [`${X}list-type`]: 'map', [`${X}list-map-keys`]: ['name'] };
     expect(nodeOf(keyed)).toMatchObject({ listType: 'map', mapKeys: ['name'] });
     expect(merge(formOf(keyed), { spec: [{ name: 'x', size: 1 }] }, { spec: [{ size: 2 }] })).toEqual({
@@ -103,7 +103,7 @@ describe('lists', () => {
   });
 });
 
-describe('plain values', () => {
+describe('scalars', () => {
   test.each<[schema: JSONSchemaProps, node: object]>([
     [text, { type: 'scalar', scalar: 'string' }],
     [
@@ -123,7 +123,7 @@ describe('plain values', () => {
     expect(nodeOf(schema)).toMatchObject(node);
   });
 
-  test('a text with a format may be any of them', () => {
+  test('a string with a format accepts any scalar', () => {
     const date = { type: 'object', properties: { when: { ...text, format: 'date' } } };
     expect(owned(date, { when: 5 })).toEqual({ 'f:spec': { 'f:when': {} } });
     expect(owned({ type: 'object', properties: { when: text } }, { when: 5 })).toBe(

@@ -1,4 +1,4 @@
-/** Versions of a custom kind: nothing, functions and webhooks between them, at every verb. */
+/** Versions of custom resources: conversion by strategy None, by functions and by webhooks, for every verb. */
 import type { ClusterOptions, ConvertObject } from 'orchplane';
 import { jsonPatch, mergePatch } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -30,7 +30,7 @@ async function converting(convert: unknown, options: ClusterOptions = {}): Promi
 }
 
 describe('without a conversion', () => {
-  test('versions differ by their name and what their schemas know', async () => {
+  test('changes only the apiVersion and prunes by the schema of the version', async () => {
     const cluster = testCluster();
     await define(cluster, { versions: [V1, V2] });
     await api(cluster).create(widget('a', { size: 1 }));
@@ -41,7 +41,7 @@ describe('without a conversion', () => {
     expect((await api(cluster).get('a'))['spec']).toEqual({ colour: 'red' });
   });
 
-  test('a field manager is remembered in its version', async () => {
+  test('keeps the version of a field manager', async () => {
     const cluster = testCluster();
     const spec = object({ size: INTEGER, colour: { type: 'string' } });
     await define(cluster, { versions: [version({ spec }), version({ name: 'v2', storage: false, spec })] });
@@ -62,7 +62,7 @@ describe.each([
   ['a function', convert],
   ['a function that waits', async (draft: Spec, to: string) => convert(draft, to)],
 ])('with %s', (_name, conversion) => {
-  test('every verb speaks every version', async () => {
+  test('serves every verb in every version', async () => {
     const cluster = await converting(conversion);
     const [v1, v2] = [api(cluster), api(cluster, 'v2')];
     expect((await v2.create(widget('a', { dimensions: { size: 1 } })))['spec']).toEqual({ dimensions: { size: 1 } });
@@ -86,7 +86,7 @@ describe.each([
     expect((await v1.list()).items).toEqual([]);
   });
 
-  test('a stale write in another version is a conflict', async () => {
+  test('rejects a stale update in another version as a conflict', async () => {
     const cluster = await converting(conversion);
     await api(cluster).create(widget('a', { size: 1 }));
     const old = await api(cluster, 'v2').get('a');
@@ -94,7 +94,7 @@ describe.each([
     expect(await failureOf(api(cluster, 'v2').update(old as never))).toMatchObject({ code: 409 });
   });
 
-  test('a dry run shows what would be, and keeps what is', async () => {
+  test('returns the result of a dry run without storing it', async () => {
     const cluster = await converting(conversion);
     const { resourceVersion } = cluster;
     const dry = await api(cluster, 'v2').create(widget('a', { dimensions: { size: 1 } }), { dryRun: true });
@@ -102,14 +102,14 @@ describe.each([
     expect(cluster.resourceVersion).toBe(resourceVersion);
   });
 
-  test('reading twice gives the same object', async () => {
+  test('returns the identical object on repeated reads', async () => {
     const cluster = await converting(conversion);
     await api(cluster).create(widget('a', { size: 1 }));
     expect(await api(cluster, 'v2').get('a')).toBe(await api(cluster, 'v2').get('a'));
   });
 });
 
-describe('a function', () => {
+describe('a conversion function', () => {
   const failing: [string, unknown, string][] = [
     [
       'that throws',
@@ -146,7 +146,7 @@ describe('a function', () => {
       'returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object',
     ],
   ];
-  test.each(failing)('%s makes a 500', async (_name, conversion, why) => {
+  test.each(failing)('%s results in a 500 error', async (_name, conversion, why) => {
     const cluster = await converting(conversion);
     await api(cluster).create(widget('a', { size: 1 }));
     const message = `conversion webhook for example.com/v1, Kind=Widget ${why}`;
@@ -157,7 +157,7 @@ describe('a function', () => {
     expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 1 } });
   });
 
-  test('that goes round in circles is refused', async () => {
+  test('that returns a circular object is rejected', async () => {
     const cluster = await converting((draft: Spec, to: string) => {
       const made = convert(draft, to);
       made['self'] = made;
@@ -167,7 +167,7 @@ describe('a function', () => {
     expect(await failureOf(api(cluster, 'v2').get('a'))).toMatchObject({ code: 500 });
   });
 
-  test('may change labels and annotations, and nothing else of metadata', async () => {
+  test('may change only labels and annotations of the metadata', async () => {
     const cluster = await converting((draft: Spec, to: string) => {
       const metadata = { ...(draft['metadata'] as Spec), labels: { to }, finalizers: ['example.com/x'], generation: 9 };
       return { ...convert(draft, to), metadata };
@@ -178,7 +178,7 @@ describe('a function', () => {
     expect(metadata.finalizers).toBeUndefined();
   });
 
-  test('may change what it is given without harm', async () => {
+  test('may change the object that it receives', async () => {
     const cluster = await converting((draft: Spec, to: string) => {
       draft['apiVersion'] = `${GROUP}/${to}`;
       draft['spec'] = to === 'v2' ? { dimensions: { size: 1 } } : { size: 1 };
@@ -189,7 +189,7 @@ describe('a function', () => {
     expect(await api(cluster).get('a')).toBe(before);
   });
 
-  test('that fails for one and makes another wait leaves nothing unheard', async () => {
+  test('that throws for one object leaves no unhandled rejection of another', async () => {
     const cluster = await converting((draft: Spec) => {
       if ((draft['metadata'] as Spec)['name'] === 'a') return Promise.reject(new Error('later'));
       throw new Error('now');
@@ -200,7 +200,7 @@ describe('a function', () => {
     expect(failure).toMatchObject({ message: expect.stringContaining('failed: now') });
   });
 
-  test('is not asked when there is one version, nor for objects that need nothing', async () => {
+  test('is not called with a single version or for objects of the requested version', async () => {
     const asked: string[] = [];
     const counting = (draft: Spec, to: string) => {
       asked.push(to);
@@ -214,7 +214,7 @@ describe('a function', () => {
   });
 });
 
-test('fields are selected by as the version that is asked has them', async () => {
+test('selects fields in the requested version', async () => {
   const cluster = testCluster({ conversions: { [WIDGETS]: convert as unknown as ConvertObject } });
   const selectable = (jsonPath: string) => ({ selectableFields: [{ jsonPath }] });
   await define(cluster, {
@@ -236,7 +236,7 @@ test('fields are selected by as the version that is asked has them', async () =>
 });
 
 describe('the storage version', () => {
-  test('moves: old objects stay readable, and writing them, even unchanged, moves them along', async () => {
+  test('changes while old objects stay readable, and a write stores them in the new version', async () => {
     const seen: string[] = [];
     const cluster = await converting((draft: Spec, to: string) => {
       seen.push(`${String((draft['metadata'] as Spec)['name'])} to ${to}`);
@@ -262,7 +262,7 @@ describe('the storage version', () => {
     expect((await definitions(cluster).get(WIDGETS)).status.storedVersions).toEqual(['v1', 'v2']);
   });
 
-  test('moves without a conversion as well', async () => {
+  test('changes without a conversion as well', async () => {
     const cluster = testCluster();
     await define(cluster, { versions: [version(), version({ name: 'v2', storage: false })] });
     const before = await api(cluster).create(widget('a', { size: 1 }));
@@ -276,7 +276,7 @@ describe('the storage version', () => {
 });
 
 describe('a deprecated version', () => {
-  test('warns everybody, and names a better one', async () => {
+  test('adds a warning that names the replacement', async () => {
     const cluster = testCluster();
     await define(cluster, {
       versions: [

@@ -1,4 +1,4 @@
-/** What the tests of custom kinds have in common: a definition, the kinds it makes, and requests over HTTP. */
+/** Shared test data for custom resources: a CRD, its kinds, and HTTP requests. */
 import type { Api, ApiObject, Cluster, Kind, ObjectMetaInput } from 'orchplane';
 import { protobuf } from 'orchplane/codec/protobuf';
 import { createFetchHandler } from 'orchplane/http';

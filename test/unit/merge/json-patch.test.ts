@@ -27,7 +27,7 @@ function failureOf(run: () => unknown): StatusError {
 /** JSON text keeps `__proto__` a key, which an object literal would not. */
 const json = (text: string): unknown => JSON.parse(text);
 
-describe('applies', () => {
+describe('applyJsonPatch', () => {
   const cases: readonly (readonly [name: string, document: string, patch: string, result: string])[] = [
     ['no operations', '{"a":1}', '[]', '{"a":1}'],
     ['null as a patch', '{"a":1}', 'null', '{"a":1}'],
@@ -81,7 +81,7 @@ describe('applies', () => {
     expect(patched(json(document), json(patch))).toEqual(json(result));
   });
 
-  it('changes one copy and not the other, whichever was changed first', () => {
+  it('changes one copy without the other, whichever is changed first', () => {
     const change = (path: string) => ({ op: 'replace', path, value: 2 });
     const copy = { op: 'copy', from: '/a', path: '/c' };
     const document = { a: { b: { d: 1 } } };
@@ -93,7 +93,7 @@ describe('applies', () => {
     });
   });
 
-  it('takes integers beyond what a double holds', () => {
+  it('accepts integers beyond the precision of a double', () => {
     const patch = [
       { op: 'test', path: '/n', value: 9007199254740993n },
       { op: 'copy', from: '/n', path: '/m' },
@@ -103,7 +103,7 @@ describe('applies', () => {
   });
 });
 
-describe('fails with the generic 422', () => {
+describe('fails with the generic 422 error', () => {
   const cases: readonly (readonly [name: string, document: string, patch: string])[] = [
     ['an unknown operation', '{}', '[{"op":"upsert","path":"/a","value":1}]'],
     ['an operation in capitals', '{}', '[{"op":"ADD","path":"/a","value":1}]'],
@@ -154,7 +154,7 @@ describe('fails with the generic 422', () => {
     expect([error.code, error.reason, error.message, error.status.details]).toEqual([422, 'Invalid', GENERIC, {}]);
   });
 
-  it('more copied bytes than allowed', () => {
+  it('fails if the copied bytes exceed the limit', () => {
     const size = MAX_COPIED_BYTES / 2;
     const copies = [
       { op: 'copy', from: '/a', path: '/b' },
@@ -164,7 +164,7 @@ describe('fails with the generic 422', () => {
     expect(failureOf(() => patched({ a: 'x'.repeat(size - 1) }, copies)).code).toBe(422);
   });
 
-  it('counts copied bytes as the server writes them', () => {
+  it('counts copied bytes in the encoding of the server', () => {
     // {"<":[1,null]} is written with an escape of six bytes: 2 braces, 8 for the key, a colon, 8 for the list.
     const one = 19;
     const room = 'x'.repeat(MAX_COPIED_BYTES - one - 2);
@@ -178,7 +178,7 @@ describe('fails with the generic 422', () => {
   });
 });
 
-describe('decodes', () => {
+describe('parseJsonPatch', () => {
   const strict = 'error decoding patch: json: cannot unmarshal';
   const shapes: readonly (readonly [body: string, checked: string, ignored: string])[] = [
     [
@@ -215,14 +215,14 @@ describe('decodes', () => {
     ],
   ];
 
-  it.each(shapes)('%s as the wrong shape', (body, checked, ignored) => {
+  it.each(shapes)('rejects %s because of its type', (body, checked, ignored) => {
     const error = failureOf(() => parseJsonPatch(json(body)));
     expect([error.code, error.message]).toEqual([400, checked]);
     expect(failureOf(() => parseJsonPatch(json(body), { fieldValidation: 'Strict' })).message).toBe(checked);
     expect(failureOf(() => parseJsonPatch(json(body), { fieldValidation: 'Ignore' })).message).toBe(ignored);
   });
 
-  it('10000 operations and no more, whatever they hold', () => {
+  it('accepts at most 10000 operations', () => {
     const error = failureOf(() => parseJsonPatch(Array(10_001).fill({})));
     expect([error.code, error.message]).toEqual([
       413,
@@ -233,7 +233,7 @@ describe('decodes', () => {
     expect(parseJsonPatch(Array(10_000).fill(harmless)).operations).toHaveLength(10_000);
   });
 
-  it('unknown fields into findings, unless told to ignore them', () => {
+  it('returns unknown fields as findings unless told to ignore them', () => {
     const body = json(
       '[{"op":"remove","path":"/a"},{"op":"remove","path":"/b","Op":"x","e\\"f":1,"value":{"free":1}}]',
     );
@@ -243,13 +243,13 @@ describe('decodes', () => {
     expect(parseJsonPatch(body, { fieldValidation: 'Ignore' }).findings).toEqual([]);
   });
 
-  it('at most 100 findings', () => {
+  it('returns at most 100 findings', () => {
     expect(parseJsonPatch(Array(200).fill({ op: 'remove', path: '/a', x: 1 })).findings).toHaveLength(100);
   });
 });
 
-describe('promises', () => {
-  it('shares what it did not open, of the document and of the patch', () => {
+describe('sharing and safety', () => {
+  it('shares unopened parts of the document and of the patch', () => {
     const document = { a: { b: [1], c: { deep: {} } }, d: { e: {} } };
     const value = { given: {} };
     const result = patched(document, [{ op: 'add', path: '/a/b/-', value }]) as typeof document;
@@ -259,7 +259,7 @@ describe('promises', () => {
     expect(result.a.b[1]).toBe(value);
   });
 
-  it('leaves document and patch as they were', () => {
+  it('changes neither the document nor the patch', () => {
     const document = { a: { b: [1, 2] } };
     const patch = [
       { op: 'replace', path: '/a', value: { b: [3] } },
@@ -271,7 +271,7 @@ describe('promises', () => {
     expect(patch[0]).toEqual({ op: 'replace', path: '/a', value: { b: [3] } });
   });
 
-  it('sorts the keys of what it opened, and of nothing else', () => {
+  it('sorts the keys of opened objects only', () => {
     const document = { z: { y: 1, x: 1 }, b: { n: 1, m: { l: 1, k: 1 } }, t: { v: 1, u: 1 } };
     const patch = [
       { op: 'test', path: '/t/v', value: 1 },
@@ -336,7 +336,7 @@ const DEPARTURES: Readonly<Record<string, { readonly result?: unknown; readonly 
 /** Vectors that the suite disables and that do not concern a server: duplicate keys, scalars as documents. */
 const OUT_OF_SCOPE: ReadonlySet<string> = new Set(['spec_tests 13', 'tests 10', 'tests 85']);
 
-describe('public suite', () => {
+describe('the public json-patch suite', () => {
   const suite = readVectors('json-patch') as Record<string, Vector[]>;
   const vectors = Object.entries(suite).flatMap(([file, list]) =>
     list.map((vector, index) => ({ id: `${file} ${index}`, vector, patch: JSON.stringify(vector.patch) })),
@@ -344,7 +344,7 @@ describe('public suite', () => {
   const inScope = vectors.filter(({ id }) => !OUT_OF_SCOPE.has(id));
   const agreed = inScope.filter(({ id }) => !Object.hasOwn(DEPARTURES, id));
 
-  it('has 112 cases, of which the departures are named', () => {
+  it('has 112 cases with named deviations', () => {
     expect(vectors.length).toBe(112);
     expect(inScope.length - agreed.length).toBe(Object.keys(DEPARTURES).length);
   });
@@ -364,7 +364,7 @@ describe('public suite', () => {
     return departure === undefined ? [] : [{ id, vector, ...departure }];
   });
 
-  it.each(departing)('$id departs from the RFC: $why', ({ vector, result }) => {
+  it.each(departing)('$id deviates from the RFC: $why', ({ vector, result }) => {
     if (result === undefined) expect(failureOf(() => patched(vector.doc, vector.patch)).code).toBe(422);
     else expect(patched(vector.doc, vector.patch)).toEqual(result);
   });

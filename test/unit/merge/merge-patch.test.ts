@@ -16,7 +16,7 @@ function merged(document: unknown, patch: unknown, options?: PatchDecodeOptions)
 /** JSON text keeps `__proto__` a key, which an object literal would not. */
 const json = (text: string): unknown => JSON.parse(text);
 
-describe('merges', () => {
+describe('applyMergePatch', () => {
   const cases: readonly (readonly [name: string, document: string, patch: string, result: string])[] = [
     // The examples of RFC 7386, as far as the document is an object.
     ['a changed key', '{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
@@ -45,7 +45,7 @@ describe('merges', () => {
   });
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   const target = 'into Go value of type map[string]interface {}';
   const cases: readonly (readonly [body: string, checked: string])[] = [
     ['[]', `error decoding patch: json: cannot unmarshal array ${target}`],
@@ -67,14 +67,14 @@ describe('refuses', () => {
     expect([error.code, error.message]).toEqual([400, 'Invalid JSON Patch']);
   });
 
-  it('no array when fields are ignored: it replaces the document', () => {
+  it('replaces the document by an array when fieldValidation is Ignore', () => {
     const result = merged({ a: 1 }, [null, { b: null, c: 1 }], { fieldValidation: 'Ignore' });
     expect(result).toEqual([null, { c: 1 }]);
   });
 });
 
-describe('promises', () => {
-  it('shares what it did not open', () => {
+describe('sharing and order', () => {
+  it('shares unopened parts', () => {
     const document = { a: { b: { c: 1 }, d: {} }, e: { f: {} } };
     const result = merged(document, { a: { b: { c: 2 } } }) as typeof document;
     expect(result.a.b).toEqual({ c: 2 });
@@ -83,14 +83,14 @@ describe('promises', () => {
     expect(document.a.b.c).toBe(1);
   });
 
-  it('sorts the keys of what it opened, and of nothing else', () => {
+  it('sorts the keys of opened objects only', () => {
     const document = { z: { y: 1, x: 1 }, b: { n: 1, m: { l: 1, k: 1 } } };
     expect(JSON.stringify(merged(document, { b: { a: { q: 1, p: 1 } } }))).toBe(
       '{"b":{"a":{"p":1,"q":1},"m":{"l":1,"k":1},"n":1},"z":{"y":1,"x":1}}',
     );
   });
 
-  it('gives back a record whose keys are in order already', () => {
+  it('returns a record whose keys are already sorted', () => {
     const record = { A: 1, a: 2, b: 3 };
     expect(sortKeys(record)).toBe(record);
     expect(Object.keys(sortKeys({ b: 1, a: 1, A: 1 }))).toEqual(['A', 'a', 'b']);

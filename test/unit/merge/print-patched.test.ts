@@ -1,4 +1,4 @@
-/** What is left as text and what is taken apart, as the print of a patched document shows it. */
+/** Printing of patched documents: unopened parts keep their text, opened parts are encoded again. */
 import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, parseJsonPatch } from '../../../src/merge/json-patch.js';
 import { applyMergePatch } from '../../../src/merge/merge-patch.js';
@@ -70,7 +70,7 @@ describe('a patched document is printed', () => {
   });
 });
 
-it('findings stand in the order of the patch, each once', () => {
+it('reports findings in the order of the patch, each once', () => {
   const text =
     '[{"x":1,"op":"remove","op":"remove","path":"/a","value":{"b":1,"b":2},"x":2},{"op":"remove","path":"/b","y":1}]';
   const { value, duplicates } = parse(text);
@@ -86,6 +86,6 @@ it('findings stand in the order of the patch, each once', () => {
 it.each([
   ['[1.0]', 'number into Go value of type handlers.jsonPatchOp'],
   ['[{"op":1.0}]', 'number into Go struct field jsonPatchOp.op of type string'],
-])('a number is one however it is spelt: %s', (text, complaint) => {
+])('treats a number as equal in every spelling: %s', (text, complaint) => {
   expect(() => parseJsonPatch(parse(text).value)).toThrow(`error decoding patch: json: cannot unmarshal ${complaint}`);
 });

@@ -34,7 +34,7 @@ describe('recorded patches', () => {
   const successes = cases.filter(({ answer, document }) => answer.status === 200 && document.kind === 'ConfigMap');
   const others = has((answer) => answer.status !== 200 && !isPatchFailure(answer));
 
-  it('are there in numbers', () => {
+  it('contain many patches', () => {
     expect([successes.length, refusals.length, undecodable.length].every((count) => count > 20)).toBe(true);
   });
 
@@ -44,7 +44,7 @@ describe('recorded patches', () => {
     for (const finding of findings) expect(recorded.answer.warning).toContain(`299 - ${quote(finding)}`);
   });
 
-  it.each(refusals)('$name is refused in the recorded words', (recorded) => {
+  it.each(refusals)('$name fails with the recorded message', (recorded) => {
     const error = caught(() => apply(recorded));
     expect([error?.code, error?.message]).toEqual([recorded.answer.status, recorded.answer.body.message]);
   });
@@ -53,7 +53,7 @@ describe('recorded patches', () => {
     expect(quote(JSON.stringify(apply(recorded).result))).toBe(printedResult(recorded.answer));
   });
 
-  it.each(others)('$name is no failure of the patch', (recorded) => {
+  it.each(others)('$name is not a failure of the patch', (recorded) => {
     expect(() => apply(recorded)).not.toThrow();
   });
 });

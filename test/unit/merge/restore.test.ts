@@ -1,4 +1,4 @@
-/** The result of a strategic merge becomes a document of its kind, or the complaint that the server has about it. */
+/** Conversion of the result of a strategic merge to a document of its kind, with the server's errors. */
 import { ConfigMap, Deployment, Secret, Service } from 'orchplane/kinds';
 import { describe, expect, it, test } from 'vitest';
 import { RestoreError, restore } from '../../../src/merge/restore.js';
@@ -9,7 +9,7 @@ const kinds = { ConfigMap, Deployment, Secret };
 
 const surge = (maxSurge: unknown) => ({ spec: { strategy: { rollingUpdate: { maxSurge } } } });
 
-describe('complaints', () => {
+describe('an invalid document is rejected with', () => {
   const cases: readonly (readonly [kind: keyof typeof kinds, document: unknown, message: string])[] = [
     ['Deployment', { metadata: 'x' }, 'cannot restore struct from: string'],
     ['Deployment', { spec: [] }, 'cannot restore struct from: slice'],
@@ -42,7 +42,7 @@ describe('complaints', () => {
   });
 });
 
-test('unknown fields are named in alphabetical order', () => {
+test('reports unknown fields in alphabetical order', () => {
   const containers = [
     { name: 'a', foo: 1 },
     { bar: 2, name: 'b' },
@@ -57,7 +57,7 @@ test('unknown fields are named in alphabetical order', () => {
   ]);
 });
 
-test('integers lose the bits that their field has no room for', () => {
+test('truncates integers to the size of their field', () => {
   const document = deepFreeze({
     spec: { ports: [{ port: 2 ** 32 + 80, name: 'x' }, { port: 53 }], healthCheckNodePort: -1 },
   });
@@ -65,7 +65,7 @@ test('integers lose the bits that their field has no room for', () => {
   expect(value).toEqual({ spec: { ports: [{ port: 80, name: 'x' }, { port: 53 }], healthCheckNodePort: -1 } });
 });
 
-test('what is as it should be is left alone', () => {
+test('returns a valid document unchanged', () => {
   const document = deepFreeze({ metadata: { labels: { a: 'b' }, creationTimestamp: null }, spec: { replicas: 3 } });
   expect(restore(Deployment.schema, document)).toEqual({ value: document, findings: [] });
   expect(restore(Deployment.schema, document).value).toBe(document);

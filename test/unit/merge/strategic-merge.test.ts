@@ -158,7 +158,7 @@ describe('$retainKeys', () => {
   });
 });
 
-describe('lists that merge by a key', () => {
+describe('lists with a merge key', () => {
   const cases: readonly (readonly [name: string, live: string, patch: string, result: string])[] = [
     [
       'an item changes in its place',
@@ -220,7 +220,7 @@ describe('lists that merge by a key', () => {
     expect(merged(`{"items":${live}}`, `{"items":${patch}}`)).toEqual(json(`{"items":${result}}`));
   });
 
-  test('numbers are keys, and differ from their texts', () => {
+  test('distinguishes numeric keys from their texts', () => {
     const live = '{"ports":[{"port":80},{"port":53}]}';
     expect(merged(live, '{"ports":[{"port":53,"note":"x"}]}')).toEqual({
       ports: [{ port: 80 }, { port: 53, note: 'x' }],
@@ -228,7 +228,7 @@ describe('lists that merge by a key', () => {
     expect(merged(live, '{"ports":[{"port":"53"}]}')).toEqual({ ports: [{ port: '53' }, { port: 80 }, { port: 53 }] });
   });
 
-  test('lists that only apply merges are replaced', () => {
+  test('replaces lists that only apply merges', () => {
     expect(merged(`{"whole":${list('a b')}}`, `{"whole":${list('x')}}`)).toEqual({ whole: [{ name: 'x' }] });
   });
 });
@@ -337,14 +337,14 @@ describe('$setElementOrder', () => {
     expect(merged(document, patch)).toEqual(json(result));
   });
 
-  test('more unknown items than are sorted one by one come last', () => {
+  test('puts unknown items last in lists longer than the insertion sort limit', () => {
     const numbers = Array.from({ length: 30 }, (_, index) => `n${index}`);
     const { document } = merge({ tags: ['a', 'b'] }, { tags: numbers, '$setElementOrder/tags': [] });
     expect(document).toEqual({ tags: ['a', 'b', ...numbers] });
   });
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   const items = `{"items":${list('a')}}`;
   const cases: readonly (readonly [document: string, patch: string, code: number, message: string])[] = [
     // The shape of the body and of directives: 400.
@@ -452,7 +452,7 @@ describe('refuses', () => {
     expect(failure.status).toMatchObject({ code, message });
   });
 
-  test('most of them carry no reason and no details', () => {
+  test('mostly fails without a reason and details', () => {
     const { status } = failureOf(() => merged('{}', '{"$patch":"x"}'));
     expect(Object.keys(status)).toEqual(['kind', 'apiVersion', 'metadata', 'status', 'message', 'code']);
   });
@@ -468,7 +468,7 @@ function failureOf(run: () => unknown): StatusError {
   throw new Error('it should have failed');
 }
 
-describe('what is left of the patch', () => {
+describe('the leftover of the patch', () => {
   test.each([
     [
       'directives are used up',
@@ -488,19 +488,19 @@ describe('what is left of the patch', () => {
   });
 });
 
-describe('promises', () => {
-  test('null is a patch without fields', () => {
+describe('arguments', () => {
+  test('accepts null as a patch without fields', () => {
     expect(merge({ count: 1 }, null)).toEqual({ document: { count: 1 }, leftover: {} });
   });
 
-  test('what the patch does not open is shared', () => {
+  test('shares unopened parts of the document', () => {
     const live = deepFreeze({ items: [{ name: 'a', env: [{ name: 'E' }] }, { name: 'b' }], inner: { labels: {} } });
     const { document } = merge(live, { items: [{ name: 'b', image: 'x' }] });
     expect(document['inner']).toBe(live.inner);
     expect((document['items'] as unknown[])[0]).toBe(live.items[0]);
   });
 
-  test('names of JavaScript are keys like any other', () => {
+  test('treats names of JavaScript properties as plain keys', () => {
     const patch = '{"labels":{"__proto__":"x","constructor":"y","toString":null}}';
     expect(JSON.stringify(merged('{"labels":{"a":"1"}}', patch))).toBe(
       '{"labels":{"a":"1","__proto__":"x","constructor":"y"}}',
@@ -518,7 +518,7 @@ describe('promises', () => {
     );
   });
 
-  test('long lists take no longer than they must', () => {
+  test('merges long lists in linear time', () => {
     const names = Array.from({ length: 20_000 }, (_, index) => ({ name: `n${index}` }));
     const patch = { items: [...names].reverse(), '$setElementOrder/items': [...names].reverse() };
     const { document } = merge({ items: names }, patch);

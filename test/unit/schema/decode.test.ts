@@ -1,4 +1,4 @@
-/** A document becomes an object of a kind: types, presence, defaults, order, and what is found on the way. */
+/** Decoding of documents: types, presence, defaults, order and findings. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { decode } from '../../../src/schema/decode.js';
@@ -33,7 +33,7 @@ function decodedDocument(shape: z.ZodRawShape, value: unknown): Record<string, u
 }
 
 describe('presence in a struct', () => {
-  test('a required field is there even when nothing was sent', () => {
+  test('a required field is present even if it was not sent', () => {
     const inner = struct('Inner', { count: int32(), note: optional(z.string()) });
     const shape = {
       text: z.string(),
@@ -45,7 +45,7 @@ describe('presence in a struct', () => {
     expect(decoded(shape, {})).toEqual({ text: '', on: false, list: null, map: null, inner: { count: 0 } });
   });
 
-  test('an optional field is there unless it is empty', () => {
+  test('an optional field is omitted if it is empty', () => {
     const shape = {
       text: optional(z.string()),
       count: optional(int32()),
@@ -58,18 +58,18 @@ describe('presence in a struct', () => {
     expect(decoded(shape, full)).toEqual(full);
   });
 
-  test('a pointer is there whenever it was given, empty or not', () => {
+  test('a pointer field is present whenever it was given, empty or not', () => {
     const shape = { text: pointer(z.string()), count: pointer(int32()), inner: pointer(struct('Inner', {})) };
     expect(decoded(shape, { text: '', count: 0, inner: {} })).toEqual({ text: '', count: 0, inner: {} });
     expect(decoded(shape, {})).toEqual({});
   });
 
-  test('null is the same as nothing', () => {
+  test('null counts as absent', () => {
     const shape = { text: z.string(), given: pointer(z.string()), list: optional(z.array(z.string())) };
     expect(decoded(shape, { text: null, given: null, list: null })).toEqual({ text: '' });
   });
 
-  test('null inside a list or a map is the zero of its type', () => {
+  test('null inside a list or a map becomes the zero value of its type', () => {
     const shape = {
       list: z.array(z.string()),
       map: z.record(z.string(), int32()),
@@ -82,26 +82,26 @@ describe('presence in a struct', () => {
     });
   });
 
-  test('undefined is no key, in an object as in a map', () => {
+  test('undefined counts as an absent key in objects and maps', () => {
     const shape = { text: optional(z.string()), map: z.record(z.string(), z.string()) };
     expect(decoded(shape, { text: undefined, map: { k: undefined, l: 'x' } })).toEqual({ map: { l: 'x' } });
   });
 });
 
 describe('presence in a document', () => {
-  test('what was sent is what is stored, empty or not', () => {
+  test('stores the document as sent, including empty values', () => {
     const shape = { text: z.string().optional(), list: z.array(z.string()).optional(), inner: z.object({}).optional() };
     const sent = { text: '', list: [], inner: {} };
     expect(decodedDocument(shape, sent)).toEqual(sent);
     expect(decodedDocument(shape, {})).toEqual({});
   });
 
-  test('null is dropped, unless it is a value', () => {
+  test('drops null unless it is allowed', () => {
     const shape = { plain: z.string().optional(), nullable: z.string().nullable().optional() };
     expect(decodedDocument(shape, { plain: null, nullable: null })).toEqual({ nullable: null });
   });
 
-  test('a value of the wrong type is kept for the rules to judge', () => {
+  test('keeps a value of the wrong type for validation', () => {
     const shape = { count: z.number(), inner: z.object({ a: z.string() }), list: z.array(z.string()) };
     const sent = { count: 'three', inner: 5, list: { not: 'a list' } };
     expect(decodedDocument(shape, sent)).toEqual(sent);
@@ -111,13 +111,13 @@ describe('presence in a document', () => {
 describe('defaults', () => {
   const shape = { size: z.string().default('m'), parts: z.array(z.string()).default(['a']) };
 
-  test('fill in what is absent or null', () => {
+  test('are applied to absent and null fields', () => {
     expect(decodedDocument(shape, {})).toEqual({ size: 'm', parts: ['a'] });
     expect(decodedDocument(shape, { size: null, parts: null })).toEqual({ size: 'm', parts: ['a'] });
     expect(decodedDocument(shape, { size: 's', parts: [] })).toEqual({ size: 's', parts: [] });
   });
 
-  test('fill in an empty field of a struct, where it would not be on the wire', () => {
+  test('are applied to an empty field of a struct that would be omitted on the wire', () => {
     expect(
       decoded({ type: hint(namedString('T').default('Opaque'), { presence: 'omitEmpty' }) }, { type: '' }),
     ).toEqual({
@@ -125,26 +125,26 @@ describe('defaults', () => {
     });
   });
 
-  test('are copies: what is done with one object is not done with the next', () => {
+  test('are copied for each object', () => {
     const first = decodedDocument(shape, {});
     (first['parts'] as string[]).push('b');
     expect(decodedDocument(shape, {})).toEqual({ size: 'm', parts: ['a'] });
   });
 
-  test('inside an object apply only when the object is there', () => {
+  test('inside an object apply only if the object is present', () => {
     const nested = { spec: z.object({ size: z.string().default('m') }).optional() };
     expect(decodedDocument(nested, {})).toEqual({});
     expect(decodedDocument(nested, { spec: {} })).toEqual({ spec: { size: 'm' } });
   });
 
-  test('of an object bring the defaults that it states itself', () => {
+  test('of an object include the defaults of its own fields', () => {
     const nested = { spec: z.object({ size: z.string().default('m') }).default({ size: 'l' }) };
     expect(decodedDocument(nested, {})).toEqual({ spec: { size: 'l' } });
   });
 });
 
 describe('order', () => {
-  test('of fields is that of the schema, of map keys that of the alphabet', () => {
+  test('of fields is that of the schema, and map keys are sorted', () => {
     const value = decoded(
       { b: z.string(), a: z.string(), map: z.record(z.string(), z.string()) },
       { a: '1', map: { z: '', y: '' }, b: '2' },
@@ -153,7 +153,7 @@ describe('order', () => {
     expect(Object.keys(value['map'] as object)).toEqual(['y', 'z']);
   });
 
-  test('of what a loose document does not know is behind what it knows', () => {
+  test('of unknown fields in a loose document is after the known ones', () => {
     const node = objectFromZod(z.looseObject({ known: z.string() }));
     expect(Object.keys(decode(node, { value: { z: 1, known: '', a: 2 } }).value)).toEqual(['known', 'z', 'a']);
   });
@@ -211,7 +211,7 @@ describe('types', () => {
       'json: cannot unmarshal number into Go struct field ThingSpec.spec.when of type string',
     ],
     ['a list for the whole', [], 'json: cannot unmarshal array into Go value of type v1.Thing'],
-  ])('%s is an error with the decoder’s words', (_what, value, message) => {
+  ])('%s fails with the decoder’s message', (_what, value, message) => {
     expect(() => decoded(spec, value)).toThrow(new DecodeError(message));
   });
 
@@ -219,7 +219,7 @@ describe('types', () => {
     ['an integer', { n: int32() }, 'int32'],
     ['a large integer', { n: int64() }, 'int64'],
     ['an integer or text', { n: intOrString() }, 'int32'],
-  ])('%s is spelt without a point or an exponent', (_what, shape, goType) => {
+  ])('%s must be written without a point or an exponent', (_what, shape, goType) => {
     for (const text of ['3.0', '4e0']) {
       expect(() => decoded(shape, { n: new NumberText(text) })).toThrow(
         `json: cannot unmarshal number ${text} into Go struct field Thing.n of type ${goType}`,
@@ -227,7 +227,7 @@ describe('types', () => {
     }
   });
 
-  test('the spelling of other numbers does not matter, except to quantities', () => {
+  test('the spelling matters only for integers and quantities', () => {
     const shape = { free: rawExtension(), real: z.number(), amount: quantity() };
     const value = new NumberText('1e3');
     expect(decoded(shape, { free: [value], real: value, amount: value })).toEqual({
@@ -237,23 +237,23 @@ describe('types', () => {
     });
   });
 
-  test('the least and the greatest integers of 32 bits fit', () => {
+  test('the smallest and the largest 32-bit integers are accepted', () => {
     expect(decoded({ low: int32(), high: int32() }, { low: -(2 ** 31), high: 2 ** 31 - 1 })).toEqual({
       low: -2147483648,
       high: 2147483647,
     });
   });
 
-  test('an integer that no number holds exactly is kept exact', () => {
+  test('an integer beyond the precision of a double is kept exact', () => {
     expect(decoded({ total: int64() }, { total: 2n ** 62n })).toEqual({ total: 4611686018427387904n });
   });
 
-  test('bytes come out in their one spelling', () => {
+  test('bytes are stored in canonical base64', () => {
     expect(decoded({ data: bytes() }, { data: 'YWJj\nZA==' })).toEqual({ data: 'YWJjZA==' });
     expect(() => decoded({ data: bytes() }, { data: 'not base64' })).toThrow('illegal base64 data at input byte 3');
   });
 
-  test('times come out in UTC and in whole seconds, micro times with six digits', () => {
+  test('times are stored in UTC and whole seconds, micro times with six digits', () => {
     const shape = { at: time(), exactly: microTime() };
     expect(decoded(shape, { at: '2030-01-01T02:00:00.9+02:00', exactly: '2030-01-01T00:00:00.123456Z' })).toEqual({
       at: '2030-01-01T00:00:00Z',
@@ -262,7 +262,7 @@ describe('types', () => {
   });
 });
 
-describe('the result', () => {
+describe('the decoded object', () => {
   test('shares nothing with the document', () => {
     const sent = { list: ['a'], any: { deep: [1] } };
     const value = decoded({ list: z.array(z.string()), any: z.unknown() }, sent);
@@ -271,14 +271,14 @@ describe('the result', () => {
     expect(value).toEqual({ list: ['a'], any: { deep: [1] } });
   });
 
-  test('is made of plain objects only: one that inherits something is no document', () => {
+  test('is rejected if the document is not a plain object', () => {
     const sent: unknown = Object.create({ text: 'inherited' });
     expect(() => decoded({ text: optional(z.string()) }, sent)).toThrow(DecodeError);
     const bare: unknown = Object.assign(Object.create(null), { text: 'own' });
     expect(decoded({ text: optional(z.string()) }, bare)).toEqual({ text: 'own' });
   });
 
-  test('has a key called __proto__ as a key', () => {
+  test('may have a key named __proto__', () => {
     const map = decoded({ map: z.record(z.string(), z.string()) }, { map: JSON.parse('{"__proto__":"x"}') })[
       'map'
     ] as object;
@@ -302,11 +302,11 @@ describe('findings', () => {
   );
   const findings = (text: string) => decode(schema, parseJson(text)).findings;
 
-  test('are none for a document that says only what is known, once', () => {
+  test('are empty for a document without unknown and duplicate fields', () => {
     expect(findings('{"name":"a","spec":{"a":"b","list":[{"x":"y"}]},"labels":{"anything":"goes"}}')).toEqual([]);
   });
 
-  test('name unknown fields by their path', () => {
+  test('contain unknown fields by their path', () => {
     expect(findings('{"nme":"a","spec":{"b":1,"list":[{"x":"","y":2}]}}')).toEqual([
       'unknown field "nme"',
       'unknown field "spec.b"',
@@ -314,14 +314,14 @@ describe('findings', () => {
     ]);
   });
 
-  test('name repeated fields by their path', () => {
+  test('contain duplicate fields by their path', () => {
     expect(findings('{"name":"a","name":"b","labels":{"k":"1","k":"2"}}')).toEqual([
       'duplicate field "name"',
       'duplicate field "labels.k"',
     ]);
   });
 
-  test('come in the order of the document', () => {
+  test('are in document order', () => {
     expect(findings('{"z":1,"labels":{"k":"1","k":"2"},"a":2,"spec":{"q":1}}')).toEqual([
       'unknown field "z"',
       'duplicate field "labels.k"',
@@ -330,7 +330,7 @@ describe('findings', () => {
     ]);
   });
 
-  test('say nothing twice', () => {
+  test('contain no duplicates', () => {
     expect(findings('{"name":"a","name":"b","name":"c"}')).toEqual(['duplicate field "name"']);
     // The second one is noted before what is in it.
     expect(findings('{"spec":{"a":"x"},"spec":{"c":1},"spec":{"b":1}}')).toEqual([
@@ -340,27 +340,27 @@ describe('findings', () => {
     ]);
   });
 
-  test('look into every value of a repeated field', () => {
+  test('include every value of a repeated field', () => {
     expect(findings('{"spec":{"b":1},"spec":{"a":"x"}}')).toEqual(['unknown field "spec.b"', 'duplicate field "spec"']);
   });
 
-  test('are at most a hundred', () => {
+  test('are limited to one hundred', () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, 1]));
     expect(findings(JSON.stringify(many))).toHaveLength(100);
   });
 
-  test('are none for what a loose document keeps', () => {
+  test('are empty for fields that a loose document preserves', () => {
     const loose = objectFromZod(z.looseObject({ known: z.string() }));
     expect(decode(loose, { value: { known: '', more: { and: 'more' } } }).findings).toEqual([]);
   });
 
-  test('do not change what is decoded: the last of repeated scalars counts, repeated objects add up', () => {
+  test('do not change the result: the last of repeated scalars wins, and repeated objects are merged', () => {
     const { value } = decode(schema, parseJson('{"name":"a","name":"b","labels":{"k":"1"},"labels":{"l":"2"}}'));
     expect(value).toEqual({ name: 'b', labels: { k: '1', l: '2' } });
   });
 });
 
-describe('the order in which fields came', () => {
+describe('the order of fields in the document', () => {
   const shape = {
     first: z.string(),
     second: optional(int32()),
@@ -369,7 +369,7 @@ describe('the order in which fields came', () => {
     fifth: z.array(z.string()),
   };
 
-  test('makes no difference to the result, nor to the order there', () => {
+  test('does not affect the result or its order', () => {
     const given = { second: 2, third: { a: 'x' }, fourth: ['y'] };
     const turned = { fourth: ['y'], third: { a: 'x' }, second: 2 };
     const expected = '{"first":"","second":2,"third":{"a":"x","b":false},"fourth":["y"],"fifth":null}';
@@ -379,7 +379,7 @@ describe('the order in which fields came', () => {
     ]);
   });
 
-  test('decides which of two mistakes is reported: the first', () => {
+  test('decides which of two errors is reported: the first one', () => {
     const [given, turned] = [
       { second: 'x', fourth: 1 },
       { fourth: 1, second: 'x' },
@@ -388,7 +388,7 @@ describe('the order in which fields came', () => {
     expect(() => decoded(shape, turned)).toThrow('Thing.fourth');
   });
 
-  test('makes no difference to what is hidden from JSON: it is not there', () => {
+  test('does not affect properties that are not enumerable: they are absent', () => {
     for (const given of [
       { first: 'a', third: {} },
       { third: {}, first: 'a' },
@@ -399,18 +399,18 @@ describe('the order in which fields came', () => {
   });
 });
 
-describe('of several mistakes', () => {
+describe('with several errors', () => {
   const nested = {
     map: optional(z.record(z.string(), int32())),
     amount: optional(quantity()),
     last: optional(z.string()),
   };
 
-  test('one in a map is reported as the document has it', () => {
+  test('an error in a map is reported in document order', () => {
     expect(() => decoded(nested, { map: { b: 'x', a: true } })).toThrow('cannot unmarshal string');
   });
 
-  test('a value that reads itself counts first, wherever it stands', () => {
+  test('an error of a type with its own decoder takes precedence', () => {
     expect(() => decoded(nested, { last: 5, amount: 'much' })).toThrow('quantities must match the regular expression');
     expect(() => decoded(nested, { last: 5, amount: '1' })).toThrow('Thing.last');
   });

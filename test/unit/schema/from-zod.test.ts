@@ -1,4 +1,4 @@
-/** From zod to the structural form: what is understood, what is read off, what is refused. */
+/** Conversion of zod schemas to structural schemas: supported types, hints and rejected schemas. */
 import { defineKind } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -43,24 +43,24 @@ describe('a type that is not supported in API objects', () => {
     ['pipe', z.string().transform((text) => text.length)],
     ['pipe', z.preprocess(String, z.string())],
     ['catch', z.string().catch('x')],
-  ])('%s fails, naming the field', (type, schema) => {
+  ])('%s fails with an error that names the field', (type, schema) => {
     expect(() => objectFromZod(z.object({ spec: z.object({ when: schema }) }))).toThrow(
       new TypeError(`spec.when: zod type "${type}" is not supported in API objects`),
     );
   });
 
-  test('fails inside lists and maps as well', () => {
+  test('fails inside lists and maps', () => {
     expect(() => objectFromZod(z.object({ list: z.array(z.date()) }))).toThrow(/^list\[\*\]: zod type "date"/);
     expect(() => objectFromZod(z.object({ map: z.record(z.string(), z.date()) }))).toThrow(
       /^map\[\*\]: zod type "date"/,
     );
   });
 
-  test('fails inside wrappers as well', () => {
+  test('fails inside wrappers', () => {
     expect(() => objectFromZod(z.object({ when: z.date().optional().nullable() }))).toThrow(/^when: zod type "date"/);
   });
 
-  test('fails when a kind is defined, not when it is used', () => {
+  test('fails when the kind is defined, not when it is used', () => {
     expect(() =>
       defineKind({
         apiVersion: 'example.com/v1',
@@ -71,7 +71,7 @@ describe('a type that is not supported in API objects', () => {
     ).toThrow('spec.since: zod type "date" is not supported in API objects');
   });
 
-  test('is anything but an object at the top', () => {
+  test('rejects anything but an object at the top', () => {
     expect(() => objectFromZod(z.string())).toThrow(new TypeError('the schema must be a z.object'));
     expect(() => objectFromZod(z.array(z.string()), 'metadata')).toThrow('metadata must be a z.object');
   });
@@ -80,7 +80,7 @@ describe('a type that is not supported in API objects', () => {
     ['a number that is made of a text', z.coerce.number()],
     ['a text that is trimmed', z.string().trim()],
     ['a text that is made lower case', z.string().toLowerCase()],
-  ])('is one whose values zod would change, because what is stored is what was sent: %s', (_what, schema) => {
+  ])('rejects a schema that changes values: %s', (_what, schema) => {
     expect(() => objectFromZod(z.object({ field: schema }))).toThrow(TypeError);
   });
 });
@@ -104,7 +104,7 @@ describe('scalars', () => {
     expect(nodeOf(schema)).toMatchObject({ type: 'scalar', scalar, goType });
   });
 
-  test('may have a name of their own', () => {
+  test('may have their own Go type name', () => {
     expect(nodeOf(namedString('v1.SecretType'))).toMatchObject({ scalar: 'string', goType: 'v1.SecretType' });
   });
 });
@@ -118,7 +118,7 @@ describe('containers', () => {
     });
   });
 
-  test('an array is a list that is replaced as a whole unless it says otherwise', () => {
+  test('an array is an atomic list by default', () => {
     expect(nodeOf(z.array(z.string()))).toMatchObject({
       type: 'list',
       goType: '[]string',
@@ -135,13 +135,13 @@ describe('containers', () => {
     });
   });
 
-  test('what has no single structure is kept as it is', () => {
+  test('a union is kept as sent', () => {
     expect(nodeOf(z.unknown())).toMatchObject({ type: 'any', checked: false });
     expect(nodeOf(z.union([z.string(), z.number()]))).toMatchObject({ type: 'any', checked: true });
     expect(nodeOf(z.custom<string>())).toMatchObject({ type: 'any' });
   });
 
-  test('a document has its fields sorted, a struct in the order of its declaration', () => {
+  test('a document has sorted fields, a struct has them in declaration order', () => {
     const shape = { b: z.string(), a: z.string() };
     expect([...objectFromZod(z.object(shape)).fields.keys()]).toEqual(['a', 'b']);
     expect([...objectFromZod(struct('Thing', shape)).fields.keys()]).toEqual(['b', 'a']);
@@ -154,7 +154,7 @@ describe('containers', () => {
     expect(field(struct('Thing', { inside }))).toMatchObject({ representation: 'struct' });
   });
 
-  test('a loose object keeps what it does not know', () => {
+  test('a loose object preserves unknown fields', () => {
     expect(nodeOf(z.looseObject({}))).toMatchObject({ preserveUnknown: true });
     expect(nodeOf(z.object({}))).toMatchObject({ preserveUnknown: false });
     expect(nodeOf(hint(z.object({}), { preserveUnknown: true }))).toMatchObject({ preserveUnknown: true });
@@ -164,7 +164,7 @@ describe('containers', () => {
 describe('wrappers', () => {
   const presence = (schema: z.ZodType) => objectFromZod(z.object({ field: schema })).fields.get('field')?.presence;
 
-  test('say when a field is on the wire', () => {
+  test('determine when a field is on the wire', () => {
     expect(presence(z.string())).toBe('always');
     expect(presence(z.string().optional())).toBe('omitEmpty');
     expect(presence(optional(z.string()))).toBe('omitEmpty');
@@ -173,18 +173,18 @@ describe('wrappers', () => {
     expect(presence(hint(optional(z.string()), { presence: 'always' }))).toBe('always');
   });
 
-  test('carry defaults, which nobody can change', () => {
+  test('carry defaults, which are frozen', () => {
     const node = nodeOf(z.object({ sizes: z.array(z.string()) }).default({ sizes: ['m'] }));
     expect(node.default).toEqual({ sizes: ['m'] });
     expect(Object.isFrozen((node.default as { sizes: string[] }).sizes)).toBe(true);
   });
 
-  test('carry whether null is a value', () => {
+  test('carry whether null is allowed', () => {
     expect(nodeOf(z.string().nullable())).toMatchObject({ nullable: true });
     expect(nodeOf(z.string()).nullable).toBeUndefined();
   });
 
-  test('do not hide hints below them, and their own win', () => {
+  test('keep the hints of inner schemas, and outer hints take precedence', () => {
     expect(nodeOf(bytes().optional())).toMatchObject({ scalar: 'bytes' });
     expect(nodeOf(hint(namedString('v1.Inner').optional(), { goType: 'v1.Outer' }))).toMatchObject({
       goType: 'v1.Outer',
@@ -192,8 +192,8 @@ describe('wrappers', () => {
   });
 });
 
-describe('whether there are rules to check', () => {
-  test('is known of every node, so that a struct without any need not be looked at', () => {
+describe('the checked flag', () => {
+  test('is false for a struct without rules', () => {
     const plain = objectFromZod(struct('Thing', { name: z.string(), parts: z.record(z.string(), z.string()) }));
     expect(plain.checked).toBe(false);
     expect(objectFromZod(struct('Thing', { name: z.string().min(1) })).checked).toBe(true);
@@ -201,7 +201,7 @@ describe('whether there are rules to check', () => {
     expect(objectFromZod(struct('Thing', { parts: z.array(z.string().min(1)) })).checked).toBe(true);
   });
 
-  test('is always so in a document, whose schema also judges types and presence', () => {
+  test('is always true for a document, whose schema also validates types and presence', () => {
     expect(objectFromZod(z.object({ name: z.string() })).checked).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-/** Lists that apply merges item by item: what a definition may say of them, and what may stand in them. */
+/** List types of user-defined kinds: declarations and unique items. */
 import { createCluster, defineKind, mapList, setList } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -10,7 +10,7 @@ function kindWith(shape: z.ZodRawShape) {
 
 const item = z.object({ name: z.string(), port: z.number().optional(), side: z.string().default('left') });
 
-describe('a definition is refused', () => {
+describe('a declaration is rejected', () => {
   test.each([
     [
       'for a key that items do not have',
@@ -31,7 +31,7 @@ describe('a definition is refused', () => {
   });
 });
 
-describe('an item that stands there twice is refused', () => {
+describe('a duplicate item is rejected', () => {
   const Box = kindWith({
     items: mapList(item, ['name', 'side']).optional(),
     tags: setList(z.string()).optional(),
@@ -52,7 +52,7 @@ describe('an item that stands there twice is refused', () => {
     expect(await create(spec)).toHaveProperty('message', `Box.example.com "b" is invalid: ${why}`);
   });
 
-  test('unless something else tells them apart', async () => {
+  test('accepts items that differ in another key', async () => {
     const items = [{ name: 'n' }, { name: 'n', side: 'right' }];
     const made = await cluster.api(Box).create({ metadata: { name: 'fine' }, spec: { items } });
     expect(made.spec).toEqual({

@@ -1,4 +1,4 @@
-/** Messages that show a quantity as it was read show the one that the client wrote. */
+/** Messages that print quantities in the client's spelling. */
 import { Node, PersistentVolume, ResourceQuota } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -10,14 +10,14 @@ const held = (value: number, scale: number, text: string) =>
 test.each([
   ['1.5', held(15, -1, '')],
   ['1500m', held(1500, -3, '1500m')],
-])('%s of a quota', async (pods, shown) => {
+])('prints %s of a quota as sent', async (pods, shown) => {
   const create = testCluster()
     .api(ResourceQuota)
     .create({ metadata: { name: 'q' }, spec: { hard: { pods } } });
   expect(await refusals(create)).toEqual([`spec.hard[pods]: Invalid value: ${shown}: must be an integer`]);
 });
 
-test('a node is said to have what can be used of it, in the same words', async () => {
+test('prints the allocatable quantities of a node as sent', async () => {
   const create = testCluster()
     .api(Node)
     .create({ metadata: { name: 'n' }, status: { capacity: { pods: '0.5' } } });
@@ -25,7 +25,7 @@ test('a node is said to have what can be used of it, in the same words', async (
   expect(await refusals(create)).toEqual([`status.capacity.pods: ${problem}`, `status.allocatable.pods: ${problem}`]);
 });
 
-test('all of what a volume has', async () => {
+test('prints the capacity of a volume as sent', async () => {
   const spec = { capacity: { pods: '1.5' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } } as const;
   const create = testCluster()
     .api(PersistentVolume)

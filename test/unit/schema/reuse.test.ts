@@ -1,4 +1,4 @@
-/** Which parts of stored objects are known again, alone and in long lists. */
+/** Reuse of parts of stored objects, alone and in long lists. */
 import { expect, test } from 'vitest';
 import { CronJob } from '../../../src/kinds/batch/v1/cron-job.js';
 import { decode } from '../../../src/schema/decode.js';
@@ -15,7 +15,7 @@ const referenceTo = (name: string) => Object.freeze({ kind: 'Job', name });
 const objectWith = (active: readonly object[]) =>
   Object.freeze({ status: Object.freeze({ active: Object.freeze([...active]) }) });
 
-test('items of a list are known one by one, in any order', () => {
+test('recognizes items of a list in any order', () => {
   const known = new ReusableParts();
   const items = ['a', 'b', 'c', 'd'].map(referenceTo);
   known.note(schema, objectWith(items));
@@ -27,7 +27,7 @@ test('items of a list are known one by one, in any order', () => {
   expect(known.has(items[1] as object, status)).toBe(false);
 });
 
-test('a list that loses and gains items', () => {
+test('recognizes items of a list that loses and gains items', () => {
   const known = new ReusableParts();
   const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map(referenceTo) as [object, object, object, object, object];
   const first = objectWith([a, b, c]);
@@ -40,7 +40,7 @@ test('a list that loses and gains items', () => {
   for (const item of [a, c, d, e]) expect(known.has(item, reference)).toBe(true);
 });
 
-test('a decoded list keeps the items that are known, and finishes the others', () => {
+test('reuses known items of a decoded list and freezes the others', () => {
   const known = new ReusableParts();
   const [a, b] = [referenceTo('a'), referenceTo('b')];
   known.note(schema, objectWith([a, b]));
@@ -54,7 +54,7 @@ test('a decoded list keeps the items that are known, and finishes the others', (
   expect([Object.isFrozen(active), Object.isFrozen(active[1]), Object.isFrozen(fresh)]).toEqual([true, true, false]);
 });
 
-test('a list of which nothing is known may still be changed', () => {
+test('leaves a list without known items mutable', () => {
   const known = new ReusableParts();
   const value = { status: { active: [{ name: 'c', kind: 'Job' }] } };
   const decoded = decode(schema, { value }, (part, node) => known.has(part, node));

@@ -1,4 +1,4 @@
-/** Value rules: written on zod schemas, reported as field errors in the words of the reference server. */
+/** Value rules on zod schemas, reported as field errors with the reference server's messages. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { printFieldError } from '../../../src/meta/field-error.js';
@@ -11,17 +11,17 @@ function problems(shape: z.ZodRawShape, object: unknown): string[] {
   return bodyProblems(body, objectFromZod(body), object).map(printFieldError);
 }
 
-describe('a rule of our own', () => {
+describe('a custom rule', () => {
   const positive = rule(z.number(), (value) =>
     value > 0 ? [] : [{ type: 'invalid', value, detail: 'must be greater than 0' }],
   );
 
-  test('is told with its type, value and detail', () => {
+  test('is reported with its type, value and detail', () => {
     expect(problems({ size: positive }, { size: -1 })).toEqual(['size: Invalid value: -1: must be greater than 0']);
     expect(problems({ size: positive }, { size: 1 })).toEqual([]);
   });
 
-  test('may be about a key or an item below', () => {
+  test('may refer to a key or an item below', () => {
     const noEmpty = rule(z.record(z.string(), z.string()), (map) =>
       Object.keys(map)
         .filter((key) => map[key] === '')
@@ -32,7 +32,7 @@ describe('a rule of our own', () => {
     ]);
   });
 
-  test('may find more than one thing', () => {
+  test('may report several problems', () => {
     const both = rule(z.string(), (value) => [
       { type: 'invalid', value, detail: 'first' },
       { type: 'forbidden', detail: 'second' },
@@ -44,7 +44,7 @@ describe('a rule of our own', () => {
   });
 });
 
-describe('what zod finds', () => {
+describe('an issue of zod', () => {
   test.each([
     ['a missing field', z.string(), undefined, 'field: Required value'],
     ['a missing enum', z.enum(['a']), undefined, 'field: Required value'],
@@ -134,7 +134,7 @@ describe('what zod finds', () => {
 });
 
 describe('the path', () => {
-  test('names fields with dots, items and map keys in brackets', () => {
+  test('prints fields with dots, and items and map keys in brackets', () => {
     const part = z.object({ name: z.string(), sizes: z.record(z.string(), z.number()) });
     const object = {
       spec: {
@@ -152,7 +152,7 @@ describe('the path', () => {
 });
 
 describe('the path inside a union', () => {
-  test('names fields with dots as everywhere', () => {
+  test('prints fields with dots', () => {
     const shape = z.discriminatedUnion('type', [
       z.object({ type: z.literal('box'), size: z.number() }),
       z.object({ type: z.literal('bag') }),
@@ -164,14 +164,14 @@ describe('the path inside a union', () => {
 });
 
 describe('all problems', () => {
-  test('are told at once', () => {
+  test('are reported together', () => {
     expect(problems({ a: z.string(), b: z.enum(['x']), c: z.number() }, { b: 'y', c: 1 })).toEqual([
       'a: Required value',
       'b: Unsupported value: "y": supported values: "x"',
     ]);
   });
 
-  test('are none of a schema without rules, which is not even asked', () => {
+  test('are empty for a schema without rules, which is not parsed', () => {
     const body = z.object({ a: z.string() });
     const unchecked = { ...objectFromZod(body), checked: false };
     expect(bodyProblems(body, unchecked, { a: 5 })).toEqual([]);

@@ -1,4 +1,4 @@
-/** The rules of definitions of custom kinds, around their schemas. */
+/** Validation of CustomResourceDefinitions, except for their schemas. */
 import { mergePatch } from 'orchplane';
 import { CustomResourceDefinition } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -38,7 +38,7 @@ function definitions() {
 const create = (more: object, meta: object = metadata) =>
   definitions().create({ metadata: meta, spec: { ...spec, ...more } } as never);
 
-test('has defaults, and a status that says nothing yet', async () => {
+test('has defaults and an empty status', async () => {
   const webhook = { conversionReviewVersions: ['v1'], clientConfig: { service: { namespace: 'n', name: 's' } } };
   const created = await definitions().create({
     metadata,
@@ -213,21 +213,21 @@ test.each<[string, object, string[]]>([
       'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-orch-preserve-unknown-fields to true in spec.versions[*].schema instead',
     ],
   ],
-])('is refused with %s', async (_, more, causes) => {
+])('is rejected with %s', async (_, more, causes) => {
   expect(await refusals(create(more))).toEqual(causes);
 });
 
 test.each<[string, string]>([
   ['', 'Required value'],
   ['nodots', 'Invalid value: "nodots": should be a domain with at least one dot'],
-])('is refused with the group "%s"', async (group, message) => {
+])('is rejected with the group "%s"', async (group, message) => {
   expect(await refusals(create({ group }, { name: `widgets.${group}` }))).toContain(`spec.group: ${message}`);
 });
 
 describe('versions', () => {
   const second = { ...version, name: 'v2', storage: false };
 
-  test('that differ are reported where they stand', async () => {
+  test('reports differing versions at their own paths', async () => {
     const bad = [{ name: 'A', type: 'x', jsonPath: '.a' }];
     expect(await refusals(create({ versions: [version, { ...second, additionalPrinterColumns: bad }] }))).toEqual([
       'spec.versions[1].additionalPrinterColumns[0].type: Invalid value: "x": must be one of boolean,date,integer,number,string',
@@ -238,7 +238,7 @@ describe('versions', () => {
     ]);
   });
 
-  test('that were stored in stay, and new ones are remembered', async () => {
+  test('keeps stored versions and records new ones', async () => {
     const api = definitions();
     await api.create({ metadata, spec } as never);
     const versions = [
@@ -255,7 +255,7 @@ describe('versions', () => {
   });
 });
 
-test('what an address depends on cannot be changed, and less once the kind is served', async () => {
+test('rejects changes of immutable fields, more of them once the CRD is established', async () => {
   const api = definitions();
   await api.create({ metadata, spec } as never);
   const patch = (change: object) => api.patch('widgets.example.com', mergePatch({ spec: change } as never));
@@ -275,7 +275,7 @@ test('what an address depends on cannot be changed, and less once the kind is se
   expect(changed.spec.scope).toBe('Cluster');
 });
 
-test('accepted names are names', async () => {
+test('validates accepted names', async () => {
   const api = definitions();
   await api.create({ metadata, spec } as never);
   const change = { status: { acceptedNames: { plural: 'W', kind: 'W' } }, spec: { scope: 'Cluster' } };
@@ -283,7 +283,7 @@ test('accepted names are names', async () => {
   expect(await refusals(patch)).toEqual([`status.acceptedNames.plural: Invalid value: "W": ${LABEL}`]);
 });
 
-test('groups of the service need an approval', async () => {
+test('requires an approval for protected groups', async () => {
   const [group, key] = ['x.orch.io', 'api-approved.orch.io'];
   const named = (annotations: object) => ({ name: `widgets.${group}`, annotations });
   const at = `metadata.annotations[${key}]`;
@@ -297,7 +297,7 @@ test('groups of the service need an approval', async () => {
   }
 });
 
-test('extensions in the names of the other dialect are not dropped in silence', async () => {
+test('rejects extensions of the other dialect instead of pruning them', async () => {
   const rules = { 'x-kubernetes-validations': [{ rule: 'self.a > 1' }] };
   const inside = { type: 'object', properties: { a: { type: 'integer' } }, ...rules };
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: inside } } };

@@ -1,4 +1,4 @@
-/** The rules of schemas in definitions, and how schemas are kept. */
+/** Validation and normalization of the schemas in CustomResourceDefinitions. */
 import type { DialectName } from 'orchplane';
 import { StatusError } from 'orchplane';
 import { CustomResourceDefinition } from 'orchplane/kinds';
@@ -31,7 +31,7 @@ const list = (items: object, more: object = {}) => ({ type: 'array', items, ...m
 const keyed = (property: object, more: object = {}) =>
   list(object({ properties: { a: property }, ...more }), { 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['a'] });
 
-describe('a field is refused with', () => {
+describe('a field is rejected with', () => {
   test.each<[string, object, string[]]>([
     ['no type', {}, [`${F}.type: Required value: must not be empty for specified object fields`]],
     [
@@ -205,7 +205,7 @@ describe('a field is refused with', () => {
   });
 });
 
-describe('a default is refused that', () => {
+describe('a default is rejected that', () => {
   const D = `${F}.default`;
   test.each<[string, object, string[]]>([
     [
@@ -319,7 +319,7 @@ describe('a default is refused that', () => {
   });
 });
 
-describe('the root is refused with', () => {
+describe('the root is rejected with', () => {
   test.each<[string, object, string[]]>([
     ['another type', text, [`${ROOT}.type: Invalid value: "string": must be object at the root`]],
     ['no type', {}, [`${ROOT}.type: Required value: must not be empty at the root`]],
@@ -355,7 +355,7 @@ describe('the root is refused with', () => {
     expect(await refusals(create(root))).toEqual(causes);
   });
 
-  test('more than may stand beside a status', async () => {
+  test('rejects keywords that are not allowed beside a status subresource', async () => {
     const version = { subresources: { status: {} } };
     const [cause] = await refusals(create(object({ minProperties: 1 }), { version }));
     expect(cause).toMatch(/^spec\.validation\.openAPIV3Schema: Invalid value: apiextensions\.JSONSchemaProps\{ID:"", /);
@@ -368,15 +368,15 @@ describe('the root is refused with', () => {
   });
 });
 
-describe('a schema is kept', () => {
-  test('with what may be one thing or another', async () => {
+describe('a stored schema', () => {
+  test('keeps values at positions that accept several types', async () => {
     expect(await stored(list(object({ additionalProperties: { ...text, minLength: 0 } })))).toEqual(
       list(object({ additionalProperties: { type: 'string', minLength: 0 } })),
     );
     expect(await stored(object({ additionalProperties: true }))).toEqual(object({ additionalProperties: true }));
   });
 
-  test('in wire order, with the keys of its values sorted', async () => {
+  test('is in wire order with sorted keys', async () => {
     const f = await stored({
       default: { b: 1, a: { d: 1, c: 2 } },
       'x-orch-preserve-unknown-fields': true,
@@ -387,7 +387,7 @@ describe('a schema is kept', () => {
     );
   });
 
-  test('in the spelling of the cluster', async () => {
+  test("has extensions in the cluster's dialect", async () => {
     const ours = { ...text, 'x-orch-map-type': 'atomic' };
     const both = { ...ours, 'x-kubernetes-list-type': 'set' };
     expect(await refusals(create(inField(ours)))).toEqual([
@@ -398,7 +398,7 @@ describe('a schema is kept', () => {
     ]);
   });
 
-  test('without fields named after a prototype', async () => {
+  test('has no fields that are named after a prototype', async () => {
     const named = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}',
     );
@@ -417,7 +417,7 @@ describe('a schema is kept', () => {
       list({ minimum: 'x' }),
       'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.items of type float64',
     ],
-  ])('only if it has a form: %s', async (_, f, why) => {
+  ])('is rejected if it cannot be decoded: %s', async (_, f, why) => {
     const outcome: unknown = await create(inField(f)).catch((error: unknown) => error);
     expect(StatusError.is(outcome, 'BadRequest') && outcome.message).toBe(
       `CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${why}`,

@@ -1,19 +1,17 @@
 /**
- * Rules of custom kinds, judged as the reference judges them: for each case the mistakes of the definition, the costs of
- * its rules, and what they say about an object. The cases were made once, by hand and at random, and put before the
- * reference implementation.
+ * Validation rules compared with the reference server: for each case the errors of the CRD, the costs of its rules, and
+ * the results for an object.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { apiServerEnvironment } from '../../../../src/cel/library/environments.js';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
 import { versionSchemaErrors } from '../../../../src/crd/definition/validate-schema.js';
-import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
 import { compileNodeRules } from '../../../../src/crd/rules/compile.js';
+import { declTypeOf, maxCardinalityInRequest } from '../../../../src/crd/rules/decl-type.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
 import { RuleHistory } from '../../../../src/crd/rules/history.js';
-import { declTypeOf } from '../../../../src/crd/rules/decl-type.js';
-import { maxCardinalityInRequest } from '../../../../src/crd/rules/decl-type.js';
+import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
 import { additionalSchema, type SchemaView, schemaView } from '../../../../src/crd/schema-view.js';
 import { kubernetesDialect as dialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';

@@ -1,4 +1,4 @@
-/** Names of fields as expressions spell them. */
+/** Escaping of field names in CEL expressions. */
 import { describe, expect, test } from 'vitest';
 import { escapeName, unescapeName } from '../../../../src/crd/rules/escape.js';
 
@@ -13,7 +13,7 @@ describe('escapeName', () => {
     ['namespace', '__namespace__'],
     ['namespaces', 'namespaces'],
     ['.', '__dot__'],
-  ])('%s is written %s, and read back', (name, written) => {
+  ])('escapes %s as %s and unescapes it', (name, written) => {
     expect(escapeName(name)).toBe(written);
     expect(unescapeName(written)).toBe(name);
   });

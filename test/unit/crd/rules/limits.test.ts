@@ -1,8 +1,8 @@
-/** What rules may cost while they run, and how long their messages may be. */
+/** Cost limits of validation rules at runtime, and limits of their messages. */
 import { describe, expect, test } from 'vitest';
 import { compileStoredRules } from '../../../../src/crd/custom-kinds.js';
-import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
+import { RatchetingContext } from '../../../../src/crd/rules/ratcheting.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
@@ -21,7 +21,7 @@ const NUMBERS: JSONSchemaProps = { type: 'array', items: { type: 'integer' } };
 const EVERY_PAIR = 'self.l.all(x, self.l.all(y, x + y >= 0))';
 const many = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('a rule that costs too much ends the request', () => {
+test('a rule that exceeds the cost limit fails the request', () => {
   const { errors, left } = judge({ l: NUMBERS }, [{ rule: EVERY_PAIR }, { rule: 'false' }], { l: many(800) });
   expect(errors).toEqual([
     `<nil>: Invalid value: "object": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${EVERY_PAIR}`,
@@ -29,7 +29,7 @@ test('a rule that costs too much ends the request', () => {
   expect(left).toBe(-1);
 });
 
-test('rules that cost too much together end the request', () => {
+test('rules that exceed the budget together fail the request', () => {
   const rules = many(40).map((index) => ({ rule: `${EVERY_PAIR} || ${index} > 0` }));
   const { errors, left } = judge({ l: NUMBERS }, rules, { l: many(300) });
   expect(errors).toEqual([
@@ -41,7 +41,7 @@ test('rules that cost too much together end the request', () => {
 describe('messages', () => {
   const failing = (messageExpression: string, more: object = {}) => [{ rule: 'false', messageExpression, ...more }];
 
-  test('one that costs too much ends the request', () => {
+  test('a messageExpression that exceeds the cost limit fails the request', () => {
     const message = `${EVERY_PAIR} ? 'a' : 'b'`;
     const { errors } = judge({ l: NUMBERS }, [...failing(message), { rule: '1 == 2' }], { l: many(800) });
     expect(errors).toEqual([
@@ -49,7 +49,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('one for which the budget does not reach says so', () => {
+  test('a messageExpression that exceeds the remaining budget is reported', () => {
     const { errors } = judge({ l: NUMBERS }, failing(`${EVERY_PAIR} ? 'a' : 'b'`), { l: many(100) }, 1000);
     expect(errors).toEqual([
       '<nil>: Invalid value: "object": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',

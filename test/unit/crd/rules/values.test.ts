@@ -1,4 +1,4 @@
-/** Stored JSON as rules see it: read in place, by the schema. */
+/** JSON values as CEL values, converted by the schema. */
 import { describe, expect, test } from 'vitest';
 import { CelDuration, CelList, CelMap, CelTimestamp, type CelValue } from '../../../../src/cel/values.js';
 import { readerOf } from '../../../../src/crd/rules/read-values.js';
@@ -27,7 +27,7 @@ function asList(value: CelValue): CelList {
 }
 
 describe('scalars', () => {
-  test('whole numbers are ints or doubles as the schema says', () => {
+  test('converts whole numbers to ints or doubles by the schema', () => {
     expect(read({ type: 'integer' }, 3)).toBe(3n);
     expect(read({ type: 'integer' }, 9_007_199_254_740_993n)).toBe(9_007_199_254_740_993n);
     expect(read({ type: 'number' }, 3)).toBe(3);
@@ -35,7 +35,7 @@ describe('scalars', () => {
     expect(read({ 'x-orch-int-or-string': true }, '3%')).toBe('3%');
   });
 
-  test('formats make times, durations and bytes', () => {
+  test('converts formats to timestamps, durations and bytes', () => {
     expect(read({ type: 'string', format: 'date-time' }, '1970-01-01T02:00:01.5+02:00')).toEqual(
       new CelTimestamp(1_500_000_000n, 7200),
     );
@@ -51,11 +51,11 @@ describe('scalars', () => {
     [{ type: 'string' }, [], 'invalid data, expected string, got []interface {}'],
     [{ type: 'boolean' }, 1, 'invalid data, expected bool, got int64'],
     [{ type: 'object' }, 1, 'invalid data, expected a map for the provided schema with type=object'],
-  ])('%j refuses %j', (schema, value, message) => {
+  ])('the schema %j rejects %j', (schema, value, message) => {
     expect(() => read(schema, value)).toThrow(message);
   });
 
-  test('null stands where it may', () => {
+  test('accepts null only where it is nullable', () => {
     expect(read({ type: 'string', nullable: true }, null)).toBeNull();
   });
 });
@@ -63,7 +63,7 @@ describe('scalars', () => {
 describe('objects', () => {
   const schema = object({ 'a-b': { type: 'integer' }, n: { type: 'string', nullable: true } });
 
-  test('fields have the names of expressions; what is null or unknown is not there', () => {
+  test('fields have escaped names; null and unknown fields are absent', () => {
     const seen = asMap(read(schema, { 'a-b': 1, n: null, other: 2 }));
     expect(seen.get('a__dash__b')).toBe(1n);
     expect(seen.get('n')).toBeUndefined();
@@ -72,14 +72,14 @@ describe('objects', () => {
     expect(seen.size).toBe(3);
   });
 
-  test('a property called __proto__ is data', () => {
+  test('a property named __proto__ is data', () => {
     const properties = JSON.parse('{"__proto__": {"type": "integer"}}') as Record<string, JSONSchemaProps>;
     const seen = asMap(read(object(properties), JSON.parse('{"__proto__": 5}')));
     expect(seen.get('__underscores__proto__underscores__')).toBe(5n);
     expect(asMap(read(object(properties), {})).get('__underscores__proto__underscores__')).toBeUndefined();
   });
 
-  test('a whole resource shows its names and nothing else of its metadata', () => {
+  test('a whole resource exposes only the names of its metadata', () => {
     const seen = asMap(read(object({}), { kind: 'K', metadata: { name: 'n', labels: { a: 'b' } } }, true));
     expect(seen.get('kind')).toBe('K');
     const metadata = asMap(seen.get('metadata') ?? null);
@@ -98,14 +98,14 @@ describe('objects', () => {
 describe('lists', () => {
   const values = (seen: CelValue) => Array.from({ length: asList(seen).size }, (_, index) => asList(seen).at(index));
 
-  test('sets are equal in any order, and adding what is there changes nothing', () => {
+  test('sets are equal in any order and contain added values once', () => {
     const left = asList(read(list({ type: 'string' }, 'set'), ['a', 'b']));
     const right = asList(read(list({ type: 'string' }, 'set'), ['b', 'a']));
     expect(left.equals?.(right)).toBe(true);
     expect(values(left.concat?.(right) ?? null)).toEqual(['a', 'b']);
   });
 
-  test('lists by key merge: what is added replaces what has its key', () => {
+  test('map lists replace items with the same key on concatenation', () => {
     const schema: JSONSchemaProps = {
       ...list(object({ k: { type: 'string' }, v: { type: 'integer' } }), 'map'),
       'x-orch-list-map-keys': ['k'],
@@ -134,7 +134,7 @@ describe('lists', () => {
     expect(left.equals?.(right)).toBe(false);
   });
 
-  test('other lists are equal in their order', () => {
+  test('atomic lists are equal only in the same order', () => {
     const [left, right] = [
       ['a', 'b'],
       ['b', 'a'],

@@ -1,17 +1,16 @@
 /**
- * What is done to values before they are judged: pruning, nulls, defaults, embedded metadata; and list types. Most cases
- * were made at random and hold what the reference server makes of them.
+ * Pruning, nulls, defaulting, embedded metadata and list types. Most cases are random and contain the reference
+ * server's result.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { defaultErrors } from '../../../../src/crd/definition/validate-schema.js';
+import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/scale.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
-import { applyDefaults, withDefaults } from '../../../../src/crd/value/defaults.js';
+import { applyDefaults, dropNulls, withDefaults } from '../../../../src/crd/value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from '../../../../src/crd/value/embedded-resources.js';
 import { listTypeErrors } from '../../../../src/crd/value/list-types.js';
-import { dropNulls } from '../../../../src/crd/value/defaults.js';
 import { pruneUnknown } from '../../../../src/crd/value/prune.js';
-import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/scale.js';
 import { inWireOrder } from '../../../../src/crd/value/wire-order.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { type FieldError, printFieldError } from '../../../../src/meta/field-error.js';
@@ -55,7 +54,8 @@ const MADE: Readonly<Record<Operation, (one: Case) => unknown>> = {
     return value;
   },
   lists: ({ schema, value }) => told(listTypeErrors(view(schema), value)),
-  embedded: ({ schema, value, isResource = false }) => told(embeddedResourceErrors(view(schema), value, { isResource })),
+  embedded: ({ schema, value, isResource = false }) =>
+    told(embeddedResourceErrors(view(schema), value, { isResource })),
   coerce({ schema, value: given, isResource = false, dropMalformed = false }) {
     const value = copyJson(given);
     const { unknown, error } = coerceEmbeddedResources(view(schema), value, { isResource, dropMalformed });
@@ -65,7 +65,7 @@ const MADE: Readonly<Record<Operation, (one: Case) => unknown>> = {
   validateDefaults: ({ schema }) => told(defaultErrors(view(schema), 'x', () => [])),
 };
 
-describe('as the reference server does it:', () => {
+describe('matches the reference server:', () => {
   test.each(Object.keys(MADE) as Operation[])('%s', (operation) => {
     expect(cases[operation].length).toBeGreaterThan(30);
     for (const one of cases[operation]) {
@@ -77,8 +77,8 @@ describe('as the reference server does it:', () => {
   });
 });
 
-describe('defaults on a value that is frozen', () => {
-  test('make the same of it as on a draft, in wire order', () => {
+describe('defaulting of a frozen value', () => {
+  test('gives the same result as on a draft, in wire order', () => {
     for (const { schema, value } of cases.defaults) {
       const draft = copyJson(value);
       applyDefaults(view(schema), draft);
@@ -98,12 +98,12 @@ describe('defaults on a value that is frozen', () => {
     },
   });
 
-  test('give the value itself when nothing is missing', () => {
+  test('returns the value itself if nothing is missing', () => {
     const whole = deepFreeze({ a: { b: 'y' }, d: { e: [] } });
     expect(withDefaults(schema, whole)).toBe(whole);
   });
 
-  test('copy only on the way to what is missing', () => {
+  test('copies only the path to the added field', () => {
     const object = deepFreeze({ a: { c: '1' }, d: { e: [{ x: 1 }] }, z: {} });
     const filled = withDefaults(schema, object);
     expect(JSON.stringify(filled)).toBe('{"a":{"b":"x","c":"1"},"d":{"e":[{"x":1}]},"z":{}}');
@@ -111,7 +111,7 @@ describe('defaults on a value that is frozen', () => {
     expect(filled.z).toBe(object.z);
   });
 
-  test('never hand out the default itself', () => {
+  test('never shares the default itself', () => {
     const first: { d?: { e: unknown[] } } = {};
     applyDefaults(schema, first);
     first.d?.e.push(1);
@@ -119,7 +119,7 @@ describe('defaults on a value that is frozen', () => {
   });
 });
 
-describe('lists that are told apart', () => {
+describe('unique lists', () => {
   const schema = view({
     type: 'object',
     properties: {
@@ -134,7 +134,7 @@ describe('lists that are told apart', () => {
   });
   const errors = (value: unknown, old?: unknown) => listTypeErrors(schema, value, old).map(printFieldError);
 
-  test('name the second of two', () => {
+  test('report the second occurrence of an item', () => {
     expect(errors({ set: ['x', 'y', 'x', 'x'] })).toEqual(['set[2]: Duplicate value: "x"']);
     expect(errors({ map: [{ a: 'x', b: 1 }, { a: 'x' }, { a: 'x', b: 1, c: 2 }] })).toEqual([
       'map[2]: Duplicate value: map[string]interface {}{"a":"x", "b":1}',
@@ -144,13 +144,13 @@ describe('lists that are told apart', () => {
     ]);
   });
 
-  test('are not judged where the old object was wrong too', () => {
+  test('are not validated if the old object was invalid too', () => {
     expect(errors({ set: ['x', 'x'] }, { set: ['y', 'y'] })).toEqual([]);
     expect(errors({ set: ['x', 'x'] }, { set: ['y'] })).toEqual(['set[1]: Duplicate value: "x"']);
   });
 });
 
-describe('the paths of a scale', () => {
+describe('the scale paths', () => {
   const paths = {
     specReplicasPath: '.spec.replicas',
     statusReplicasPath: '.status.replicas',
@@ -159,7 +159,7 @@ describe('the paths of a scale', () => {
   const spec = (object: unknown) => scaleSpecErrors(paths, object).map(printFieldError);
   const status = (object: unknown) => scaleStatusErrors(paths, object).map(printFieldError);
 
-  test('lead to amounts', () => {
+  test('must lead to valid replicas', () => {
     expect(spec({})).toEqual([]);
     expect(spec({ spec: { replicas: 2 } })).toEqual([]);
     expect(spec({ spec: { replicas: -1 } })).toEqual([
@@ -176,7 +176,7 @@ describe('the paths of a scale', () => {
     ]);
   });
 
-  test('lead to a selector that is text', () => {
+  test('must lead to a selector that is a string', () => {
     expect(status({ status: { replicas: 1, selector: 'a=b' } })).toEqual([]);
     expect(status({ status: { selector: { a: 'b' } } })).toEqual([
       '.status.selector: Invalid value: "": .status.selector accessor error: map[a:b] is of the type map[string]interface {}, expected string',
@@ -184,7 +184,7 @@ describe('the paths of a scale', () => {
   });
 });
 
-test('wire order reaches all the way down, and leaves alone what is in it', () => {
+test('sorts keys at all levels and returns sorted values unchanged', () => {
   const sorted = { a: [{ b: 1, c: 2 }], d: { e: 1 } };
   expect(inWireOrder(sorted)).toBe(sorted);
   const mixed = { d: { z: 1, e: 1 }, a: [{ c: 2, b: 1 }] };

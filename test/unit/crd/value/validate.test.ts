@@ -1,6 +1,6 @@
 /**
- * Values judged by schemas. The cases were made at random and hold what the reference server's validator says; it knows
- * no order of fields, so neither does the comparison.
+ * Schema validation. The cases are random and contain the errors of the reference server's validator, whose order of
+ * fields is random, so the comparison ignores the order.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ function errorsOf(schema: JSONSchemaProps, value: unknown, options: ValueOptions
   return validateValue(schemaView(schema, kubernetesDialect), value, options).map(printFieldError);
 }
 
-test('everything that is wrong with a value is told in the words of the reference server', () => {
+test('reports all violations with the messages of the reference server', () => {
   const wrong = cases.flatMap(({ schema, value, old, errors }, index) => {
     const view = schemaView(schema, kubernetesDialect);
     const found = validateValue(view, value, old === undefined ? {} : { old });
@@ -40,14 +40,14 @@ test('everything that is wrong with a value is told in the words of the referenc
   expect(cases.length).toBeGreaterThan(200);
 });
 
-describe('names', () => {
+describe('paths', () => {
   const schema = {
     type: 'object',
     required: ['spec'],
     properties: { spec: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } },
   };
 
-  test('a whole object is <nil>, and its fields have no dot in front', () => {
+  test('are <nil> for a whole object and have no leading dot', () => {
     expect(errorsOf(schema, 'x')).toEqual([
       '<nil>: Invalid value: "string":  in body must be of type object: "string"',
     ]);
@@ -55,7 +55,7 @@ describe('names', () => {
     expect(errorsOf(schema, { spec: {} })).toEqual(['spec.a: Required value']);
   });
 
-  test('a part of an object is named from where it stands', () => {
+  test('start at the base of a part of an object', () => {
     expect(errorsOf(schema, { spec: { a: 1 } }, { base: 'status' })).toEqual([
       'status.spec.a: Invalid value: "integer": spec.a in body must be of type string: "integer"',
     ]);
@@ -64,7 +64,7 @@ describe('names', () => {
     ]);
   });
 
-  test('fields of a map at the top keep their dot in the text only', () => {
+  test('of map fields at the top keep their dot in the text only', () => {
     expect(errorsOf({ type: 'object', additionalProperties: { type: 'string' } }, { a: 1 })).toEqual([
       'a: Invalid value: "integer": .a in body must be of type string: "integer"',
     ]);
@@ -72,7 +72,7 @@ describe('names', () => {
 });
 
 describe('numbers', () => {
-  test('are compared in all their digits', () => {
+  test('are compared exactly', () => {
     const schema = { type: 'integer', maximum: 9007199254740992 };
     expect(errorsOf(schema, 9007199254740993n)).toEqual([
       '<nil>: Invalid value: 9007199254740993:  in body should be less than or equal to 9007199254740992',
@@ -81,14 +81,14 @@ describe('numbers', () => {
     expect(errorsOf({ type: 'integer', multipleOf: 2 }, 9007199254740994n)).toEqual([]);
   });
 
-  test('are no integers beyond 64 bits', () => {
+  test('outside of the int64 range are not integers', () => {
     expect(errorsOf({ type: 'integer' }, 9223372036854775807n)).toEqual([]);
     expect(errorsOf({ type: 'integer' }, 9223372036854775808n)).toEqual([
       '<nil>: Invalid value: "number":  in body must be of type integer: "number"',
     ]);
   });
 
-  test('are told by how they were written', () => {
+  test('are integers or floats by their spelling', () => {
     expect(errorsOf({ type: 'integer' }, new NumberText('3.0'))).toEqual([]);
     expect(errorsOf({ type: 'string' }, new NumberText('3.0'))).toEqual([
       '<nil>: Invalid value: "number":  in body must be of type string: "number"',
@@ -98,7 +98,7 @@ describe('numbers', () => {
     ]);
   });
 
-  test('lose the fraction of a bound when they are integers', () => {
+  test('are compared with truncated bounds if they are integers', () => {
     expect(errorsOf({ type: 'number', maximum: 2.5 }, 3)).toEqual([
       '<nil>: Invalid value: 3:  in body should be less than or equal to 2',
     ]);
@@ -108,7 +108,7 @@ describe('numbers', () => {
   });
 });
 
-describe('an update lets through', () => {
+describe('ratcheting on update', () => {
   const item = { type: 'object', properties: { name: { type: 'string' }, size: { type: 'integer', maximum: 5 } } };
   const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] };
   const schema = {
@@ -124,12 +124,12 @@ describe('an update lets through', () => {
   };
   const updated = (value: object, old: object) => errorsOf(schema, value, { old });
 
-  test('what was wrong before and has not changed', () => {
+  test('ignores violations in unchanged parts', () => {
     expect(updated({ a: 'long', b: 'new' }, { a: 'long', b: 'old' })).toEqual([]);
     expect(updated({ a: 'other' }, { a: 'long' })).toEqual(['a: Too long: may not be more than 1 bytes']);
   });
 
-  test('items that are told apart by keys, wherever they stand', () => {
+  test('correlates items by their keys', () => {
     const big = { name: 'x', size: 9 };
     const small = { name: 'y', size: 1 };
     expect(updated({ keyed: [small, big] }, { keyed: [big] })).toEqual([]);
@@ -138,7 +138,7 @@ describe('an update lets through', () => {
     ]);
   });
 
-  test('no kind of an object, and no object with fields that nobody knows', () => {
+  test('does not apply to kind and to objects with unspecified fields', () => {
     expect(updated({ kind: 'long', b: 'new' }, { kind: 'long', b: 'old' })).toEqual([
       'kind: Too long: may not be more than 1 bytes',
     ]);
@@ -148,7 +148,7 @@ describe('an update lets through', () => {
   });
 });
 
-test('the same finding is told once, and of alternatives the one that fitted best', () => {
+test('reports equal findings once, and those of the best alternative', () => {
   const twice = { allOf: [{ minLength: 3 }, { minLength: 3 }] };
   expect(errorsOf({ type: 'string', ...twice }, 'a')).toEqual([
     '<nil>: Invalid value: "a":  in body should be at least 3 chars long',
@@ -161,14 +161,14 @@ test('the same finding is told once, and of alternatives the one that fitted bes
   ]);
 });
 
-test('a long list of values is printed only so often', () => {
+test('prints a long enum only a limited number of times', () => {
   const schema = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
   const errors = errorsOf(schema, new Array(150).fill('c'));
   expect(errors).toHaveLength(150);
   expect(errors.filter((text) => text.includes('supported values'))).toHaveLength(100);
 });
 
-test('a small object takes microseconds', () => {
+test('validates a small object within microseconds', () => {
   const schema = schemaView(
     {
       type: 'object',

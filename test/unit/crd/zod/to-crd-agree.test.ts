@@ -1,12 +1,12 @@
 /**
- * A kind and its definition agree: what one cluster takes as an object of the kind, another takes as an object of the
- * definition, and both make the same of it.
+ * A kind and its CRD agree: what one cluster accepts as an object of the kind, another accepts as an object of the CRD,
+ * with the same result.
  */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createCluster } from '../../../../src/cluster/full-cluster.js';
-import { toCRD } from '../../../../src/crd/zod/to-crd.js';
 import type { SchemaLoss } from '../../../../src/crd/zod/context.js';
+import { toCRD } from '../../../../src/crd/zod/to-crd.js';
 import { defineKind } from '../../../../src/kinds/define-kind.js';
 import { CustomResourceDefinition } from '../../../../src/kinds/index.js';
 import { installYaml } from '../../../../src/manifests/install-yaml.js';
@@ -71,7 +71,7 @@ const hasNull = (value: unknown): boolean =>
 /** The validator of schemas does not look at the type of a list that stands where a text of some format should. */
 const isListForText = (schema: z.ZodType, value: unknown) => Array.isArray(value) && 'format' in schema._zod.def;
 
-describe('a definition says exactly what the kind says', () => {
+describe('a CRD is exactly as strict as the kind', () => {
   test.each(Object.keys(bodies))('%s', async (name) => {
     const schema = bodies[name] as z.ZodType;
     const { losses, byKind, byDefinition } = await pair(schema);
@@ -94,7 +94,7 @@ describe('a definition says exactly what the kind says', () => {
   });
 });
 
-describe('a definition lets through what the kind lets through, and tells what it cannot say', () => {
+describe('a CRD accepts what the kind accepts, and reports its losses', () => {
   test.each(Object.keys(weaker))('%s', async (name) => {
     const schema = weaker[name] as z.ZodType;
     const { losses, byKind, byDefinition } = await pair(schema);
@@ -112,7 +112,7 @@ describe('a definition lets through what the kind lets through, and tells what i
   });
 });
 
-test('a definition means the same in both dialects', async () => {
+test('a CRD means the same in both dialects', async () => {
   const schema = z.union([z.int().min(1), z.literal('auto')]);
   const { byDefinition } = await pair(schema, 'orch');
   expect(await byDefinition('auto')).toEqual({ value: 'auto' });

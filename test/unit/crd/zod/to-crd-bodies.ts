@@ -1,4 +1,4 @@
-/** Bodies of kinds, from all corners of zod, for tests that turn them into definitions. */
+/** Bodies of kinds that use all parts of zod, for tests of the conversion to CRDs. */
 import * as z from 'zod';
 import { atomic, mapList, setList } from '../../../../src/schema/hints.js';
 

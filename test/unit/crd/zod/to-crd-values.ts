@@ -1,4 +1,4 @@
-/** Values for schemas of zod: some that fit, some that nearly fit, some that are just something. */
+/** Random values for zod schemas: valid, nearly valid and arbitrary ones. */
 import type * as z from 'zod';
 import fc from '../../../property/seeded.js';
 

@@ -1,11 +1,11 @@
-/** Definitions from kinds: the manifest, what each part of zod becomes, what is lost, what is refused. */
+/** CRDs from kinds: the manifest, the conversion of each part of zod, losses and rejected kinds. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { defineKind as defineRuled } from '../../../../src/crd/define-kind.js';
 import { scale } from '../../../../src/crd/scale.js';
-import { type ToCRDOptions, toCRD } from '../../../../src/crd/zod/to-crd.js';
 import type { SchemaLoss } from '../../../../src/crd/zod/context.js';
 import { patternsOf } from '../../../../src/crd/zod/pattern.js';
+import { type ToCRDOptions, toCRD } from '../../../../src/crd/zod/to-crd.js';
 import { defineKind } from '../../../../src/kinds/define-kind.js';
 import { ConfigMap } from '../../../../src/kinds/index.js';
 import type { Kind } from '../../../../src/kinds/kind.js';
@@ -31,7 +31,7 @@ function schemaOf(value: z.ZodType, options: ToCRDOptions = {}): { schema: unkno
 }
 
 describe('the manifest', () => {
-  test('has all that a kind is', () => {
+  test('contains all parts of a kind', () => {
     const kind = defineKind({
       apiVersion: 'example.com/v1beta1',
       kind: 'Policy',
@@ -90,7 +90,7 @@ describe('the manifest', () => {
     });
   });
 
-  test('is spelled for a real cluster, or for one of this library', () => {
+  test("uses the names of a real cluster or of this library's dialect", () => {
     const kind = widget(z.object({ tags: setList(z.string()) }));
     expect(JSON.stringify(toCRD(kind))).toContain('"x-kubernetes-list-type":"set"');
     expect(JSON.stringify(toCRD(kind, { dialect: 'kubernetes' }))).toBe(JSON.stringify(toCRD(kind)));
@@ -99,7 +99,7 @@ describe('the manifest', () => {
     expect(JSON.stringify(own)).toContain('"x-orch-list-type":"set"');
   });
 
-  test('is made anew each time, of plain JSON', () => {
+  test('is a new plain JSON object on each call', () => {
     const kind = widget(z.object({ list: z.array(z.int()).default([1]) }));
     expect(toCRD(kind)).not.toBe(toCRD(kind));
     expect(JSON.parse(JSON.stringify(toCRD(kind)))).toEqual(toCRD(kind));
@@ -109,7 +109,7 @@ describe('the manifest', () => {
     }
   });
 
-  test('carries what kinds may have beside: rules, columns, fields to select by, deprecation, scale', () => {
+  test('contains rules, columns, selectable fields, deprecation and scale', () => {
     const kind = widget(z.object({ replicas: z.int().default(1) }));
     const rule = { rule: 'self.spec.replicas < 10', message: 'too many' };
     const column = { name: 'Replicas', type: 'integer', description: '', jsonPath: '.spec.replicas', cell: () => 1 };
@@ -158,7 +158,7 @@ describe('rules and scales', () => {
       rules: [{ rule }],
     });
 
-  test('rules mean the same in a definition', () => {
+  test('converts rules with the same meaning', () => {
     const kind = ruled("self.spec.value.startsWith('2024')", z.iso.datetime());
     const schema = toCRD(kind).spec.versions[0]?.schema?.openAPIV3Schema;
     expect(schema?.['x-kubernetes-validations']).toEqual([{ rule: "self.spec.value.startsWith('2024')" }]);
@@ -166,13 +166,13 @@ describe('rules and scales', () => {
     expect(schemaOf(z.iso.datetime()).schema).toMatchObject({ format: 'date-time' });
   });
 
-  test('rules that would cost a server too much are refused', () => {
+  test('rejects rules that exceed the cost limit of a server', () => {
     const words = z.array(z.array(z.string()));
     const kind = ruled('self.spec.value.all(a, self.spec.value.all(b, a.all(x, b.all(y, x != y))))', words);
     expect(() => toCRD(kind)).toThrow('estimated rule cost exceeds budget');
   });
 
-  test('a scale tells its paths, or is refused', () => {
+  test('converts the paths of a scale or rejects it', () => {
     const kind = widget(z.object({ size: z.int() }));
     const paths = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
     const told = { ...kind, subresources: { scale: { ...scale, paths } } } as Kind;
@@ -182,7 +182,7 @@ describe('rules and scales', () => {
   });
 });
 
-describe('what zod says', () => {
+describe('the schema', () => {
   test.each<[string, z.ZodType, unknown]>([
     ['string', z.string().min(1).max(9).min(3), { type: 'string', minLength: 3, maxLength: 9 }],
     ['pattern', z.string().regex(/^\d+\.$/), { type: 'string', pattern: '^\\d+\\.$' }],
@@ -268,20 +268,20 @@ describe('what zod says', () => {
     expect(schemaOf(value).schema).toEqual(expected);
   });
 
-  test('descriptions of the outside win, and reach through wrappers', () => {
+  test('takes descriptions from the outermost wrapper', () => {
     const inner = z.string().describe('inner');
     expect(schemaOf(inner.nullable()).schema).toMatchObject({ description: 'inner', nullable: true });
     expect(schemaOf(inner.nullable().describe('outer')).schema).toMatchObject({ description: 'outer' });
   });
 
-  test('extensions follow the dialect', () => {
+  test('uses the extensions of the dialect', () => {
     expect(schemaOf(z.union([z.int(), z.string()]), { dialect: 'orch' }).schema).toMatchObject({
       'x-orch-int-or-string': true,
     });
   });
 });
 
-describe('what is lost', () => {
+describe('reported losses', () => {
   test.each<[string, z.ZodType, string[]]>([
     ['refinements', z.object({ a: z.string().refine(Boolean) }), ['spec.value.a: a refinement']],
     ['in lists', z.array(z.string().refine(Boolean)), ['spec.value[*]: a refinement']],
@@ -304,13 +304,13 @@ describe('what is lost', () => {
     expect(schemaOf(value).lost).toEqual(expected);
   });
 
-  test('rules across fields are told for the kind as a whole', () => {
+  test('include the validate function of the kind', () => {
     const losses: SchemaLoss[] = [];
     toCRD(widget(z.object({}), { validate: () => [] }), { onLoss: (loss) => losses.push(loss) });
     expect(losses).toEqual([{ path: '', what: 'the validate function', effect: 'weaker' }]);
   });
 
-  test('who accepts no loss throws', () => {
+  test('can be rejected by throwing', () => {
     const kind = widget(z.object({ a: z.string().refine(Boolean) }));
     const refuse = ({ path, what }: SchemaLoss) => {
       throw new Error(`${path}: ${what}`);
@@ -318,7 +318,7 @@ describe('what is lost', () => {
     expect(() => toCRD(kind, { onLoss: refuse })).toThrow('spec.a: a refinement');
   });
 
-  test('a schema that refers to itself ends', () => {
+  test('include the content of a recursive schema', () => {
     const tree: z.ZodType = z.lazy(() => z.object({ left: tree.optional() }));
     const { schema, lost } = schemaOf(z.union([tree, z.null()]));
     expect(schema).toMatchObject({ type: 'object', nullable: true });
@@ -326,7 +326,7 @@ describe('what is lost', () => {
   });
 });
 
-describe('what a server would refuse', () => {
+describe('rejects what a server would reject:', () => {
   test.each<[string, () => Kind, string]>([
     ['a group without a dot', () => widget2('example/v1'), 'spec.group: Invalid value: "example": should be a domain'],
     ['the core group', () => widget2('v1'), 'spec.group: Required value'],
@@ -350,7 +350,7 @@ describe('what a server would refuse', () => {
     expect(() => toCRD(kind())).toThrow(words);
   });
 
-  test('kinds of others, and options that do not exist', () => {
+  test('rejects kinds of other origins and unknown options', () => {
     expect(() => toCRD(ConfigMap)).toThrow('toCRD accepts kinds created by defineKind; ConfigMap is not one');
     const kind = widget(z.object({}));
     expect(() => toCRD(kind, { onloss: () => undefined } as ToCRDOptions)).toThrow('toCRD has no option "onloss"');
@@ -397,20 +397,23 @@ describe('patterns', () => {
     maxLength: 5,
   });
 
-  test.each(EXPRESSIONS.map((each) => [String(each), each] as const))('%s means the same', (_, expression) => {
-    const patterns = patternsOf(expression);
-    if (typeof patterns === 'string') throw new Error(patterns);
-    const { all, none } = patterns;
-    fc.assert(
-      fc.property(texts, (text) => {
-        // Without the flag, signs beyond the first plane count as two.
-        if (!expression.unicode && text.includes('😀')) return;
-        const got = all.every((each) => re2Matches(each, text)) && !none.some((each) => re2Matches(each, text));
-        expect([text, got]).toEqual([text, expression.test(text)]);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  test.each(EXPRESSIONS.map((each) => [String(each), each] as const))(
+    'converts %s with the same meaning',
+    (_, expression) => {
+      const patterns = patternsOf(expression);
+      if (typeof patterns === 'string') throw new Error(patterns);
+      const { all, none } = patterns;
+      fc.assert(
+        fc.property(texts, (text) => {
+          // Without the flag, signs beyond the first plane count as two.
+          if (!expression.unicode && text.includes('😀')) return;
+          const got = all.every((each) => re2Matches(each, text)) && !none.some((each) => re2Matches(each, text));
+          expect([text, got]).toEqual([text, expression.test(text)]);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 
   test.each([
     [/(a)\1/, 'back reference'],
@@ -423,7 +426,7 @@ describe('patterns', () => {
     [/\p{Emoji}/u, 'invalid character class range'],
     [expressionOf('[a--b]', 'v'), 'v flag'],
     [/^(?=a)a|b$/, 'lookahead'],
-  ])('%s cannot be said', (expression, why) => {
+  ])('cannot convert %s', (expression, why) => {
     expect(patternsOf(expression)).toContain(why);
   });
 });

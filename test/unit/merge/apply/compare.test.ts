@@ -1,5 +1,5 @@
 /**
- * What has changed between two states: tables of schema, states and the three sets. The answers were given by the
+ * Comparison of two objects: tables of schema, objects and the three field sets. The expected results come from the
  * library that the reference server uses.
  */
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { any, atomicAny, atomicMap, keyed, list, map, open, orElse, set, string,
 
 const json = (text: string): unknown => deepFreeze(JSON.parse(text));
 
-describe('compares', () => {
+describe('compare', () => {
   const cases = [
     {
       name: 'nothing',
@@ -262,7 +262,7 @@ describe('compares', () => {
     expect({ name: answer.name, ...said }).toEqual(answer);
   });
 
-  it('says at once that nothing has changed', () => {
+  it('returns at once if nothing has changed', () => {
     const state = json('{"a":{"b":"x"}}');
     expect(compare(struct({ a: struct({ b: string }) }), state, state)).toBe(NO_CHANGE);
   });

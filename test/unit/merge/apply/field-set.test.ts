@@ -1,26 +1,26 @@
 /**
- * Sets of fields: read, combined, seen through a schema, printed. The answers were given by the library that the
- * reference server uses; sets are compared as text, because their order is part of what clients see.
+ * Field sets: parsing, set operations, operations with a schema, printing. The expected results come from the library
+ * that the reference server uses; sets are compared as text, because the order matters.
  */
 import { describe, expect, it } from 'vitest';
 import {
   difference,
-  recursiveDifference,
   type FieldSet,
   intersection,
   printPaths,
+  recursiveDifference,
   sameSet,
   union,
 } from '../../../../src/merge/apply/field-set.js';
 import { FieldsError, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
-import { truncateAtAtomics, ensureNamedFieldsAreMembers } from '../../../../src/merge/apply/schema-sets.js';
+import { ensureNamedFieldsAreMembers, truncateAtAtomics } from '../../../../src/merge/apply/schema-sets.js';
 import type { Structural } from '../../../../src/schema/structural.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { any, atomicAny, atomicMap, atomicStruct, keyed, list, map, open, scalar, string, struct } from './nodes.js';
 
 const read = (text: string): FieldSet => deepFreeze(readFieldsV1(JSON.parse(text)));
 
-describe('reads', () => {
+describe('readFieldsV1', () => {
   const cases: readonly (readonly [name: string, text: string, set: string])[] = [
     [
       'siblings in canonical order',
@@ -54,7 +54,7 @@ describe('reads', () => {
   });
 });
 
-describe('does not read', () => {
+describe('readFieldsV1 rejects', () => {
   const cases = [
     '{"":{}}',
     '{"f":{}}',
@@ -75,7 +75,7 @@ describe('does not read', () => {
   });
 });
 
-describe('combines', () => {
+describe('set operations', () => {
   const cases = [
     {
       name: 'a path is no part of the paths above it',
@@ -181,7 +181,7 @@ describe('combines', () => {
     expect({ name: answers.name, ...said }).toEqual(answers);
   });
 
-  it('gives back an operand that it did not have to change', () => {
+  it('returns an operand that needs no change', () => {
     const [one, other] = [read('{"f:a":{"f:b":{},"f:c":{}}}'), read('{"f:a":{"f:b":{}}}')];
     expect(union(one, other)).toBe(one);
     expect(difference(one, read('{"f:z":{}}'))).toBe(one);
@@ -192,7 +192,7 @@ describe('combines', () => {
 
 type Case = readonly [name: string, schema: Structural, set: string, answer: string];
 
-describe('adds named fields', () => {
+describe('ensureNamedFieldsAreMembers', () => {
   const cases: readonly Case[] = [
     [
       'named fields on the way, not keys and items',
@@ -218,7 +218,7 @@ describe('adds named fields', () => {
   });
 });
 
-describe('cuts what is owned as a whole', () => {
+describe('truncateAtAtomics', () => {
   const cases: readonly Case[] = [
     ['a map', struct({ a: atomicMap(string) }), '{"f:a":{".":{},"f:x":{}}}', '{"f:a":{}}'],
     ['a list', struct({ a: list(string) }), '{"f:a":{"v:1":{}}}', '{"f:a":{}}'],
@@ -259,7 +259,7 @@ describe('cuts what is owned as a whole', () => {
   });
 });
 
-describe('prints the paths of', () => {
+describe('printPaths', () => {
   const cases: readonly (readonly [set: string, paths: readonly string[]])[] = [
     ['{"f:a":{".":{},"f:b":{"f:c":{}}},"f:d":{}}', ['.a', '.d', '.a.b.c']],
     [

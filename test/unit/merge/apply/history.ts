@@ -1,12 +1,10 @@
-/**
- * A history of writes to one object, for tables: who owns what after each step.
- */
+/** A history of writes to one object, for tables: the managers after each step. */
 import { expect } from 'vitest';
-import { recursiveDifference, EMPTY_SET } from '../../../../src/merge/apply/field-set.js';
+import { EMPTY_SET, recursiveDifference } from '../../../../src/merge/apply/field-set.js';
 import { type Manager, type ManagerIdentity, managerKey, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import {
-  managersAfterUpdate,
   applyIntent,
+  managersAfterUpdate,
   reconcileFieldSets,
   type Versioned,
   type Versions,

@@ -1,6 +1,6 @@
 /**
- * The fields of a configuration and what is wrong with it: tables of schema, document and answer. The answers were given
- * by the library that the reference server uses.
+ * The field set and the errors of an applied configuration: tables of schema, document and result. The expected results
+ * come from the library that the reference server uses.
  */
 import { describe, expect, it } from 'vitest';
 import { fieldsOfIntent, fieldsOfObject, IntentError } from '../../../../src/merge/apply/intent-fields.js';
@@ -28,7 +28,7 @@ type Case = readonly [name: string, schema: Structural, document: string, answer
 
 const json = (text: string): unknown => deepFreeze(JSON.parse(text));
 
-describe('fields of a configuration', () => {
+describe('the field set of a configuration', () => {
   const cases: readonly Case[] = [
     [
       'fields with something in them are owned through that',
@@ -124,7 +124,7 @@ describe('fields of a configuration', () => {
   });
 });
 
-describe('fields of an object that exists', () => {
+describe('the field set of an existing object', () => {
   const cases: readonly Case[] = [
     [
       'items that cannot be told apart count as one',
@@ -145,7 +145,7 @@ describe('fields of an object that exists', () => {
   });
 });
 
-describe('refuses', () => {
+describe('an invalid configuration is rejected', () => {
   const cases: readonly Case[] = [
     ['an unknown field', struct({ a: struct({}) }), '{"a":{"x":1}}', '.a.x: field not declared in schema'],
     ['a string for a map', struct({ a: map(string) }), '{"a":"x"}', '.a: expected map, got &{x}'],

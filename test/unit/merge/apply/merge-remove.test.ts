@@ -1,6 +1,6 @@
 /**
- * A configuration laid over an object, and fields taken out of one: tables of schema, documents and result. The results
- * were given by the library that the reference server uses.
+ * Merging a configuration into an object, and removing fields: tables of schema, documents and result. The expected
+ * results come from the library that the reference server uses.
  */
 import { describe, expect, it } from 'vitest';
 import { readFieldsV1 } from '../../../../src/merge/apply/managers.js';
@@ -12,7 +12,7 @@ import { any, atomicMap, keyed, list, map, number, orElse, set, string, struct }
 
 const json = (text: string): unknown => deepFreeze(JSON.parse(text));
 
-describe('merges', () => {
+describe('merge', () => {
   const cases: readonly (readonly [name: string, schema: Structural, live: string, applied: string, result: string])[] =
     [
       [
@@ -140,13 +140,13 @@ describe('merges', () => {
     expect(merge(schema, json(live), json(applied))).toEqual(json(result));
   });
 
-  it('gives back the live object when nothing is new', () => {
+  it('returns the live object if nothing changes', () => {
     const live = json('{"a":{"b":"x"},"c":["y","z"]}');
     expect(merge(struct({ a: map(string), c: set(string) }), live, json('{"a":{"b":"x"},"c":["y","z"]}'))).toBe(live);
   });
 });
 
-describe('removes', () => {
+describe('removeFields', () => {
   const cases: readonly (readonly [name: string, schema: Structural, live: string, fields: string, result: string])[] =
     [
       ['a field', struct({ a: string, b: string }), '{"a":"x","b":"y"}', '{"f:a":{}}', '{"b":"y"}'],

@@ -1,6 +1,4 @@
-/**
- * Schema nodes in few words, for tables: what apply looks at, and nothing else.
- */
+/** Short constructors of schema nodes for tables, with only the members that apply uses. */
 import type {
   AnyNode,
   Field,

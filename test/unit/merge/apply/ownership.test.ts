@@ -1,6 +1,6 @@
 /**
- * Histories: who owns what after each write, and who is in whose way. The answers were given by the library that the
- * reference server uses.
+ * Histories of writes: the managers after each write, and conflicts. The expected results come from the library that
+ * the reference server uses.
  */
 import { describe, it } from 'vitest';
 import { type History, playAll } from './history.js';

@@ -1,6 +1,6 @@
 /**
- * Histories: what goes when an applier gives it up, and what stays. The answers were given by the library that the
- * reference server uses.
+ * Histories of applies: the fields that are removed when an applier gives them up. The expected results come from the
+ * library that the reference server uses.
  */
 import { describe, it } from 'vitest';
 import { type History, playAll } from './history.js';
