@@ -75,7 +75,7 @@ function goSyntaxStringMap(map: Readonly<Record<string, string>> | undefined): s
 }
 
 /**
- * Prints a quantity as Go's `%#v`. The output depends on the text that the client sent (see `sentText`): a text that was
+ * Prints a quantity as Go's `%#v`. The output depends on the text that the client sent (see `originalQuantityText`): a text that was
  * made canonical in between (`0.5` as `500m`) prints the numbers of the canonical text.
  */
 export function goSyntaxQuantity(text: string): Verbatim {
