@@ -27,7 +27,7 @@ import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
 import { ReusableParts } from '../schema/reuse.js';
 import { once } from '../schema/type.js';
-import { checkPlugged } from '../server/check-plugged.js';
+import { checkUserParts } from '../server/check-user-parts.js';
 import type { AccessListener, ServerContext } from '../server/context.js';
 import { dispatch } from '../server/dispatch.js';
 import { orRelease } from '../server/durable.js';
@@ -36,7 +36,7 @@ import { type HistoryOptions, historyOf, type ObjectReference } from '../server/
 import { loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
-import { pastRevision } from '../server/past-version.js';
+import { pastRevision } from '../server/past-revision.js';
 import { receiver } from '../server/receive.js';
 import { type ExtraReconcilers, ServerReconcilers } from '../server/reconcilers.js';
 import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
@@ -82,7 +82,7 @@ export function assembleCluster<Extra extends object = object>(
   extend: ExtendCluster<Extra> = () => ({}) as Extra,
 ): Cluster & Extra {
   refuseUnknownOptions('createCluster', options, CLUSTER_OPTIONS);
-  checkPlugged(options);
+  checkUserParts(options);
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? randomIds;
   const storage = options.storage ?? memoryStorage();
@@ -170,7 +170,7 @@ interface ClusterParts extends ContextParts {
 function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): InsideReader {
   return {
     objects: objectReader(store, registry),
-    everything: () => store.everything(),
+    everything: () => store.allObjects(),
     writeCount: view.writeCount,
     count: (resource) => store.count(qualifiedResource(resource)),
   };

@@ -186,6 +186,7 @@ function checkDefinition({ name, kind, reconcile, finalizer, backoff }: Controll
     throw wrong(`${name}: "${finalizer?.name}" is no name of a finalizer: ${problems.join('; ')}`);
 }
 
+/** Runs one controller definition. */
 class ReconcileLoop<Primary extends Kind> {
   readonly #context: ControllerContext;
   readonly #definition: ControllerDefinition<Primary>;

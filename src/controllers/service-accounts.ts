@@ -1,5 +1,7 @@
 /**
- * Creates the service accounts of every active namespace: `default`, unless other names are given.
+ * The controllers of service accounts: one creates the accounts of every active namespace (`default`, unless other names are
+ * given), the other fills Secrets of the service-account-token type. Such a Secret is deleted with its account, and deleting the
+ * Secret invalidates the token.
  */
 
 import type { Stored } from '../client/api.js';
@@ -16,11 +18,6 @@ import { PLACEHOLDER_CERTIFICATE } from './root-certificates.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
 import { ignoreNotFound, isNamespaceTerminating } from './runtime/expected-errors.js';
 import { keyOf } from './runtime/shared-informer.js';
-
-const TOKENS_OPTIONS = ['certificate'] as const satisfies readonly (keyof ServiceAccountTokensOptions)[];
-
-/** The maximum lifetime (136 years): the token is valid as long as its Secret exists. */
-const TOKEN_SECONDS = 2 ** 32;
 
 export interface ServiceAccountsOptions {
   /** The service accounts of each namespace; `['default']` unless given. */
@@ -76,6 +73,11 @@ export interface ServiceAccountTokensOptions {
   /** The CA bundle stored with the token, as PEM text. Absent: the placeholder of `rootCertificates()`. */
   readonly certificate?: string | undefined;
 }
+
+const TOKENS_OPTIONS = ['certificate'] as const satisfies readonly (keyof ServiceAccountTokensOptions)[];
+
+/** The maximum lifetime (136 years): the token is valid as long as its Secret exists. */
+const TOKEN_SECONDS = 2 ** 32;
 
 type TokenSecret = Stored<typeof Secret>;
 

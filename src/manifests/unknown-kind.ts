@@ -31,7 +31,7 @@ function otherDialectHint({ apiVersion, kind }: TypeName, served: readonly Serve
         gvk.kind === kind && apiVersionOf({ group: other.group(group), version }) === apiVersion,
     );
     if (match === undefined) continue;
-    return `that is its name in the dialect ${other.name}; this cluster speaks ${match.dialect.name}, where it is ${match.apiVersion}; for manifests in those names use createCluster({ dialect: '${other.name}' })`;
+    return `that is its name in the dialect ${other.name}; this cluster uses ${match.dialect.name}, where it is ${match.apiVersion}; to use those names call createCluster({ dialect: '${other.name}' })`;
   }
   return undefined;
 }

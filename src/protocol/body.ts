@@ -3,7 +3,7 @@
  * reported before a bad body.
  */
 import type { GroupVersionKind } from '../meta/gvk.js';
-import { copyLoose, type ParsedBody, printJson } from '../util/json.js';
+import { copyUnvalidated, type ParsedBody, printJson } from '../util/json.js';
 
 export type { DuplicateKeys, ParsedBody } from '../util/json.js';
 
@@ -57,7 +57,7 @@ export function valueBody(value: unknown): RequestBody {
   return {
     read: () => ({ value }),
     summary: () => summarize(printJson(value)),
-    detach: () => valueBody(copyLoose(value)),
+    detach: () => valueBody(copyUnvalidated(value)),
   };
 }
 

@@ -24,9 +24,9 @@ import {
   unconvertible,
   unregistered,
 } from './decode-body.js';
-import { knownParts } from './known-parts.js';
 import type { FieldValidation } from './options.js';
 import { isReadTogether } from './registered-types.js';
+import { reusableParts } from './reusable-parts.js';
 import { toServed, toStored } from './versions.js';
 import type { WriteOperation } from './write-operation.js';
 
@@ -85,7 +85,7 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const actual = isOwn ? served : isReadTogether(gvk, served) ? server.registry.byKind(gvk) : undefined;
   if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served));
   // Most parts of a patched object are unchanged parts of the live one.
-  const isKnown = actual === served ? knownParts(server, write.request, served) : undefined;
+  const isKnown = actual === served ? reusableParts(server, write.request, served) : undefined;
   const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);

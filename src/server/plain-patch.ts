@@ -11,7 +11,7 @@ import { plainScalar } from '../schema/decode-scalar.js';
 import { type IsShared, thawValue } from '../schema/reuse.js';
 import type { ObjectNode, Structural } from '../schema/structural.js';
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
-import { knownParts } from './known-parts.js';
+import { reusableParts } from './reusable-parts.js';
 import type { WriteOperation } from './write-operation.js';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -22,10 +22,10 @@ export function plainlyPatched(live: ApiObject, patch: unknown, write: WriteOper
   const { kind, schema } = served;
   if (kind.representation !== 'struct' || served.storageKind !== undefined || !isRecord(patch)) return undefined;
   // Excludes patches of the type, and live objects that were loaded without validation.
-  if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || server.store.holdsStrangers)
+  if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || server.store.hasUnvalidatedObjects)
     return undefined;
   if (isLeftAlone(write)) return patchedInPlace(schema, live, patch);
-  const isKnown = knownParts(server, write.request, served);
+  const isKnown = reusableParts(server, write.request, served);
   const isShared: IsShared = (part, node) => isWrittenByServer(part) || isKnown?.(part, node) === true;
   const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
   if (draft !== undefined) kind.strategy.decode.defaults?.(draft, write.context);

@@ -57,7 +57,7 @@ function strictAdmission(setting: StrictSetting, warn: (warning: string) => void
     name: 'Strict',
     isBuiltIn: true,
     validate(request) {
-      const object = judged(request);
+      const object = checkedObject(request);
       if (object === undefined) return;
       for (const rule of rulesOf(request.served)) {
         if ((rule.on === 'DELETE') !== (request.operation === 'DELETE')) continue;
@@ -72,7 +72,7 @@ function strictAdmission(setting: StrictSetting, warn: (warning: string) => void
 }
 
 /** The object to check; subresource writes contain nothing new. */
-function judged({ operation, subresource, object, oldObject }: AdmissionRequest): ApiObject | undefined {
+function checkedObject({ operation, subresource, object, oldObject }: AdmissionRequest): ApiObject | undefined {
   if (subresource !== '' || operation === 'CONNECT') return undefined;
   return operation === 'DELETE' ? oldObject : object;
 }

@@ -5,6 +5,7 @@ import { HANDLER_OPTIONS } from '../http/handler.js';
 import type { FetchTarget } from '../http/target.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { createResponder, type ResponderOptions } from './responder.js';
+import type { WorkerScope } from './worker-scope.js';
 
 /** The options of {@link fire}. */
 export interface FireOptions extends Omit<ResponderOptions, 'origin'> {
@@ -56,26 +57,4 @@ function currentScope(): WorkerScope {
     throw new TypeError('orchplane: fire works only in a service worker; elsewhere, use createResponder');
   }
   return scope as WorkerScope;
-}
-
-/** The event type of `install` and `activate`. */
-export interface WorkerEvent {
-  /** Keeps the worker alive, and in its current state, until the promise settles. */
-  waitUntil(promise: Promise<unknown>): void;
-}
-
-/** The event type of `fetch`. */
-export interface WorkerFetchEvent extends WorkerEvent {
-  readonly request: Request;
-  /** Must be called before the listener returns. Otherwise the browser uses the network. */
-  respondWith(response: Promise<Response>): void;
-}
-
-/** The part of ServiceWorkerGlobalScope that is used; its own types conflict with those of pages. */
-export interface WorkerScope {
-  readonly location: { readonly origin: string };
-  readonly clients: { claim(): Promise<void> };
-  skipWaiting(): Promise<void>;
-  addEventListener(type: 'install' | 'activate', listener: (event: WorkerEvent) => void): void;
-  addEventListener(type: 'fetch', listener: (event: WorkerFetchEvent) => void): void;
 }

@@ -1,21 +1,21 @@
 /**
- * Where the next page of a list begins, as an opaque text. spec: Chunked lists
+ * Continue tokens: where the next page of a list starts. spec: Chunked lists
  *
- * The text is base64url of a small JSON document, in the reference server's form with one field more: `t`, the time
- * of the first page, by which a token grows old. Revision -1 means "whatever is there now, from this key on".
+ * A token is base64url of a small JSON document, in the reference server's format with one more field: `t`, the time of
+ * the first page, from which the token's age is counted. Revision -1 means the current state from this key on.
  */
 import { messageOf } from '../util/message-of.js';
 
 export interface ContinueToken {
-  /** The revision all pages of the chain are read at, or -1. */
+  /** The revision of all pages of the list, or -1. */
   readonly revision: number;
-  /** The key of the last object of the page before, relative to the listed range. */
+  /** The key of the last object of the previous page, relative to the listed range. */
   readonly after: string;
-  /** Milliseconds of the cluster's clock at the first page; absent in tokens of other making. */
+  /** Milliseconds of the cluster's clock at the first page; absent in tokens from other servers. */
   readonly issuedAt?: number;
 }
 
-/** A text that is no token. The message completes `invalid continue token: `. */
+/** The text is not a token. The message follows `invalid continue token: `. */
 export class ContinueTokenError extends Error {
   override readonly name = 'ContinueTokenError';
 }
@@ -33,10 +33,7 @@ export function encodeContinueToken(token: ContinueToken, version: string): stri
   return btoa(binary.join('')).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/**
- * Reads a token. `parseJson` is the codec's, because its error texts are part of the answer. Throws
- * {@link ContinueTokenError}.
- */
+/** Decodes a token. `parseJson` has the reference server's error messages. Throws {@link ContinueTokenError}. */
 export function decodeContinueToken(
   text: string,
   version: string,

@@ -4,16 +4,15 @@
  * Worked example, a watcher of `app=x` at position 7:
  *
  *   log:   … 6 ADDED a{x}   7 MODIFIED a{x→y}   8 MODIFIED b{x}   9 DELETED a{y}
- *   poll() → DELETED a{x} at revision 7: it left the selection, so its last matching content is shown
+ *   poll() → DELETED a{x} at revision 7: it no longer matches, so its last matching content is sent
  *   poll() → MODIFIED b{x}
  *   poll() → undefined: 9 never matched; the cursor has caught up
  *
- * A cursor that has caught up has no position to lose. The log offers it every new entry that can concern it, and the
- * first that does becomes its position: an idle watcher of one namespace never looks at the events of another, and
- * does not mind when they are dropped.
+ * A cursor that has caught up has no position. The log offers it every new entry that can match, and the first match
+ * becomes its position. So an idle watcher of one namespace never tests events of another and is not affected by their
+ * compaction.
  */
-import type { ChangeEvent } from '../meta/object.js';
-import type { ApiObject } from '../meta/object.js';
+import type { ApiObject, ChangeEvent } from '../meta/object.js';
 import type { EventLog, LogEntry } from './event-log.js';
 import { CompactedError } from './types.js';
 
@@ -27,9 +26,9 @@ export interface CursorFilter {
 export class Cursor {
   readonly filter: CursorFilter;
   readonly #log: EventLog;
-  /** Only entries newer than this count; it may lie in the future. */
+  /** Only entries after this revision are delivered; it may be in the future. */
   readonly #after: number;
-  /** Absolute index in the log of the next entry to look at; meaningless while caught up. */
+  /** The absolute position of the next entry to test; unused while caught up. */
   #position: number;
   #caughtUp: boolean;
   #onEvent: ((event: ChangeEvent | undefined) => void) | undefined;
@@ -44,12 +43,12 @@ export class Cursor {
     this.filter = filter;
   }
 
-  /** Nothing is known that its reader has not been offered. */
+  /** Whether the reader has been offered all events. */
   get isCaughtUp(): boolean {
     return this.#caughtUp;
   }
 
-  /** The next event, or undefined when there is none yet. Throws {@link CompactedError} when it was dropped. */
+  /** The next event, or undefined if there is none yet. Throws {@link CompactedError} if it was compacted. */
   poll(): ChangeEvent | undefined {
     if (this.#ended === 'closed') return undefined;
     if (this.#ended === 'expired') throw this.#compacted();
@@ -67,22 +66,22 @@ export class Cursor {
   }
 
   /**
-   * Asks for one call with the next event, or with nothing when `poll` has an end to report. Only after `poll` found
-   * nothing; at most one wait at a time.
+   * Calls `onEvent` once with the next event, or without one when the cursor has expired. Allowed only after `poll`
+   * returned undefined, and once at a time.
    */
   wait(onEvent: (event: ChangeEvent | undefined) => void): void {
     if (this.#ended === 'expired') onEvent(undefined);
     else this.#onEvent = onEvent;
   }
 
-  /** Takes a wait back: the next event will be found by polling. */
+  /** Cancels `wait`; the next event is returned by `poll`. */
   stopWaiting(): void {
     this.#onEvent = undefined;
   }
 
   /** Called by the log for every new entry that may concern this cursor. */
   offer(entry: LogEntry, position: number): void {
-    // A reader that lags will come to it.
+    // A reader that is behind polls it later.
     if (!this.#caughtUp) return;
     const event = this.#see(entry);
     if (event === undefined) return;
@@ -96,7 +95,7 @@ export class Cursor {
     onEvent(event);
   }
 
-  /** History was replaced under the cursor: whoever reads it gets an end of its own kind. */
+  /** Ends the cursor, because its history was replaced. */
   expire(): void {
     if (this.#ended === 'closed') return;
     this.#ended = 'expired';
@@ -116,7 +115,7 @@ export class Cursor {
     return new CompactedError(this.#after, this.#log.oldestStart);
   }
 
-  /** The event this watcher sees in an entry, if any. spec: Events */
+  /** The event that this watcher gets for an entry, if any. spec: Events */
   #see(entry: LogEntry): ChangeEvent | undefined {
     if (entry.revision <= this.#after) return undefined;
     const { namespace, name, matches } = this.filter;

@@ -1,11 +1,10 @@
 /**
- * What changed in one resource lately: a bounded log, oldest first, and the watchers that wait at its end.
+ * The event log of one resource: recent changes, oldest first, and the cursors that wait at its end.
  *
- * Bounds are age and count, whichever bites first. Dropping is lazy: it happens when the log is written or asked. What is
- * dropped is out of reach of watches; `past.ts` keeps as much of it as is wanted beyond that.
+ * The log is bounded by age and count. Compaction is lazy: it runs when the log is written or read. Watches cannot reach
+ * compacted events; `past.ts` keeps some of them for histories.
  */
-import type { ChangeEvent } from '../meta/object.js';
-import type { ApiObject } from '../meta/object.js';
+import type { ApiObject, ChangeEvent } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import type { CursorFilter } from './cursor.js';
 import { Cursor } from './cursor.js';
@@ -14,15 +13,15 @@ import type { StoredEvent } from './types.js';
 import { CompactedError } from './types.js';
 
 export interface LogBounds {
-  /** At most so many events are kept per resource. */
+  /** The maximum number of events per resource. */
   readonly maxEvents: number;
-  /** No event is kept longer than this. */
+  /** The maximum age of events. */
   readonly maxAgeMs: number;
-  /** So many events per resource are kept for those who ask what was, whatever watches can reach; absent: no more than they. */
+  /** The number of events per resource to keep for histories, beyond what watches can reach; absent: none. */
   readonly keepEvents?: number;
 }
 
-/** An event in the log, with the forms that watchers share. */
+/** An event in the log, with the watch events that cursors share. */
 export class LogEntry implements StoredEvent {
   readonly revision: number;
   readonly type: StoredEvent['type'];
@@ -31,7 +30,7 @@ export class LogEntry implements StoredEvent {
   readonly object: ApiObject;
   readonly previous: ApiObject | undefined;
   readonly time: number;
-  /** The event as a watcher without selectors sees it; one object for all of them. */
+  /** The event for watchers without selectors; one object for all of them. */
   readonly change: ChangeEvent;
   #departure: ChangeEvent | undefined;
 
@@ -46,16 +45,16 @@ export class LogEntry implements StoredEvent {
     this.change = Object.freeze({ type: event.type, object: event.object });
   }
 
-  /** The same change under another type: an update that brought the object into a selection is an ADDED there. */
+  /** The change with another type: an update that makes the object match a selector is ADDED for its watchers. */
   as(type: 'ADDED' | 'MODIFIED'): ChangeEvent {
     return Object.freeze({ type, object: this.object });
   }
 
-  /** An update that took the object out of a selection: the old content, at the revision of the change. */
+  /** DELETED for watchers whose selector no longer matches: the old content with the new resourceVersion. */
   departure(): ChangeEvent {
     if (this.#departure === undefined) {
       const { previous } = this;
-      invariant(previous !== undefined, 'an object that leaves a selection was there before');
+      invariant(previous !== undefined, 'an object that no longer matches existed before');
       const metadata = Object.freeze({ ...previous.metadata, resourceVersion: String(this.revision) });
       this.#departure = Object.freeze({ type: 'DELETED', object: Object.freeze({ ...previous, metadata }) });
     }
@@ -63,17 +62,17 @@ export class LogEntry implements StoredEvent {
   }
 }
 
-/** A log's past, shared between logs. */
+/** The content of a log, shared between logs. */
 export interface History {
   readonly entries: readonly LogEntry[];
-  /** Where it begins; what is before has been dropped. */
+  /** The index of the first entry that is not compacted. */
   readonly head: number;
   readonly compacted: number;
-  /** What was before the entries. */
+  /** Retired events before the entries. */
   readonly past: Past;
 }
 
-/** Of a log that begins after a revision. */
+/** The history of a log that starts after a revision. */
 export function historyAfter(revision: number): History {
   return Object.freeze({ entries: Object.freeze([]), head: 0, compacted: revision, past: nothingBefore(revision) });
 }
@@ -82,21 +81,21 @@ export const NO_HISTORY: History = historyAfter(0);
 
 export class EventLog {
   readonly #bounds: LogBounds;
-  /** Live entries are `#entries[#head…]`; the rest of the array is what a later append puts away. */
+  /** Live entries are `#entries[#head…]`; earlier ones are compacted and removed by a later append. */
   #entries: LogEntry[];
   #head = 0;
   /** Absolute position of `#entries[0]`; it only grows, so a cursor's position stays meaningful. */
   #base = 0;
-  /** The revision of the newest dropped event: history is complete for watches that start at or after it. */
+  /** The revision of the newest compacted event: watches can start at or after it. */
   #compacted: number;
-  /** What was before the array. */
+  /** Retired events before the array. */
   #past: Past;
   /** Open cursors over all namespaces. */
   readonly #cursors = new Set<Cursor>();
   /** Open cursors over one namespace each. */
   readonly #cursorsByNamespace = new Map<string, Set<Cursor>>();
 
-  /** The array belongs to several logs: whoever appends first takes a copy. */
+  /** Several logs share the array; it is copied before the first append. */
   #isShared: boolean;
 
   constructor(bounds: LogBounds, history: History) {
@@ -116,12 +115,12 @@ export class EventLog {
     return this.#base + this.#entries.length;
   }
 
-  /** The oldest revision after which nothing is missing. */
+  /** The oldest revision from which a watch can start. */
   get oldestStart(): number {
     return this.#compacted;
   }
 
-  /** The revision of the newest event, dropped or not. */
+  /** The revision of the newest event, compacted or not. */
   get lastRevision(): number {
     return this.#entries[this.#entries.length - 1]?.revision ?? this.#compacted;
   }
@@ -143,7 +142,7 @@ export class EventLog {
     if (local !== undefined) for (const cursor of local) cursor.offer(entry, position);
   }
 
-  /** Drops what is older than the bounds allow. */
+  /** Compacts events beyond the bounds. */
   compact(now: number): void {
     const oldest = now - this.#bounds.maxAgeMs;
     const excess = this.#entries.length - this.#bounds.maxEvents;
@@ -155,11 +154,11 @@ export class EventLog {
       head++;
     }
     this.#head = head;
-    // Reclaim in large steps so that dropping costs O(1) per event.
+    // Reclaims in large steps, so that compaction costs O(1) per event.
     if (head > 1024 && head * 2 > this.#entries.length) this.#reclaim();
   }
 
-  /** Puts the live entries into an array of their own. */
+  /** Moves the live entries to a new array and retires the rest. */
   #reclaim(): void {
     this.#past = retire(this.#past, this.#entries.slice(0, this.#head), this.#bounds.keepEvents ?? 0);
     this.#entries = this.#entries.slice(this.#head);
@@ -168,7 +167,7 @@ export class EventLog {
     this.#isShared = false;
   }
 
-  /** A cursor for events after a revision. Throws {@link CompactedError} when some of those were dropped. */
+  /** Opens a cursor for events after a revision. Throws {@link CompactedError} if some of them are compacted. */
   watch(after: number, filter: CursorFilter): Cursor {
     if (after < this.#compacted) throw new CompactedError(after, this.#compacted + 1);
     const cursor = new Cursor(this, { after, position: this.#positionAfter(after) }, filter);
@@ -176,7 +175,7 @@ export class EventLog {
     return cursor;
   }
 
-  /** Events after a revision, newest first; the way back to an older state. */
+  /** Events after a revision, newest first, for rewinding to an older state. */
   *backwards(after: number): Iterable<LogEntry> {
     if (after < this.#compacted) throw new CompactedError(after, this.#compacted);
     for (let i = this.#entries.length - 1; i >= this.#head; i--) {
@@ -186,18 +185,18 @@ export class EventLog {
     }
   }
 
-  /** For a snapshot or a fork: nothing is copied until somebody writes. */
+  /** For a snapshot or a fork: nothing is copied until the next write. */
   history(): History {
     this.#isShared = true;
     return this.view();
   }
 
-  /** Everything that is kept, for a look that ends before the next write. */
+  /** All kept events. Valid until the next write. */
   view(): History {
     return { entries: this.#entries, head: this.#head, compacted: this.#compacted, past: this.#past };
   }
 
-  /** Forgets everything: what happened up to a revision is unknown. Ends every watch. */
+  /** Drops all events up to a revision and ends every watch. */
   beginAt(revision: number): void {
     this.expireAll();
     this.#base = this.endPosition;
@@ -208,7 +207,7 @@ export class EventLog {
     this.#past = nothingBefore(revision);
   }
 
-  /** Ends every watch: the history they read no longer exists. */
+  /** Ends every watch with Expired. */
   expireAll(): void {
     const open = [...this.#cursors, ...[...this.#cursorsByNamespace.values()].flatMap((set) => [...set])];
     this.#cursors.clear();
@@ -235,7 +234,7 @@ export class EventLog {
     return cursors;
   }
 
-  /** Position of the first entry newer than a revision. */
+  /** The position of the first entry after a revision. */
   #positionAfter(revision: number): number {
     let low = this.#head;
     let high = this.#entries.length;

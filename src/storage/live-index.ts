@@ -1,6 +1,6 @@
 /**
- * The keys of a set of objects, counted: several objects may have the same one, and it is there until the last of them
- * is gone. A table keeps it in step with its objects.
+ * A counted index: several objects may have the same key, which exists until the last of them is removed. A table keeps it
+ * current.
  */
 import type { ApiObject } from '../meta/object.js';
 import type { KeyIndex, KeysOf } from './types.js';
@@ -22,7 +22,7 @@ export class LiveIndex<Key> implements KeyIndex<Key> {
     for (const key of this.#keysOf(object)) this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
   }
 
-  /** Must be the same that was added. */
+  /** The object must be one that was added. */
   remove(object: ApiObject): void {
     for (const key of this.#keysOf(object)) {
       const left = (this.#holders.get(key) ?? 0) - 1;

@@ -1,31 +1,31 @@
 /**
- * How much the cluster remembers. spec: Limits
+ * Limits of the history in memory. spec: Limits
  */
 import type { LogBounds } from './event-log.js';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
 export interface MemoryStorageOptions {
-  /** Events kept per resource for watches and reads of the past; 10,000 unless said otherwise. */
+  /** Events per resource for watches and reads at older versions; default: 10,000. */
   readonly history?: number;
-  /** No event is kept longer than this; five minutes unless said otherwise. */
+  /** The maximum age of these events; default: five minutes. */
   readonly historyMs?: number;
   /**
-   * Events kept per resource, however old, for `cluster.history` and `cluster.at`. Watches and reads at a version do not
-   * reach them: they see what a server would have. No more than `history` unless said otherwise.
+   * Events per resource, of any age, for `cluster.history` and `cluster.at`. Watches and reads at a version do not reach
+   * them, as on a real server. Default: the same events as `history`.
    */
   readonly keepHistory?: number;
-  /** How long the later pages of a list can be asked for; five minutes unless said otherwise. */
+  /** How long continue tokens are valid; default: five minutes. */
   readonly continueMs?: number;
 }
 
-/** Passed to `createCluster`. */
+/** The option `storage` of `createCluster`. */
 export interface StorageSettings extends LogBounds {
   readonly continueTokenMs: number;
 }
 
 /**
- * Everything in memory, with a bounded past.
+ * Storage in memory with a bounded history.
  *
  * @example
  * createCluster({ storage: memoryStorage({ history: 1_000 }) })

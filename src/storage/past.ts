@@ -1,8 +1,8 @@
 /**
- * Events beyond the window of watches, kept for those who ask what was: histories of objects and clusters of the past.
+ * Retired events: events that watches can no longer reach, kept for `cluster.history` and `cluster.at`.
  *
- * A log moves events here when it makes room, in chunks that nobody changes any more, so forks share them. A chunk that
- * is still small is put together with the next; what is no longer wanted goes chunk by chunk, from the old end:
+ * A log moves compacted events here in immutable chunks, which forks share. Small chunks are merged with the next one;
+ * surplus events are dropped chunk by chunk, oldest first:
  *
  *   past:   [1 … 1024] [1025 … 2100] [2101 … 2150]     + 30 more     → the last becomes [2101 … 2180]
  *   keep 1,100 →       [1025 … 2100] [2101 … 2180]     forgotten: 1024
@@ -14,19 +14,19 @@ export interface Past {
   /** Oldest first; none is empty. */
   readonly chunks: readonly (readonly LogEntry[])[];
   readonly count: number;
-  /** The revision of the newest event that is not even here; 0 when all are. */
+  /** The revision of the newest dropped event; 0 if none was dropped. */
   readonly forgotten: number;
 }
 
-/** Chunks below this size are put together. */
+/** Chunks below this size are merged. */
 const CHUNK = 1024;
 
-/** What is known when everything up to a revision is not. */
+/** An empty past: everything up to a revision is unknown. */
 export function nothingBefore(revision: number): Past {
   return Object.freeze({ chunks: Object.freeze([]), count: 0, forgotten: revision });
 }
 
-/** The past with events added that have left the window. At least `keep` of all events are kept. */
+/** Adds compacted events. At least `keep` events are kept. */
 export function retire(past: Past, entries: readonly LogEntry[], keep: number): Past {
   const newest = entries[entries.length - 1];
   if (newest === undefined) return past;
@@ -47,12 +47,12 @@ export function retire(past: Past, entries: readonly LogEntry[], keep: number): 
   return { chunks: chunks.slice(gone), count, forgotten };
 }
 
-/** The oldest revision that can be gone back to: after it, nothing is missing. */
+/** The oldest revision that can be reconstructed. */
 export function oldestKept(history: History, bounds: LogBounds): number {
   const { entries, head, compacted, past } = history;
   const { keepEvents = 0 } = bounds;
   if (keepEvents === 0) return compacted;
-  // What the window holds is kept in any case.
+  // Events within the bounds of the log are always kept.
   let surplus = past.count + Math.min(head, entries.length - keepEvents);
   if (surplus <= 0) return past.forgotten;
   for (const chunk of past.chunks) {
@@ -62,7 +62,7 @@ export function oldestKept(history: History, bounds: LogBounds): number {
   return entries[surplus - 1]?.revision ?? past.forgotten;
 }
 
-/** All events after a revision, newest first. Throws {@link CompactedError} when some of them are forgotten. */
+/** All events after a revision, newest first. Throws {@link CompactedError} if some of them were dropped. */
 export function* eventsBack(history: History, after: number, bounds: LogBounds): Iterable<LogEntry> {
   const oldest = oldestKept(history, bounds);
   if (after < oldest) throw new CompactedError(after, oldest);
@@ -75,7 +75,7 @@ export function* eventsBack(history: History, after: number, bounds: LogBounds):
   }
 }
 
-/** The newest event up to a revision, as far as it is kept. */
+/** The newest kept event up to a revision. */
 export function lastUpTo(history: History, revision: number): LogEntry | undefined {
   for (const chunk of newestFirst(history)) {
     const at = countUpTo(chunk, revision);
@@ -85,8 +85,8 @@ export function lastUpTo(history: History, revision: number): LogEntry | undefin
 }
 
 /**
- * A history as it was right after a revision. Its window is as wide as bounds allow; a log drops what is too old by its
- * clock when it is asked.
+ * The history as it was right after a revision. It contains as many live events as the bounds allow; a log compacts those
+ * that are too old by its clock.
  */
 export function cutHistory(history: History, revision: number, bounds: LogBounds): History {
   if (bounds.keepEvents === undefined || bounds.keepEvents === 0) {
@@ -120,7 +120,7 @@ function* newestFirst({ entries, past }: History): Iterable<readonly LogEntry[]>
   for (let index = past.chunks.length - 1; index >= 0; index--) yield past.chunks[index] ?? [];
 }
 
-/** How many of the entries, which are in order, are not newer than a revision. */
+/** The number of entries up to a revision; the entries are sorted. */
 function countUpTo(entries: readonly LogEntry[], revision: number): number {
   let low = 0;
   let high = entries.length;

@@ -1,23 +1,23 @@
 /**
- * A cluster's state as data: what captures hold, what a journal's checkpoint holds, and what a cluster can start from.
+ * The state of a cluster as data: the content of captures and journal checkpoints, and the option `from` of createCluster.
  */
 import type { ApiObject } from '../meta/object.js';
 import type { ObjectKey } from './types.js';
 
 /**
- * Every object of a cluster at one version, exactly as stored: uid, resourceVersion, managedFields and status included. A
+ * All objects of a cluster at one version, exactly as stored, including uid, resourceVersion, managedFields and status. A
  * JSON value.
  */
 export interface ClusterState {
-  /** The version of the newest write; the next one is one higher. */
+  /** The resourceVersion of the newest write. */
   readonly resourceVersion: string;
-  /** In any order; definitions of custom kinds among them. */
+  /** In any order, CRDs included. */
   readonly objects: readonly ApiObject[];
 }
 
-/** An object and where it stands. */
+/** An object and its storage key. */
 export interface PlacedObject {
   readonly key: ObjectKey;
-  /** Deep-frozen, as everything in the store is. */
+  /** Deeply frozen. */
   readonly object: ApiObject;
 }

@@ -1,6 +1,5 @@
 /**
- * The revisioned view of everything: one table per resource, one counter over all of them. See `types.ts` for what
- * it promises.
+ * The revisioned store: one table per resource, one revision counter for all of them. `types.ts` has the contract.
  */
 import type { ApiObject } from '../meta/object.js';
 import type { Clock } from '../util/clock.js';
@@ -18,20 +17,20 @@ export interface StoreOptions extends LogBounds {
   readonly clock: Clock;
 }
 
-/** Everything the store holds at one moment. Opaque; made in time that does not depend on the number of objects. */
+/** A saved state of the store. Opaque; created in constant time. */
 export interface StoreSnapshot {
   readonly revision: number;
   readonly tables: ReadonlyMap<string, TableState | LazyState>;
-  /** The past of resources that have no table. */
+  /** The history of resources that have no table. */
   readonly begin: History;
-  /** See {@link Store.holdsStrangers}. */
-  readonly holdsStrangers: boolean;
+  /** See {@link Store.hasUnvalidatedObjects}. */
+  readonly hasUnvalidatedObjects: boolean;
 }
 
-/** A state that is worked out when somebody looks at it; the same one each time. */
+/** A table state that is computed on first use and then cached. */
 export type LazyState = () => TableState;
 
-/** A number for the state of several resources: another number, another state. */
+/** A number that changes with every change of a set of resources. */
 export interface Mark {
   readonly value: number;
 }
@@ -39,22 +38,22 @@ export interface Mark {
 export class Store {
   readonly #options: StoreOptions;
   #revision: number;
-  /** The highest revision ever given out; above the present one after a restore. */
+  /** The highest revision ever used; above the current one after a restore. */
   #highest: number;
   #tables = new Map<string, Table>();
-  /** What a snapshot held of tables that nobody has looked at since. A fork that uses three kinds pays for three. */
+  /** States of tables that have not been used since the snapshot. A fork that uses three kinds builds three tables. */
   #untouched: StoreSnapshot['tables'] = NOTHING;
-  /** What is known of the past of a table that has none yet. */
+  /** The history of a table that does not exist yet. */
   #begin: History = NO_HISTORY;
   readonly #revisionWaiters = new Set<() => void>();
-  /** Counts changes of whatever table, and never goes back: revisions do. */
+  /** Counts changes of all tables. Unlike the revision, it never goes back. */
   #marks = 0;
   #restoredAt = 0;
-  /** Who wants to know at a glance whether anything has changed in one of several tables. */
+  /** Marks to update when a table changes. */
   readonly #marksOf = new Map<string, { value: number }[]>();
   #journal: Journal | undefined;
   #dialect = '';
-  #holdsStrangers = false;
+  #hasUnvalidatedObjects = false;
   readonly #state = (): JournalState => this.#kept(this.snapshot());
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
@@ -64,7 +63,7 @@ export class Store {
     if (from === undefined) return;
     this.#untouched = from.tables;
     this.#begin = from.begin;
-    this.#holdsStrangers = from.holdsStrangers;
+    this.#hasUnvalidatedObjects = from.hasUnvalidatedObjects;
     this.#restoredAt = ++this.#marks;
   }
 
@@ -73,12 +72,12 @@ export class Store {
     return this.#revision;
   }
 
-  /** Whether objects came in otherwise than by requests: nobody has judged those. */
-  get holdsStrangers(): boolean {
-    return this.#holdsStrangers;
+  /** Whether the store contains objects that were loaded without validation. */
+  get hasUnvalidatedObjects(): boolean {
+    return this.#hasUnvalidatedObjects;
   }
 
-  /** The highest revision ever given out. */
+  /** The highest revision ever used. */
   get highest(): number {
     return this.#highest;
   }
@@ -87,7 +86,7 @@ export class Store {
     return this.#find(key.resource)?.get(key);
   }
 
-  /** Carries out a write and returns what is now stored (or, for a deletion, what was). Throws StorageError. */
+  /** Commits a write and returns the stored object, or for a deletion the deleted one. Throws StorageError. */
   commit(write: Write): ApiObject {
     const { key } = write;
     const table = this.#table(key.resource);
@@ -102,7 +101,7 @@ export class Store {
     const type = EVENT_TYPE[write.type];
     const time = this.#options.clock.now();
     if (this.#journal !== undefined) this.#journal.append({ revision, type, key, object, time }, this.#state);
-    // Nothing can fail from here on.
+    // Nothing fails after this point.
     this.#revision = revision;
     this.#highest = Math.max(this.#highest, revision);
     if (type === 'DELETED') table.delete(key);
@@ -121,9 +120,9 @@ export class Store {
     return object;
   }
 
-  /** Carries out a write of a former life: it is an event like any other. */
+  /** Repeats a write from a journal, with its event. */
   replay({ revision, type, key, object, time }: JournalRecord): void {
-    this.#holdsStrangers = true;
+    this.#hasUnvalidatedObjects = true;
     const table = this.#table(key.resource);
     const present = table.get(key);
     this.#revision = revision;
@@ -134,18 +133,18 @@ export class Store {
     table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous: present, time });
   }
 
-  /** From now on a write is in the journal before it is here. */
-  keepIn(journal: Journal, dialect: string): void {
+  /** From now on, writes go to the journal first. */
+  attachJournal(journal: Journal, dialect: string): void {
     this.#journal = journal;
     this.#dialect = dialect;
   }
 
-  /** What every write and every restore is kept in, if anything. */
+  /** The journal that records writes and restores, if there is one. */
   get journal(): Journal | undefined {
     return this.#journal;
   }
 
-  /** Puts an object where none is, as part of the state that history begins with: no event tells of it. */
+  /** Adds an object of the initial state, without an event. */
   seed(key: ObjectKey, object: ApiObject): void {
     const table = this.#table(key.resource);
     table.set(key, object);
@@ -153,21 +152,21 @@ export class Store {
   }
 
   /**
-   * Puts objects in, over what is there under their keys, and takes a revision over. No event tells of them: history begins
-   * here, and open watches end. `highest` is what the store had given out where they come from.
+   * Adds or replaces objects and sets the revision, without events: history starts here, and open watches end. `highest` is
+   * the highest revision of the store that the objects come from.
    */
   load(objects: Iterable<PlacedObject>, revision: number, highest = revision): void {
     for (const { key, object } of objects) this.seed(key, object);
     this.#revision = revision;
     this.#highest = Math.max(this.#highest, revision, highest);
     this.#begin = historyAfter(revision);
-    this.#holdsStrangers = true;
+    this.#hasUnvalidatedObjects = true;
     for (const resource of this.#untouched.keys()) this.#table(resource);
     for (const table of this.#tables.values()) table.log.beginAt(revision);
     if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
   }
 
-  /** Reads a collection, or part of it. Throws CompactedError when `at` is no longer available. */
+  /** Reads a collection or a part of it. Throws CompactedError if `at` is compacted. */
   list(query: ListQuery): ListPage {
     const table = this.#find(query.resource);
     const revision = query.at ?? this.#revision;
@@ -177,7 +176,7 @@ export class Store {
     return table.list(query, revision);
   }
 
-  /** The keys that the present objects of a resource have. The first look at them all is the only one. */
+  /** An index of a resource; built once, then kept current. */
   index<Key>(resource: string, keysOf: KeysOf<Key>): KeyIndex<Key> {
     return this.#table(resource).index(keysOf);
   }
@@ -187,9 +186,9 @@ export class Store {
     this.#find(resource)?.hold(revision, until);
   }
 
-  /** A watcher, live from now on. Throws CompactedError when the wanted history is gone. */
+  /** Opens a cursor that is live from now on. Throws CompactedError if `after` is compacted. */
   watch(query: WatchQuery): Cursor {
-    // A version that was given out and then undone by a restore: what came after it is no history of this store.
+    // A restore has undone this revision, so there is no history after it.
     if (query.after > this.#revision && query.after <= this.#highest) {
       throw new CompactedError(query.after, this.#revision);
     }
@@ -198,29 +197,29 @@ export class Store {
     return log.watch(query.after, query);
   }
 
-  /** Every object of every resource, in no order. */
-  everything(): readonly ApiObject[] {
+  /** All objects of all resources, in no particular order. */
+  allObjects(): readonly ApiObject[] {
     return [...this.#everyTable()].flatMap(([, table]) => [...table.objects()]);
   }
 
-  /** How many objects of a resource there are. */
+  /** The number of objects of a resource. */
   count(resource: string): number {
     return this.#find(resource)?.size ?? 0;
   }
 
-  /** A number for the state of a resource: another number, another state, also after a restore. */
+  /** A number that changes with every change of a resource, also by a restore. */
   lastChange(resource: string): number {
     return Math.max(this.#tables.get(resource)?.mark ?? 0, this.#restoredAt);
   }
 
-  /** {@link lastChange} of whichever of these resources changed last, for who asks with every request. */
+  /** A mark for several resources, cheap enough to read with every request. */
   markOf(resources: Iterable<string>): Mark {
     const mark = { value: this.#restoredAt };
     for (const resource of new Set(resources)) this.extend(mark, resource);
     return mark;
   }
 
-  /** A mark speaks of one more resource from now on. */
+  /** Adds a resource to a mark. */
   extend(mark: Mark, resource: string): void {
     const extended: { value: number } = mark;
     extended.value = Math.max(mark.value, this.lastChange(resource));
@@ -235,22 +234,22 @@ export class Store {
     if (marks !== undefined) for (const mark of marks) mark.value = table.mark;
   }
 
-  /** Calls back after every write until undone. For reads that wait for a revision to come. */
+  /** Calls `wake` after every write until undone, for reads that wait for a future revision. */
   onRevision(wake: () => void): () => void {
     this.#revisionWaiters.add(wake);
     return () => this.#revisionWaiters.delete(wake);
   }
 
   snapshot(): StoreSnapshot {
-    // In the order of the tables, whether somebody has looked at them or not.
+    // Keeps the order of the tables.
     const tables = new Map<string, TableState | LazyState>(this.#untouched);
     for (const [resource, table] of this.#tables) tables.set(resource, table.state());
-    return { revision: this.#revision, tables, begin: this.#begin, holdsStrangers: this.#holdsStrangers };
+    return { revision: this.#revision, tables, begin: this.#begin, hasUnvalidatedObjects: this.#hasUnvalidatedObjects };
   }
 
   /**
-   * Everything as it was right after a revision, which is the present or older. Tables are taken back when somebody looks at
-   * them. Throws CompactedError when too much has been forgotten since.
+   * The state right after a revision. Tables are rewound on first use. Throws CompactedError if the revision is no longer
+   * kept.
    */
   snapshotAt(revision: number): StoreSnapshot {
     const oldest = this.oldestKept();
@@ -264,7 +263,7 @@ export class Store {
         return made;
       });
     }
-    return { revision, tables, begin: this.#begin, holdsStrangers: this.#holdsStrangers };
+    return { revision, tables, begin: this.#begin, hasUnvalidatedObjects: this.#hasUnvalidatedObjects };
   }
 
   /** Where history begins: 0, or the revision of the state that was loaded. */
@@ -314,7 +313,7 @@ export class Store {
     this.#tables = new Map();
     this.#untouched = snapshot.tables;
     this.#begin = snapshot.begin;
-    this.#holdsStrangers = snapshot.holdsStrangers;
+    this.#hasUnvalidatedObjects = snapshot.hasUnvalidatedObjects;
     this.#restoredAt = ++this.#marks;
     for (const marks of this.#marksOf.values()) for (const mark of marks) mark.value = this.#restoredAt;
     for (const table of before.values()) table.log.expireAll();

@@ -96,9 +96,9 @@ export class Table {
     else this.#counts.delete(namespace);
   }
 
-  /** The keys that present objects have; it follows every change of this table. */
+  /** An index of the current objects, kept current. */
   index<Key>(keysOf: KeysOf<Key>): KeyIndex<Key> {
-    // An index is filed under the very function that tells its type of key.
+    // The function determines the key type of its index.
     const known = this.#indexes.get(keysOf) as LiveIndex<Key> | undefined;
     if (known !== undefined) return known;
     const index = new LiveIndex(keysOf, this.#tree.values());
@@ -106,7 +106,7 @@ export class Table {
     return index;
   }
 
-  /** Reads a page at `revision`, which is the present or older. Throws CompactedError. */
+  /** Reads a page at the current or an older revision. Throws CompactedError. */
   list(query: ListQuery, revision: number): ListPage {
     const held = this.#held.get(revision);
     const isPresent = revision >= this.log.lastRevision;
@@ -121,7 +121,7 @@ export class Table {
     return { items: page.items, revision, nextAfter, remaining };
   }
 
-  /** Keeps the state at a revision readable until a time, whatever is written meanwhile. */
+  /** Keeps a revision readable until a time. */
   hold(revision: number, until: number): void {
     const held = this.#held.get(revision);
     if (held !== undefined && held.until >= until) return;
@@ -129,7 +129,7 @@ export class Table {
     this.#held.set(revision, { tree, until, remaining: held?.remaining ?? new Map() });
   }
 
-  /** Lets go of held states whose time is over. */
+  /** Releases held states that have expired. */
   release(now: number): void {
     for (const [revision, held] of this.#held) if (held.until < now) this.#held.delete(revision);
   }
@@ -145,7 +145,7 @@ export class Table {
     }
   }
 
-  /** The present with every later change undone. */
+  /** The current tree with all later changes undone. */
   #treeAt(revision: number): Tree {
     const tree = this.#tree.clone();
     for (const entry of this.log.backwards(revision)) {
@@ -156,7 +156,7 @@ export class Table {
     return tree;
   }
 
-  /** Objects of the range from where the query starts. */
+  /** The number of objects from the start of the query. */
   #countFrom(tree: Tree, query: ListQuery, isPresent: boolean): number {
     if (query.after === undefined && query.namespace === undefined) return tree.size;
     if (query.after === undefined && isPresent) return this.#counts.get(query.namespace ?? '') ?? 0;
@@ -177,10 +177,10 @@ function compareKeys(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Above every key: no name holds this character. */
+/** Above every key, because no name contains this character. */
 const TOP = '\uffff';
 
-/** The keys of a range: from, inclusive, and up to, exclusive. '0' is the character after '/'. */
+/** The bounds of a range: low is inclusive, high exclusive. '0' is the character after '/'. */
 function bounds(range: Range): [string, string] {
   return range.namespace === undefined ? ['', TOP] : [`${range.namespace}/`, `${range.namespace}0`];
 }
@@ -205,7 +205,7 @@ function scan(tree: Tree, query: ListQuery): Scanned {
   let lastKey = '';
   let more = false;
   tree.forRange(query.after === undefined ? low : afterKey(query.after), high, false, (key, object) => {
-    // Whether what follows matches is not looked at: the reference server hands out a token all the same.
+    // The next object is not tested: the reference server returns a continue token even if no later object matches.
     if (items.length >= limit) {
       more = true;
       return STOP;

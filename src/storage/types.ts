@@ -1,14 +1,14 @@
 /**
- * The contract of the store: a revisioned, ordered view of all objects, with a bounded memory of what changed.
+ * The contract of the store: a revisioned, ordered view of all objects, with a bounded log of changes.
  *
  * - One counter numbers every write of every resource; `resourceVersion` is its decimal text.
- * - What is stored is deep-frozen. Readers get the stored reference, never a copy.
+ * - Stored objects are deeply frozen. Readers get the stored reference, never a copy.
  * - All calls are synchronous and run to completion, so compare-and-swap needs no lock.
- * - Watchers are positions in a resource's log, not queues: a slow one costs nothing until history is dropped past it.
+ * - Watchers are positions in a resource's log, not queues: a slow watcher costs nothing until the log is compacted past it.
  */
 import type { ApiObject } from '../meta/object.js';
 
-/** Where an object stands: a resource, and `namespace/name` or `name` in it. */
+/** The address of a stored object: a resource, and `namespace/name` or `name` in it. */
 export interface ObjectKey {
   /** The storage name of the resource; two API versions of one kind share it. */
   readonly resource: string;
@@ -17,7 +17,7 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** One change, as the log keeps it. */
+/** One change in the log. */
 export interface StoredEvent {
   readonly revision: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -25,22 +25,22 @@ export interface StoredEvent {
   readonly name: string;
   /** The new object; for a deletion the last stored one, at the revision of the deletion. */
   readonly object: ApiObject;
-  /** What was there before; undefined for ADDED. */
+  /** The object before the change; undefined for ADDED. */
   readonly previous: ApiObject | undefined;
   /** Milliseconds of the cluster's clock. */
   readonly time: number;
 }
 
-/** Makes the object to store once its version is known. It must return a deep-frozen object. */
+/** Makes the object to store when its resourceVersion is known. It must return a deeply frozen object. */
 export type Seal = (resourceVersion: string) => ApiObject;
 
-/** A change to one key, on condition that the key still holds what the writer saw. */
+/** A change to one key, on the condition that it still holds `expected`. */
 export type Write =
   | { readonly type: 'create'; readonly key: ObjectKey; readonly seal: Seal }
   | { readonly type: 'update'; readonly key: ObjectKey; readonly expected: ApiObject; readonly seal: Seal }
   | { readonly type: 'delete'; readonly key: ObjectKey; readonly expected: ApiObject; readonly seal: Seal };
 
-/** Why a write did not happen. Nothing has changed when one of these is thrown. */
+/** Why a write failed. A failed write has changed nothing. */
 export type StorageFailure = 'exists' | 'missing' | 'stale';
 
 export class StorageError extends Error {
@@ -51,7 +51,7 @@ export class StorageError extends Error {
   }
 }
 
-/** The history needed for a read or a watch has been dropped. */
+/** The revision that a read or a watch needs has been compacted. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';
 
@@ -65,12 +65,12 @@ export class CompactedError extends Error {
 }
 
 /**
- * What objects are found by besides their names, such as the ports they use. It must depend on the object alone, never
- * throw, and be one function for the life of the program: an index is kept for each that ever came.
+ * Index keys of an object, such as the ports that it uses. The function must depend on the object alone, never throw, and
+ * be the same function on every call, because an index is kept for each function.
  */
 export type KeysOf<Key> = (object: ApiObject) => Iterable<Key>;
 
-/** Which keys objects of one resource have at present. Not to be kept: after a restore it tells of what was. */
+/** The index keys that exist in one resource. Do not keep it: it is outdated after a restore. */
 export interface KeyIndex<Key> {
   has(key: Key): boolean;
 }
@@ -85,13 +85,13 @@ export interface Range {
 
 export interface ListQuery extends Range {
   readonly resource: string;
-  /** The revision to read; absent: the present. */
+  /** The revision to read; absent: the current one. */
   readonly at?: number;
-  /** The key after which to go on, as `nextAfter` gave it. */
+  /** Continues after this key, a `nextAfter` of an earlier page. */
   readonly after?: string;
-  /** At most so many items; absent: all. */
+  /** The maximum number of items; absent: all. */
   readonly limit?: number;
-  /** Which objects count; absent: all. */
+  /** Selects objects; absent: all. */
   readonly matches?: (object: ApiObject) => boolean;
 }
 
@@ -101,7 +101,7 @@ export interface ListPage {
   readonly revision: number;
   /** Present when more may follow: pass it as `after`. */
   readonly nextAfter?: string;
-  /** Known only without `matches`: how many items follow this page. */
+  /** The number of items after this page; absent with `matches`. */
   readonly remaining?: number;
 }
 

@@ -23,7 +23,7 @@ import { writeYaml } from '../text/yaml/index.js';
 import { uidFromText } from '../util/ids.js';
 import { cloneJson, deepFreeze, isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { show } from './matchers/result.js';
+import { printValue } from './matchers/result.js';
 
 export interface CaptureOptions {
   /** Only objects of these kinds, in whatever version they are stored. */
@@ -97,7 +97,7 @@ function kindsOf({ kinds }: CaptureOptions): CaptureOptions['kinds'] {
   if (kinds === undefined) return undefined;
   const given: readonly unknown[] = Array.isArray(kinds) ? kinds : [];
   if (Array.isArray(kinds) && given.every(isKind)) return kinds;
-  const shown = isKind(kinds) ? `the kind ${kinds.kind}` : show(kinds);
+  const shown = isKind(kinds) ? `the kind ${kinds.kind}` : printValue(kinds);
   throw new TypeError(
     `orchplane: captureCluster: kinds is a list of kinds such as [ConfigMap] of orchplane/kinds, not ${shown}`,
   );

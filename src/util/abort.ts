@@ -1,14 +1,14 @@
 /**
- * The two halves of the one rule for aborts: a stream ends quietly, a promise rejects with the signal's reason.
+ * Helpers for AbortSignal. On abort, a stream ends without an error and a promise rejects with the signal's reason.
  */
 import type { Undo } from './clock.js';
 
 const NOTHING: Undo = () => undefined;
 
 /**
- * Calls `run` when the signal aborts; at once if it has already. The undo takes it back.
+ * Calls `run` when the signal aborts, or at once if it has already aborted. The returned function unsubscribes.
  *
- * However many ask for one signal, it has one listener: Node warns of a leak at eleven, and a hundred watches may well
+ * All callers share one event listener for each signal: Node warns of a leak at eleven listeners, and many watches may
  * share a signal.
  */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): Undo {
@@ -18,7 +18,7 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): Undo 
     return NOTHING;
   }
   const group = groupOf(signal);
-  // Each call is its own, also when two are made with one function.
+  // A new function, so that two calls with the same `run` are separate subscriptions.
   const listener = () => run();
   group.listeners.add(listener);
   return () => {
@@ -50,7 +50,7 @@ function groupOf(signal: AbortSignal): Group {
   return group;
 }
 
-/** The promise's own outcome, unless the signal aborts first: then a rejection with its reason. */
+/** Settles like the promise, or rejects with the signal's reason if the signal aborts first. */
 export function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

@@ -1,22 +1,23 @@
 /**
- * Work that goes on beside requests: queues of controllers, streams on their way to a reader. A cluster comes to rest
- * when none of its activities has anything left to do.
+ * Tracks background work: work queues of controllers, watch streams with undelivered events. A cluster is idle when none
+ * of its activities is busy.
  */
 import { nextTurn, systemClock, type Undo } from './clock.js';
 import { pinHiddenClass } from './hidden-class.js';
 
-/** Something that works on its own. */
+/** A source of background work. */
 export interface Activity {
-  /** Whether anything is left that needs no passing of time. Asked often, so it has to be quick. */
+  /** Whether work is left that does not wait for time to pass. Called often, so it must be fast. */
   isBusy(): boolean;
-  /** What it is at, in a few words each, for a message. */
+  /** Short descriptions of the current work, for error messages. */
   busyWith(): readonly string[];
 }
 
+/** The activities of one cluster. */
 export class Activities implements Activity {
   readonly #all = new Set<Activity>();
   readonly #held = new Set<() => string>();
-  /** Grows with everything that moves on; see {@link Stillness}. */
+  /** Grows with everything that moves on; see {@link StuckDetector}. */
   #moves = 0;
 
   add(activity: Activity): Undo {
@@ -34,8 +35,8 @@ export class Activities implements Activity {
   }
 
   /**
-   * Something is held back on purpose, until a later moment or until a test lets it go. Whoever waits for it is at rest,
-   * however busy it looks. The words are for a message.
+   * Registers work that a test delays on purpose. Activities that wait for it count as idle. `what` describes the work for
+   * error messages. The returned function releases it.
    */
   hold(what: () => string): Undo {
     this.#held.add(what);
@@ -52,7 +53,7 @@ export class Activities implements Activity {
     return [...this.#held].map((what) => what());
   }
 
-  /** Tells that something went on: a request, a delivery. Of use while something is held back. */
+  /** Records progress: a request, a delivery. Needed only while work is held back. */
   move(): void {
     this.#moves++;
   }
@@ -62,14 +63,14 @@ export class Activities implements Activity {
   }
 }
 
-/** So many turns in which nothing moves, and nothing will: answers of this process come within a few. */
-const STILL_TURNS = 50;
+/** Turns of the event loop without progress after which none is expected: in-process responses need only a few. */
+const STUCK_TURNS = 50;
 
 /**
- * Tells whether those who are still busy wait for nothing but what is held back. Looked at once in each turn; says no as
- * long as nothing is held back.
+ * Detects that all busy activities wait for work that is held back. Call `isStuck` once in each turn of the event loop; it
+ * returns false while nothing is held back.
  */
-export class Stillness {
+export class StuckDetector {
   readonly #activities: Activities;
   #moves = -1;
   #busy = '';
@@ -79,10 +80,10 @@ export class Stillness {
     this.#activities = activities;
   }
 
-  look(): boolean {
+  isStuck(): boolean {
     if (!this.#activities.isHolding) return false;
     const busy = this.#activities.busyWith().join('\n');
-    if (this.#moves === this.#activities.moves && this.#busy === busy) return ++this.#turns >= STILL_TURNS;
+    if (this.#moves === this.#activities.moves && this.#busy === busy) return ++this.#turns >= STUCK_TURNS;
     this.#moves = this.#activities.moves;
     this.#busy = busy;
     this.#turns = 0;
@@ -91,60 +92,60 @@ export class Stillness {
 }
 
 export interface RestOptions {
-  /** How long to wait, in milliseconds of the machine's clock: time of a test may stand still. 10 s unless given. */
+  /** The timeout in milliseconds of the system clock, because a fake clock may not advance. Defaults to 10 s. */
   readonly timeoutMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** So many turns without an end mean that somebody waits for the world outside; looking on then has no hurry. */
+/** After this many turns an activity probably waits for real I/O; polling then slows down to once per millisecond. */
 const EAGER_TURNS = 2_000;
-const MOST_NAMED = 10;
+const MAX_LISTED = 10;
 
 /**
- * Resolves when the activities are at rest, or wait for nothing but what is held back. `beforeLook` runs before each look, for clocks that have to be asked. Rejects
- * with an Error that names who is still busy when the time is over.
+ * Resolves when the activities are idle or wait only for work that is held back. `beforeCheck` runs before each check, for
+ * clocks whose due timers must be run explicitly. Rejects on timeout with an Error that names the busy activities.
  */
 export async function untilAtRest(
   activity: Activities,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: RestOptions = {},
-  beforeLook: () => void = () => undefined,
+  beforeCheck: () => void = () => undefined,
 ): Promise<void> {
-  // A deadline that no time reaches would be waited for without end.
+  // A NaN deadline would never be reached.
   if (typeof timeoutMs !== 'number' || Number.isNaN(timeoutMs)) {
     throw new TypeError(`orchplane: timeoutMs is a number of milliseconds, not ${String(timeoutMs)}`);
   }
   const deadline = systemClock.now() + timeoutMs;
-  const stillness = new Stillness(activity);
+  const stuckDetector = new StuckDetector(activity);
   for (let turns = 0; ; turns++) {
-    // A turn ends when no promise is left to run, however long their chains.
-    await (turns < EAGER_TURNS ? nextTurn() : breath());
-    beforeLook();
+    // A turn ends when all pending promise callbacks have run.
+    await (turns < EAGER_TURNS ? nextTurn() : oneMillisecond());
+    beforeCheck();
     if (!activity.isBusy()) {
-      // What a promise did in this very turn may have woken somebody.
+      // A promise callback of this turn may have started new work.
       await nextTurn();
-      beforeLook();
+      beforeCheck();
       if (!activity.isBusy()) return;
     }
-    if (stillness.look()) return;
-    if (systemClock.now() > deadline) throw new Error(stillBusy(activity, timeoutMs));
+    if (stuckDetector.isStuck()) return;
+    if (systemClock.now() > deadline) throw new Error(busyMessage(activity, timeoutMs));
   }
 }
 
-function breath(): Promise<void> {
+function oneMillisecond(): Promise<void> {
   return new Promise((resolve) => systemClock.after(1, resolve));
 }
 
-/** What is said of those who do not come to rest. */
-export function stillBusy(activities: Activities, timeoutMs: number): string {
+/** The message of the timeout error. */
+export function busyMessage(activities: Activities, timeoutMs: number): string {
   const busy = activities.busyWith();
   const held = activities.heldBack();
-  const heldBack = held.length === 0 ? '' : `; held back: ${listed(held)}`;
-  return `orchplane: not at rest after ${timeoutMs} ms; still busy: ${listed(busy) || 'unknown'}${heldBack}`;
+  const heldBack = held.length === 0 ? '' : `; held back: ${joinLimited(held)}`;
+  return `orchplane: not at rest after ${timeoutMs} ms; still busy: ${joinLimited(busy) || 'unknown'}${heldBack}`;
 }
 
-function listed(texts: readonly string[]): string {
-  const rest = texts.length > MOST_NAMED ? `; and ${texts.length - MOST_NAMED} more` : '';
-  return `${texts.slice(0, MOST_NAMED).join('; ')}${rest}`;
+function joinLimited(texts: readonly string[]): string {
+  const rest = texts.length > MAX_LISTED ? `; and ${texts.length - MAX_LISTED} more` : '';
+  return `${texts.slice(0, MAX_LISTED).join('; ')}${rest}`;
 }
 
-pinHiddenClass(new Stillness(new Activities()));
+pinHiddenClass(new StuckDetector(new Activities()));

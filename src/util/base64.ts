@@ -1,11 +1,11 @@
 /**
- * Base64 as the wire has it: standard alphabet, padded. Text stays text; bytes appear only where they are needed.
+ * Base64 with the standard alphabet and padding, as in JSON documents of the API.
  */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const WELL_FORMED = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The position at which a text stops being base64. */
+/** Thrown for invalid base64. `position` is the index of the first invalid byte. */
 export class Base64Error extends Error {
   override readonly name = 'Base64Error';
 
@@ -14,7 +14,7 @@ export class Base64Error extends Error {
   }
 }
 
-/** The one spelling of the same bytes: no line breaks, unused bits zero. Throws {@link Base64Error}. */
+/** The canonical encoding of the same bytes: no line breaks, unused bits zero. Throws {@link Base64Error}. */
 export function canonicalBase64(text: string): string {
   if (text.length % 4 === 0 && WELL_FORMED.test(text)) return zeroUnusedBits(text);
   const { compact, positions } = withoutLineBreaks(text);
@@ -23,13 +23,13 @@ export function canonicalBase64(text: string): string {
   return zeroUnusedBits(compact);
 }
 
-/** How many bytes a canonical text stands for. */
+/** The number of bytes that a canonical text encodes. */
 export function base64ByteLength(canonical: string): number {
   const padding = canonical.endsWith('==') ? 2 : canonical.endsWith('=') ? 1 : 0;
   return (canonical.length / 4) * 3 - padding;
 }
 
-/** Base64 of a text's UTF-8 bytes. */
+/** Encodes the UTF-8 bytes of a text. */
 export function encodeBase64Text(text: string): string {
   return encodeBase64(new TextEncoder().encode(text));
 }
@@ -45,7 +45,7 @@ export function encodeBase64(data: Uint8Array): string {
   return out;
 }
 
-/** The bytes as UTF-8 text; bytes that are no UTF-8 become U+FFFD. */
+/** Decodes to UTF-8 text; invalid bytes become U+FFFD. */
 export function decodeBase64Text(canonical: string): string {
   return new TextDecoder().decode(Uint8Array.from(atob(canonical), (character) => character.charCodeAt(0)));
 }
@@ -66,15 +66,15 @@ function withoutLineBreaks(text: string): { compact: string; positions: number[]
   return { compact, positions };
 }
 
-/** The index in a text without line breaks that a decoder names; a short last group is blamed on its first byte. */
+/** The index that Go's decoder reports, in a text without line breaks; for a short last group, that of its first byte. */
 function firstIllegal(compact: string): number | undefined {
   for (let i = 0; i < compact.length; i++) {
     if (ALPHABET.includes(compact.charAt(i))) continue;
     if (compact.charAt(i) !== '=') return i;
-    // Padding may only close a group of four, as its third and fourth or its fourth place.
+    // Padding is only valid as the last one or two characters of a group of four.
     const place = i % 4;
     if (place < 2) return i;
-    // Half a padding is blamed on itself, and on the end of the text where nothing follows.
+    // For incomplete padding the decoder reports the padding itself, or the end of the text if nothing follows.
     if (place === 2 && compact.charAt(i + 1) !== '=') return i + 1 < compact.length ? i : compact.length;
     const end = i + (place === 2 ? 2 : 1);
     return end === compact.length ? undefined : end;

@@ -1,10 +1,13 @@
 /**
- * Bytes → text as the reference server reads bytes that nobody vouched for: each byte that is part of no character
- * becomes U+FFFD by itself. The platform makes one of several at times, and drops a mark of byte order.
+ * Conversions of bytes to text: UTF-8 and hexadecimal digits.
  */
 
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
+/**
+ * Decodes UTF-8 as Go does: each invalid byte becomes one U+FFFD. TextDecoder would merge some of them and drop a byte
+ * order mark.
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   return decodeStrictUtf8(bytes) ?? decodePieces(bytes);
 }
@@ -14,12 +17,12 @@ export function decodeStrictUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes);
   } catch {
-    // Not UTF-8: the decoder has no other way to say so.
+    // TextDecoder reports invalid UTF-8 only by throwing.
     return undefined;
   }
 }
 
-/** Without the platform's decoder, which would throw once for each bad byte of a body that has nothing else. */
+/** Decodes character by character; TextDecoder would throw once for each invalid byte. */
 function decodePieces(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; ) {
@@ -30,7 +33,7 @@ function decodePieces(bytes: Uint8Array): string {
   return text;
 }
 
-/** How many bytes the character here has; 0 when there is none. */
+/** The length in bytes of the character at an index; 0 if there is no valid character. */
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return 1;
@@ -49,9 +52,7 @@ function codePoint(bytes: Uint8Array, at: number, length: number): number {
   return value;
 }
 
-/**
- * Bytes as hexadecimal digits, two for each.
- */
+/** Two lower-case hexadecimal digits for each byte. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

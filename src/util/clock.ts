@@ -1,43 +1,42 @@
 /**
- * The one door to time. Nothing else in the library calls Date or setTimeout, so a test can own time by passing its
- * own Clock to `createCluster`.
+ * The only module that calls Date and setTimeout. A test controls time by passing its own Clock to `createCluster`.
  */
 import { pinHiddenClass } from './hidden-class.js';
 
-/** Cancels what it was returned for; calling it again does nothing. */
+/** Cancels the operation that returned it; further calls do nothing. */
 export type Undo = () => void;
 
+/** A source of time and timers. The optional members exist only on clocks that tests control. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls `run` once after `delayMs` of this clock's time. */
   after(delayMs: number, run: () => void, options?: TimerOptions): Undo;
-  /** Only on clocks that have to be told to go on: runs what is due now. Others do that by themselves. */
+  /** Runs the timers that are due now. */
   runDue?(): void;
   /**
-   * Only on clocks that have to be told to go on: `rest` is awaited before time moves on, so that whatever works on its
-   * own sees each moment to its end.
+   * Registers a function that the clock awaits before time advances, so that background work completes first.
    */
   join?(rest: () => Promise<void>): Undo;
-  /** Only on clocks that have to be told to go on: another one of them that stands at a time. */
+  /** Creates another controlled clock that is set to `now`. */
   standingAt?(now: number): Clock;
-  /** Only on clocks that mix up what happens in one moment: what passes before work that was found is begun. */
+  /** On clocks that randomise the order of simultaneous events: a delay before a worker starts an item. */
   turn?(): Promise<void>;
-  /** Only on those too: the order in which what is due together is done. */
+  /** On the same clocks: the order in which items that are due at the same time are processed. */
   order?<Item>(due: readonly Item[]): readonly Item[];
 }
 
 export interface TimerOptions {
-  /** Nobody waits for this timer: it need not keep the process alive. */
+  /** The timer does not keep the process alive. */
   readonly background?: boolean;
-  /** Nothing that matters happens at that very moment: a clock under test need not let everything come to rest after it. */
+  /** A controlled clock need not wait for background work after this timer. */
   readonly minor?: boolean;
 }
 
-/** Timers count in 32 bits; a longer one would fire at once. */
+/** setTimeout stores the delay in 32 bits; a longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's clock. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run, options) {
@@ -52,18 +51,18 @@ export const systemClock: Clock = {
   },
 };
 
-/** A browser's timer is a number; Node's is an object that can be told not to hold the process. */
+/** A timer is a number in browsers and an object with `unref` in Node. */
 function releaseProcess(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
     timer.unref();
 }
 
-/** Settles in a later turn of the event loop: by then every promise that waits for nothing else has run. */
+/** Resolves in a later turn of the event loop, after all pending promise callbacks. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => soon(resolve));
 }
 
-// Taken when the module loads, so that a test framework that replaces timers later does not stop this one.
+// Read when the module loads, so that a test framework that replaces timers later has no effect here.
 const { setImmediate: immediate, MessageChannel: Channel } = globalThis as {
   setImmediate?: (run: () => void) => unknown;
   MessageChannel: typeof MessageChannel;
@@ -72,7 +71,7 @@ const soon = immediate ?? messageTurns();
 const turn = immediate?.(() => undefined);
 if (typeof turn === 'object' && turn !== null) pinHiddenClass(turn);
 
-/** Browsers have no immediates, and make nested timers wait for milliseconds; a message to oneself takes one turn. */
+/** Browsers have no setImmediate and delay nested timers by milliseconds; a message on a MessageChannel takes one turn. */
 function messageTurns(): (run: () => void) => void {
   const runs: (() => void)[] = [];
   let port: MessagePort | undefined;

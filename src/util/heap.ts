@@ -1,5 +1,5 @@
 /**
- * A queue that gives out its least item first; among equals, the one that came first.
+ * A binary heap: returns the item with the lowest rank first, and items of equal rank in insertion order.
  */
 export class Heap<Item> {
   readonly #rankOf: (item: Item) => number;

@@ -1,17 +1,20 @@
-/** Where an object keeps what its lazy members are worked out from. */
-export const SOURCE: unique symbol = Symbol('source');
+/**
+ * Keeps V8's hidden classes (object layouts) stable, so that compiled code is not discarded or slowed down.
+ */
 
 /**
- * Engines forget the form of objects of which there are none, and with it all the code that they have compiled for it. Of
- * classes whose objects come and go with a request there is none whenever memory is cleared between two requests; what ran
- * fast before is then found out and compiled anew. So of each of them one object stays.
+ * The engine drops the hidden class of a type when its last object is collected, and with it the code compiled for it. This
+ * happens to types whose objects exist only during a request. One object of each such type is therefore kept.
  */
-const kept: object[] = [];
+const pinned: object[] = [];
 
-/** Keeps an object for good; it should hold on to nothing, but have values of the usual types. */
+/** Keeps an object alive. It should have members of the usual types and refer to no large data. */
 export function pinHiddenClass(object: object): void {
-  kept.push(object);
+  pinned.push(object);
 }
+
+/** The property with the value from which an object computes its lazy members. */
+export const SOURCE: unique symbol = Symbol('source');
 
 interface From<Source> {
   readonly [SOURCE]: Source;
@@ -22,8 +25,9 @@ type Accessors<Source, Members> = {
 };
 
 /**
- * A function that adds members to an object, each answered by the accessor of that name from what is given along. They
- * are enumerable, so that a copy has their values.
+ * Returns a function that adds lazily computed members to an object. All objects share the accessors: an accessor in an
+ * object literal is a new function for each object, which makes the engine fall back to slow dictionary layouts. The
+ * members are enumerable, so that a copy contains their values.
  *
  * @example
  * const withSum = lazyMembers<() => number, { sum: number }>({
@@ -33,12 +37,12 @@ type Accessors<Source, Members> = {
  * });
  */
 export function lazyMembers<Source, Members extends object>(accessors: Accessors<Source, Members>) {
-  const described = Object.entries(accessors).map(
+  const descriptors = Object.entries(accessors).map(
     ([name, get]) => [name, { enumerable: true, configurable: true, get }] as const,
   );
   return <Rest extends object>(to: Rest, source: Source): Rest & Readonly<Members> => {
     Object.defineProperty(to, SOURCE, { value: source });
-    for (const [name, accessor] of described) Object.defineProperty(to, name, accessor as PropertyDescriptor);
+    for (const [name, accessor] of descriptors) Object.defineProperty(to, name, accessor as PropertyDescriptor);
     return to as Rest & Readonly<Members>;
   };
 }

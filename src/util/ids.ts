@@ -1,18 +1,19 @@
 /**
- * The one door to randomness: object uids, the suffixes of generated names and audit ids. A test passes its own Ids to get the same
- * ones on every run.
+ * The only module that uses randomness: object uids, suffixes of generated names, audit ids. A test passes its own Ids to
+ * get the same values on every run.
  */
 
+/** A source of identifiers and random numbers. */
 export interface Ids {
   /** A fresh RFC 4122 version 4 identifier. */
   uid(): string;
-  /** `length` characters for the end of a generated name. */
+  /** A suffix of `length` characters for a generated name. */
   suffix(length: number): string;
   /** A number in [0, 1). */
   random(): number;
 }
 
-/** No vowels and no look-alikes, so that a generated name never spells a word. spec: metadata.generateName */
+/** No vowels and no ambiguous characters, so that a generated name never spells a word. spec: metadata.generateName */
 export const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Ids from the platform's random source. */
@@ -26,12 +27,12 @@ export const randomIds: Ids = {
   random: () => Math.random(),
 };
 
-/** Pages that were not loaded securely have random bytes, but no ready-made identifiers. */
+/** Insecure contexts have getRandomValues but not randomUUID. */
 function uuidFromBytes(bytes: Uint8Array): string {
   return withDashes(hexOf(bytes));
 }
 
-/** 32 digits with the marks of a version 4 identifier. */
+/** 32 hexadecimal digits with the version and variant bits of a version 4 UUID. */
 function hexOf(bytes: Uint8Array): string {
   let hex = '';
   for (let index = 0; index < bytes.length; index++) {
@@ -47,20 +48,19 @@ function withDashes(hex: string): string {
 }
 
 /**
- * The platform's own cryptography, which makes keys by chance. Undefined on pages that were not loaded securely. Asked
- * for when it is needed: what a test puts in its place counts.
+ * The platform's SubtleCrypto; undefined in insecure contexts. Read on each call, so that a test can replace it.
  */
 export function subtleCrypto(): SubtleCrypto | undefined {
   return (globalThis.crypto as Crypto | undefined)?.subtle;
 }
 
-/** An identifier that follows from a text: the same on every run, and as good as unique. */
+/** A UUID derived from a text: the same on every run, and practically unique. */
 export function uidFromText(text: string): string {
-  return withDashes(digitsFromText(text));
+  return withDashes(hexDigitsFromText(text));
 }
 
-/** The same as 32 digits in a row. */
-export function digitsFromText(text: string): string {
+/** Like {@link uidFromText}, as 32 digits without dashes. */
+export function hexDigitsFromText(text: string): string {
   const words = new Uint32Array(SEEDS.length);
   for (let index = 0; index < SEEDS.length; index++) words[index] = hash(text, SEEDS[index] as number);
   return hexOf(new Uint8Array(words.buffer));
@@ -68,7 +68,7 @@ export function digitsFromText(text: string): string {
 
 const SEEDS = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35];
 
-/** FNV-1a with another start for each word, and a last stir so that similar texts differ everywhere. */
+/** FNV-1a with a different seed for each word, and a final mix so that similar texts differ in all digits. */
 function hash(text: string, seed: number): number {
   let state = seed;
   for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193);

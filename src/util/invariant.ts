@@ -1,9 +1,9 @@
 /**
- * For what can only be a bug of ours. A failed invariant is never shown to a client as a Status of its own making:
- * it surfaces as a plain error (and over HTTP as a 500).
+ * Assertions for conditions that only a bug in the library can violate. A failure is a plain Error, never a Status (over
+ * HTTP it becomes a 500).
  */
 
-/** Throws unless the condition holds; narrows it for the compiler. */
+/** Throws unless the condition holds; narrows the type. */
 export function invariant(condition: unknown, what: string): asserts condition {
   if (!condition) throw new Error(`orchplane: broken invariant: ${what}`);
 }

@@ -1,11 +1,11 @@
 /**
- * Words for JSON-shaped values: what they are, whether two are the same, how to freeze and copy them.
+ * Functions on JSON values: type checks, comparison, freezing, copying, printing.
  *
  * Every API object is JSON. Two traps are handled here once: a key named `__proto__` is data like any other
  * (it must be defined, never assigned), and inherited names such as `constructor` are not keys.
  */
 
-/** A JSON value as it arrives from a client, before any schema has looked at it. */
+/** A JSON value as a client sent it, before validation. */
 export type JsonValue = string | number | bigint | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** A JSON object. Index with {@link own} when the key comes from outside. */
@@ -13,15 +13,15 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** A JSON object that the current function owns and may still change. */
+/** A JSON object that the current function owns and may change. */
 export type MutableRecord = Record<string, unknown>;
 
-/** A parsed document, and what its plain value cannot show. */
+/** A parsed document, and what its value does not contain. */
 export interface ParsedBody {
   readonly value: unknown;
   /**
-   * Keys that stood more than once: for each object of `value`, by identity, the earlier values of each repeated key
-   * in document order (`value` holds the last one). Absent when no key was repeated, which is nearly always.
+   * Duplicate keys: for each object of `value`, by identity, the earlier values of each duplicate key in document order
+   * (`value` contains the last one). Absent when there are none.
    */
   readonly duplicates?: DuplicateKeys;
 }
@@ -29,8 +29,8 @@ export interface ParsedBody {
 export type DuplicateKeys = ReadonlyMap<object, ReadonlyMap<string, readonly unknown[]>>;
 
 /**
- * A number of a request body that was spelt in a way its value does not show: `3.0`, `1e3`. To the reference server
- * that is no integer, and it prints it as it came. Where only the value counts, {@link jsonView} gives it.
+ * A number of a request body whose spelling its value does not preserve: `3.0`, `1e3`. The reference server does not
+ * accept it as an integer and prints it as written. {@link jsonView} returns its value.
  */
 export class NumberText {
   readonly text: string;
@@ -48,14 +48,14 @@ export class NumberText {
   }
 }
 
-/** True for `{…}`: not null, not an array, not a number in disguise. */
+/** True for `{…}`: not null, not an array, not a {@link NumberText}. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
 /**
- * The value as JSON would have it: an object that knows its own JSON (a Date, a Quantity) gives it, and one of a class
- * that does not (a Map, a RegExp) is refused instead of being taken for an empty object. Throws {@link NotJsonError}.
+ * The JSON value of a JavaScript value: an object with `toJSON` (a Date, a Quantity) is converted. Throws
+ * {@link NotJsonError} for other class instances (a Map, a RegExp), which would otherwise become empty objects.
  */
 export function jsonView(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -66,16 +66,16 @@ export function jsonView(value: unknown): unknown {
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Plain objects of another realm have another Object.prototype, which has nothing above it either.
+  // Plain objects of another realm have another Object.prototype, whose prototype is also null.
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The value of an own key, or undefined: never something inherited. */
+/** The value of an own property, or undefined. Ignores inherited properties. */
 export function own<Value>(record: { readonly [key: string]: Value }, key: string): Value | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Sets a key as data, also when it is called `__proto__`. */
+/** Sets an own property, also when the key is `__proto__`. */
 export function setOwn(record: MutableRecord, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true });
@@ -84,7 +84,7 @@ export function setOwn(record: MutableRecord, key: string, value: unknown): void
   }
 }
 
-/** Same JSON, key order aside. A key that holds `undefined` counts as absent. */
+/** Whether two JSON values are equal, regardless of key order. A key with the value `undefined` counts as absent. */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
@@ -103,7 +103,7 @@ function sameRecord(left: Record<string, unknown>, right: Record<string, unknown
     if (value === undefined) continue;
     present++;
     const other = right[key];
-    // What is inherited is never the same as a value of JSON.
+    // An inherited property never equals a JSON value.
     if (value === other) continue;
     if (typeof value !== 'object' || !Object.hasOwn(right, key) || !deepEqual(value, other)) return false;
   }
@@ -111,10 +111,10 @@ function sameRecord(left: Record<string, unknown>, right: Record<string, unknown
   return present === 0;
 }
 
-/** Freezes a value all the way down and returns it. Parts that are frozen already are taken as frozen throughout. */
+/** Freezes a value deeply and returns it. Assumes that frozen parts are deeply frozen. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  // Most of what is inside is no object, and not worth a call.
+  // Most members are not objects; checking here saves a call.
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) if (typeof value[index] === 'object') deepFreeze(value[index]);
   } else {
@@ -123,15 +123,15 @@ export function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** A value that JavaScript has and JSON has not: a function, a symbol, NaN, or nesting without end. */
+/** Thrown for values that JSON cannot represent: a function, a symbol, NaN, or nesting that is too deep. */
 export class NotJsonError extends TypeError {
   override readonly name = 'NotJsonError';
 }
 
-/** Deeper than any sensible object, and shallow enough for every recursive walk. A cycle has no end at all. */
+/** The maximum nesting depth: more than any real object needs, and safe for recursive functions. Also detects cycles. */
 export const MAX_DEPTH = 500;
 
-/** Throws {@link NotJsonError} unless the value is JSON throughout and every recursive walk can reach its end. */
+/** Throws {@link NotJsonError} unless the value is JSON and not nested too deeply. */
 export function requireJson(value: unknown, depth = 0): void {
   if (typeof value === 'object' && value !== null) {
     if (depth > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
@@ -143,7 +143,7 @@ export function requireJson(value: unknown, depth = 0): void {
   }
 }
 
-/** Whether the value is JSON as it stands, in plain objects and lists all the way down. */
+/** Whether the value consists only of JSON scalars, plain objects and arrays. */
 export function isPlainJson(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return isJsonScalar(value);
   if (depth > MAX_DEPTH) return false;
@@ -156,7 +156,7 @@ export function isPlainJson(value: unknown, depth = 0): boolean {
   return true;
 }
 
-/** `undefined` counts: it is an absent key. */
+/** `undefined` is allowed: it means an absent key. */
 function isJsonScalar(value: unknown): boolean {
   return (
     typeof value !== 'function' && typeof value !== 'symbol' && !(typeof value === 'number' && !Number.isFinite(value))
@@ -164,7 +164,7 @@ function isJsonScalar(value: unknown): boolean {
 }
 
 /**
- * A fresh, unfrozen copy of a JSON value; keys that hold `undefined` are left out. `depth` is how deep it stands in its
+ * A deep, unfrozen copy of a JSON value without keys whose value is `undefined`. `depth` is the depth of the value in its
  * document. Throws {@link NotJsonError}.
  */
 export function cloneJson<Value>(value: Value, depth = 0): Value {
@@ -187,19 +187,19 @@ function clone(given: unknown, depth: number): unknown {
 }
 
 /**
- * A copy of whatever a caller handed over, JSON or not, to be judged later: functions and the like are kept, and what
- * is nested beyond all measure, or in circles, is left shared, because it will be refused anyway.
+ * A deep copy of a value that is validated later and may not be JSON. Functions and class instances are kept; parts that
+ * are nested too deeply or cyclic stay shared, because validation rejects them.
  */
-export function copyLoose(value: unknown, depth = 0): unknown {
+export function copyUnvalidated(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item) => copyLoose(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => copyUnvalidated(item, depth + 1));
   if (!isRecord(value) || !isPlain(value)) return value;
   const copy: MutableRecord = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, copyLoose(value[key], depth + 1));
+  for (const key of Object.keys(value)) setOwn(copy, key, copyUnvalidated(value[key], depth + 1));
   return copy;
 }
 
-/** A value as text for a message; large integers in full, and a sign where it goes deeper than anybody reads. */
+/** A value as JSON text for messages: bigints in full, `…` for parts that are nested too deeply. */
 export function printJson(value: unknown, depth = 0): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -209,15 +209,15 @@ export function printJson(value: unknown, depth = 0): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${printJson(item, depth + 1)}`).join(',')}}`;
 }
 
-/** What could end a script or break a line in a web page. In JSON they occur only inside strings. */
+/** Characters that could end a script or a line in a web page. In JSON they occur only inside strings. */
 const UNSAFE_IN_PAGES = /[<>&\u2028\u2029]/g;
 
-/** JSON text as the reference server writes it: these few characters as escapes, which JSON does not ask for. */
+/** Escapes the characters that Go's JSON encoder escapes for HTML. */
 export function escapeForPages(text: string): string {
   return text.replace(UNSAFE_IN_PAGES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A value as compact JSON with the keys of every map in order. */
+/** A value as compact JSON with sorted keys. */
 export function encodeSorted(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(encodeSorted).join(',')}]`;
   if (!isRecord(value)) return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null');
@@ -228,7 +228,7 @@ export function encodeSorted(value: unknown): string {
     .join(',')}}`;
 }
 
-/** A fresh, unfrozen copy of what is known to be JSON: an object of the store, a decoded draft. */
+/** A deep, unfrozen copy of a value that is known to be JSON: a stored object, a decoded draft. */
 export function copyJson<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(copyJson) as Value;
   if (!isRecord(value)) return value;

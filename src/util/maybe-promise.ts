@@ -1,6 +1,6 @@
 /**
- * A value that may have to be waited for. The core of a request is synchronous unless something in it (a plugin, a
- * journal, a middleware) must wait; `chain` keeps both cases in one piece of code without making the first one pay.
+ * A value or a promise of it. Requests run synchronously unless a plugin, a journal or a middleware is asynchronous;
+ * `chain` handles both cases without the cost of a promise in the synchronous one.
  */
 
 export type MaybePromise<Value> = Value | Promise<Value>;
@@ -9,7 +9,7 @@ export function isPromise<Value>(value: MaybePromise<Value>): value is Promise<V
   return value instanceof Promise;
 }
 
-/** Runs `next` with the value: at once when it is there, later when it is not. */
+/** Calls `next` with the value: at once for a plain value, after it resolves for a promise. */
 export function chain<Value, Result>(
   value: MaybePromise<Value>,
   next: (value: Value) => MaybePromise<Result>,
@@ -17,7 +17,7 @@ export function chain<Value, Result>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The value of `run`, or what `recover` makes of its failure, whether that comes at once or later. */
+/** The result of `run`, or that of `recover` if `run` throws or rejects. */
 export function rescue<Value>(
   run: () => MaybePromise<Value>,
   recover: (error: unknown) => MaybePromise<Value>,

@@ -1,5 +1,5 @@
 /**
- * What a failure says. Anything can be thrown: not everything has a message, and some things have no words at all.
+ * The message of a thrown value, which need not be an Error.
  */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;

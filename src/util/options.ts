@@ -1,9 +1,9 @@
 /**
- * Options that nobody knows are mistakes of their caller: a misspelt one would be ignored, and what it was to forbid
- * allowed. TypeScript tells; a program in JavaScript learns it here.
+ * Rejects unknown option names. A misspelt option would otherwise be ignored silently in JavaScript programs, which have
+ * no type checker.
  */
 
-/** Throws TypeError for a name that is not known. `where` is what the options were given to: `serve`. */
+/** Throws TypeError for an unknown option name. `where` is the function that takes the options: `serve`. */
 export function refuseUnknownOptions(where: string, options: object, known: readonly string[]): void {
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;

@@ -1,6 +1,6 @@
 /**
- * Texts in order, and maps by their keys: how such maps are shown and written. The order is the language's own, which
- * is that of bytes for all but rare characters; where those count, `byBytes` is the one to take.
+ * Sorting of strings and of records by key. The order is that of UTF-16 code units, which differs from byte order only for
+ * characters outside of the basic plane; use `byBytes` where that matters.
  */
 
 /** For `sort`. */
@@ -17,7 +17,7 @@ export function sortedEntries<Value>(record: Readonly<Record<string, Value>>): [
   return Object.entries(record).sort(byKey);
 }
 
-/** Of two entries with one key the later one stands. */
+/** A record with sorted keys; of two entries with the same key the later one wins. */
 export function sortedRecord<Value>(entries: Iterable<readonly [string, Value]>): Record<string, Value> {
   return Object.fromEntries([...entries].sort(byKey));
 }

@@ -1,7 +1,9 @@
 /**
- * SHA-256 of a text, at once: the platform's own digest is only there on pages that were loaded securely, and makes its
- * caller wait. For names and tags, not for secrets.
+ * Synchronous SHA-256 for names and hashes, not for secrets. The platform's digest is asynchronous and missing in insecure
+ * contexts.
  */
+
+import { toHex } from './bytes.js';
 
 const WORD_BITS = 32;
 const BLOCK_BYTES = 64;
@@ -23,7 +25,7 @@ const PRIMES = primes(BLOCK_BYTES);
 const ROUND_CONSTANTS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)));
 const START = Int32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
 
-/** The 32 bytes of the digest of a text's UTF-8 form. */
+/** The SHA-256 digest (32 bytes) of the UTF-8 bytes of a text. */
 export function sha256(text: string): Uint8Array {
   const message = new TextEncoder().encode(text);
   const padded = pad(message);
@@ -42,7 +44,7 @@ export function sha256(text: string): Uint8Array {
   return new Uint8Array(digest.buffer);
 }
 
-/** The message, a one bit, zeros, and its length in bits, up to whole blocks. */
+/** Appends a one bit, zeros and the length in bits, to a multiple of the block size. */
 function pad(message: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil((message.length + 9) / BLOCK_BYTES) * BLOCK_BYTES);
   padded.set(message);
@@ -80,9 +82,7 @@ function mix(state: Int32Array, schedule: Int32Array): void {
   });
 }
 
-/** The digest as a tag: upper-case hexadecimal digits. */
+/** The digest as upper-case hexadecimal digits, for ETags. */
 export function sha256Tag(text: string): string {
-  return Array.from(sha256(text), (byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-    .toUpperCase();
+  return toHex(sha256(text)).toUpperCase();
 }

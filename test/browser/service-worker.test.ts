@@ -159,7 +159,7 @@ describe('invalid use', () => {
   });
 
   test('rejects fire outside of a service worker', () => {
-    expect(() => fire(createCluster())).toThrow('orchplane: fire works in a service worker');
+    expect(() => fire(createCluster())).toThrow('orchplane: fire works only in a service worker');
   });
 
   test('rejects a missing origin', () => {
@@ -170,7 +170,7 @@ describe('invalid use', () => {
 test('the ServiceWorkerGlobalScope type satisfies WorkerScope', () => {
   const file = `${root}test/browser/scope.ts`;
   const text = `
-    import type { WorkerScope } from '../../src/service-worker/fire.js';
+    import type { WorkerScope } from '../../src/service-worker/worker-scope.js';
     declare const self: ServiceWorkerGlobalScope;
     export const scope: WorkerScope = self;
   `;

@@ -16,7 +16,7 @@ import { decodeMessage } from './read.js';
 import { SHAPE_TYPES } from './shapes.js';
 import { groups } from './types/index.js';
 import { decodeUtf8 } from './utf8.js';
-import { encodeMessage, written } from './write.js';
+import { encodeMessage, writeBytes } from './write.js';
 
 const PREFIX = Uint8Array.of(0x6b, 0x38, 0x73, 0);
 
@@ -84,7 +84,7 @@ function encodeDocument(document: Document, dialect: Dialect): Uint8Array {
 /** The length in four bytes, then the event; its object is a whole document with an envelope of its own. */
 function encodeEvent({ type, object }: EventDocument, dialect: Dialect): Uint8Array {
   const document = encodeDocument(object, dialect);
-  const frame = written((writer) => {
+  const frame = writeBytes((writer) => {
     writer.fixed32(0).uint32(0x0a).string(type);
     writer.uint32(0x12).fork().uint32(0x0a).bytes(document).ldelim();
   });
@@ -184,7 +184,7 @@ interface Envelope {
 }
 
 export function wrap({ apiVersion, kind, raw }: Envelope): Uint8Array {
-  return written((writer) => {
+  return writeBytes((writer) => {
     writer.raw(PREFIX);
     writer.uint32(0x0a).fork().uint32(0x0a).string(apiVersion).uint32(0x12).string(kind).ldelim();
     // An encoding and a type of the content nobody gives; they are there all the same, empty.

@@ -23,7 +23,7 @@ const kept = new WeakMap<object, Kept>();
 export function encodeMessage(message: Message, document: object): Uint8Array {
   const known = kept.get(document);
   if (known?.message === message) return known.bytes;
-  const bytes = written((writer) => writeFields(writer, message, document as Record<string, unknown>));
+  const bytes = writeBytes((writer) => writeFields(writer, message, document as Record<string, unknown>));
   if (Object.isFrozen(document)) kept.set(document, { message, bytes });
   return bytes;
 }
@@ -33,7 +33,7 @@ const idle: Writer[] = [];
 const MAX_IDLE_BYTES = 1 << 20;
 
 /** What a function writes, as bytes of their own. */
-export function written(write: (writer: Writer) => void): Uint8Array {
+export function writeBytes(write: (writer: Writer) => void): Uint8Array {
   const writer = idle.pop() ?? new protobuf.Writer();
   write(writer);
   const bytes = writer.finish(true).slice();

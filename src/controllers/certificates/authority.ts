@@ -1,6 +1,6 @@
 /**
- * A certificate authority for tests. Keys and signatures come from Web Crypto; certificates are encoded here, because the
- * libraries for it are large.
+ * A certificate authority for tests. Keys and signatures come from Web Crypto; certificates and their usage extensions are
+ * encoded here, because the libraries for it are large.
  */
 
 import type { KeyUsage } from '../../kinds/certificates/v1/certificate-signing-request/schema.js';
@@ -12,37 +12,6 @@ import { randomIds, subtleCrypto } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import * as der from './write-der.js';
 import { type Bytes, bitString, oid, sequence } from './write-der.js';
-
-/** The bit of each key usage. */
-const BITS: Partial<Record<KeyUsage, number>> = {
-  signing: 0,
-  'digital signature': 0,
-  'content commitment': 1,
-  'key encipherment': 2,
-  'data encipherment': 3,
-  'key agreement': 4,
-  'cert sign': 5,
-  'crl sign': 6,
-  'encipher only': 7,
-  'decipher only': 8,
-};
-
-/** The OIDs of extended usages, in the order of certificates. */
-const EXTENDED: Partial<Record<KeyUsage, string>> = {
-  any: '551d2500',
-  'server auth': '2b06010505070301',
-  'client auth': '2b06010505070302',
-  'code signing': '2b06010505070303',
-  'email protection': '2b06010505070304',
-  's/mime': '2b06010505070304',
-  'ipsec end system': '2b06010505070305',
-  'ipsec tunnel': '2b06010505070306',
-  'ipsec user': '2b06010505070307',
-  timestamping: '2b06010505070308',
-  'ocsp signing': '2b06010505070309',
-  'microsoft sgc': '2b0601040182370a0303',
-  'netscape sgc': '6086480186f8420401',
-};
 
 /** The contents of a certificate to issue. */
 export interface CertificateTemplate extends UsageExtensions {
@@ -328,6 +297,37 @@ interface UsageExtensions {
   readonly keyUsage?: Bytes;
   readonly extendedKeyUsage?: Bytes;
 }
+
+/** The bit of each key usage. */
+const BITS: Partial<Record<KeyUsage, number>> = {
+  signing: 0,
+  'digital signature': 0,
+  'content commitment': 1,
+  'key encipherment': 2,
+  'data encipherment': 3,
+  'key agreement': 4,
+  'cert sign': 5,
+  'crl sign': 6,
+  'encipher only': 7,
+  'decipher only': 8,
+};
+
+/** The OIDs of extended usages, in the order of certificates. */
+const EXTENDED: Partial<Record<KeyUsage, string>> = {
+  any: '551d2500',
+  'server auth': '2b06010505070301',
+  'client auth': '2b06010505070302',
+  'code signing': '2b06010505070303',
+  'email protection': '2b06010505070304',
+  's/mime': '2b06010505070304',
+  'ipsec end system': '2b06010505070305',
+  'ipsec tunnel': '2b06010505070306',
+  'ipsec user': '2b06010505070307',
+  timestamping: '2b06010505070308',
+  'ocsp signing': '2b06010505070309',
+  'microsoft sgc': '2b0601040182370a0303',
+  'netscape sgc': '6086480186f8420401',
+};
 
 export function usageExtensions(usages: readonly string[]): UsageExtensions {
   const bits = new Set<number>();

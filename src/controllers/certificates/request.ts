@@ -1,5 +1,6 @@
 /**
- * Parses a PKCS#10 certificate request (subject, names, public key) and verifies its signature.
+ * Parses a PKCS#10 certificate request (subject, names, public key), verifies its signature, and checks it for the built-in
+ * signers.
  */
 
 import type { Dialect } from '../../meta/dialect.js';
@@ -9,17 +10,6 @@ import { firstPemBlock } from '../../text/x509/pem.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import { toHex } from '../../util/bytes.js';
 import { type Bytes, concat } from './write-der.js';
-
-const NODES = 'system:nodes';
-
-const NODE_PREFIX = 'system:node:';
-
-/** Sorted, as in messages. `key encipherment` is optional, because not all keys can encipher. */
-const CLIENT_USAGES = ['client auth', 'digital signature', 'key encipherment'];
-
-const SERVING_USAGES = ['digital signature', 'key encipherment', 'server auth'];
-
-const OPTIONAL_USAGE = 'key encipherment';
 
 export interface SigningRequest {
   readonly commonName: string;
@@ -176,6 +166,17 @@ export function signers({ key }: Dialect): ReadonlyMap<string, Check> {
     [key('legacy-unknown'), () => undefined],
   ]);
 }
+
+const NODES = 'system:nodes';
+
+const NODE_PREFIX = 'system:node:';
+
+/** Sorted, as in messages. `key encipherment` is optional, because not all keys can encipher. */
+const CLIENT_USAGES = ['client auth', 'digital signature', 'key encipherment'];
+
+const SERVING_USAGES = ['digital signature', 'key encipherment', 'server auth'];
+
+const OPTIONAL_USAGE = 'key encipherment';
 
 function clientProblem(_request: SigningRequest, usages: readonly string[]): string | undefined {
   const invalid = usages.find((usage) => !CLIENT_USAGES.includes(usage));

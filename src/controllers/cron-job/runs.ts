@@ -1,5 +1,6 @@
 /**
- * Computes which run of a CronJob is due: of several missed runs only the last. Pure functions.
+ * The runs of a CronJob: the parsed schedule, the run that is due (of several missed runs only the last), and its Job. Pure
+ * functions, except for the cache of schedules.
  */
 import type { CronJob } from '../../kinds/batch/v1/cron-job.js';
 import type { JobInput } from '../../kinds/batch/v1/job/job.js';
@@ -13,30 +14,6 @@ import { timeToMs } from '../../text/time/time.js';
 import { formatInZone, isTimeZone } from '../../text/time/time-zone.js';
 import { controllerReference } from '../runtime/owners.js';
 import type { StoredJob } from '../workloads/job/job-snapshot.js';
-
-const MINUTE = 60_000;
-
-/** The maximum number of cached schedules; beyond it the cache is cleared. */
-const MAX_CACHED_SCHEDULES = 10_000;
-
-export class Schedules {
-  readonly #cache = new Map<string, CronSchedule>();
-
-  /** Throws a CronError. */
-  of(spec: StoredCronJob['spec']): CronSchedule {
-    const text = scheduleText(spec);
-    let schedule = this.#cache.get(text);
-    if (schedule === undefined) {
-      schedule = withCachedRuns(parseCron(text));
-      if (this.#cache.size >= MAX_CACHED_SCHEDULES) this.#cache.clear();
-      this.#cache.set(text, schedule);
-    }
-    return schedule;
-  }
-}
-
-/** A reconcile asks for the same few runs several times, and the next one starts with one of them. */
-const MAX_CACHED_RUNS = 4;
 
 export type StoredCronJob = ObjectOf<typeof CronJob>;
 
@@ -103,6 +80,29 @@ function nextOf(schedule: CronSchedule, afterMs: number): number {
   return next;
 }
 
+/** The maximum number of cached schedules; beyond it the cache is cleared. */
+const MAX_CACHED_SCHEDULES = 10_000;
+
+/** A cache of parsed schedules, because the same text is needed at every run. */
+export class Schedules {
+  readonly #cache = new Map<string, CronSchedule>();
+
+  /** Throws a CronError. */
+  of(spec: StoredCronJob['spec']): CronSchedule {
+    const text = scheduleText(spec);
+    let schedule = this.#cache.get(text);
+    if (schedule === undefined) {
+      schedule = withCachedRuns(parseCron(text));
+      if (this.#cache.size >= MAX_CACHED_SCHEDULES) this.#cache.clear();
+      this.#cache.set(text, schedule);
+    }
+    return schedule;
+  }
+}
+
+/** A reconcile asks for the same few runs several times, and the next one starts with one of them. */
+const MAX_CACHED_RUNS = 4;
+
 function withCachedRuns(schedule: CronSchedule): CronSchedule {
   const nextAfter = new Map<number, number | undefined>();
   return {
@@ -130,6 +130,8 @@ function scheduleText(spec: StoredCronJob['spec']): string {
   if (namesZone(spec) || timeZone === undefined || !isTimeZone(timeZone)) return schedule;
   return `TZ=${timeZone} ${schedule}`;
 }
+
+const MINUTE = 60_000;
 
 /** The deterministic name of a run's Job, so that no run is started twice. */
 export function jobNameAt({ metadata }: StoredCronJob, dueMs: number): string {

@@ -1,6 +1,6 @@
 /**
- * The controller of PodDisruptionBudgets: writes the number of allowed disruptions, which evictions check. Also removes stale
- * DisruptionTarget conditions of pods that were not deleted.
+ * The controller of PodDisruptionBudgets: writes the number of healthy pods and of allowed disruptions, which evictions check.
+ * Also removes stale DisruptionTarget conditions of pods that were not deleted.
  */
 
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -19,11 +19,6 @@ import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { ReconcileResult, WorkQueue } from '../runtime/work-queue.js';
 import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
 import { PodExpectations } from './expected-pods.js';
-
-/** How long an evicted pod may take until its deletion is visible. */
-const DELETION_TIMEOUT_MS = 2 * 60_000;
-
-const TYPE = 'DisruptionAllowed';
 
 /**
  * Maintains the status of PodDisruptionBudgets.
@@ -177,6 +172,11 @@ interface Expected {
   readonly desiredHealthy: number;
   readonly unmanaged: readonly string[];
 }
+
+/** How long an evicted pod may take until its deletion is visible. */
+const DELETION_TIMEOUT_MS = 2 * 60_000;
+
+const TYPE = 'DisruptionAllowed';
 
 type StoredBudget = ObjectOf<typeof PodDisruptionBudget>;
 

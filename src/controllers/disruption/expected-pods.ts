@@ -35,6 +35,7 @@ interface Replicated extends HasMetadata {
   readonly spec: { readonly replicas?: number | undefined };
 }
 
+/** Resolves the controllers of pods to expected pod counts. */
 export class PodExpectations {
   readonly #context: ControllerContext;
   readonly #replicaSets: SharedInformer<typeof ReplicaSet> | undefined;

@@ -1,6 +1,6 @@
 /**
- * The slices of one controller, indexed by Service. Distinguishes the controller's own writes from those of other clients, so
- * that its own writes do not cause a reconcile.
+ * The slices of one controller, indexed by Service, and their writes. Distinguishes the controller's own writes from those of
+ * other clients, so that its own writes do not cause a reconcile.
  */
 
 import type { Client } from '../../client/client.js';
@@ -21,6 +21,7 @@ export interface OwnSlicesOptions {
   readonly manager: string;
 }
 
+/** The slices that one controller manages. */
 export class OwnSlices {
   readonly #options: OwnSlicesOptions;
   readonly #slices: SharedInformer<typeof EndpointSlice>;

@@ -1,5 +1,6 @@
 /**
- * Plans the slices of a Service. Pure functions.
+ * Plans the slices of a Service with few writes: endpoints stay in their slice, slices that change anyway are filled up, and only
+ * then other slices are changed or created. Pure functions.
  */
 import type { Node } from '../../kinds/core/v1/node/node.js';
 import type { ObjectOf } from '../../kinds/kind.js';

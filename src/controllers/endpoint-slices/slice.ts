@@ -1,5 +1,6 @@
 /**
- * Plans of slices, and comparison of endpoints.
+ * Slice endpoints: conversion from pods, comparison, and topology hints (with `trafficDistribution: PreferClose`, each ready
+ * endpoint has a hint for its own zone).
  */
 
 import type { Node } from '../../kinds/core/v1/node/node.js';

@@ -1,5 +1,6 @@
 /**
- * Maps pods to Services and reads the parts of a pod that endpoints consist of. Shared by Endpoints and EndpointSlices.
+ * What the controllers of Endpoints and EndpointSlices share: the mapping of pods to Services, the parts of a pod that endpoints
+ * consist of, labels and annotations, and the trigger time.
  */
 import type { InformerEvent } from '../../client/informer.js';
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -12,32 +13,6 @@ import { formatTime, timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
-
-export class TriggerTimes {
-  readonly #observed = new Map<string, ObservedTimes>();
-
-  /** Records the state of a Service and returns the annotation's value; undefined: the annotation is removed. */
-  next(key: string, service: StoredService, pods: readonly StoredPod[]): string | undefined {
-    const before = this.#observed.get(key);
-    const created = timeToMs(service.metadata.creationTimestamp);
-    const times = new Map<string, number>();
-    let earliest = before !== undefined && created > before.service ? created : Infinity;
-    for (const pod of pods) {
-      const since = podCondition(pod, 'Ready')?.lastTransitionTime;
-      if (since === undefined || since === null) continue;
-      const time = timeToMs(since);
-      times.set(pod.metadata.name, time);
-      if (time > (before?.pods.get(pod.metadata.name) ?? -Infinity)) earliest = Math.min(earliest, time);
-    }
-    this.#observed.set(key, { service: created, pods: times });
-    if (before === undefined) return formatTime(created);
-    return earliest === Infinity ? undefined : formatTime(earliest);
-  }
-
-  forget(key: string): void {
-    this.#observed.delete(key);
-  }
-}
 
 export type StoredService = ObjectOf<typeof Service>;
 export type ServicePort = NonNullable<StoredService['spec']['ports']>[number];
@@ -287,4 +262,34 @@ export function leaderAnnotation(dialect: Dialect): string {
 interface ObservedTimes {
   readonly service: number;
   readonly pods: ReadonlyMap<string, number>;
+}
+
+/**
+ * Computes the trigger time annotation, from which proxies measure the propagation delay: the time of the earliest change since
+ * the last reconcile.
+ */
+export class TriggerTimes {
+  readonly #observed = new Map<string, ObservedTimes>();
+
+  /** Records the state of a Service and returns the annotation's value; undefined: the annotation is removed. */
+  next(key: string, service: StoredService, pods: readonly StoredPod[]): string | undefined {
+    const before = this.#observed.get(key);
+    const created = timeToMs(service.metadata.creationTimestamp);
+    const times = new Map<string, number>();
+    let earliest = before !== undefined && created > before.service ? created : Infinity;
+    for (const pod of pods) {
+      const since = podCondition(pod, 'Ready')?.lastTransitionTime;
+      if (since === undefined || since === null) continue;
+      const time = timeToMs(since);
+      times.set(pod.metadata.name, time);
+      if (time > (before?.pods.get(pod.metadata.name) ?? -Infinity)) earliest = Math.min(earliest, time);
+    }
+    this.#observed.set(key, { service: created, pods: times });
+    if (before === undefined) return formatTime(created);
+    return earliest === Infinity ? undefined : formatTime(earliest);
+  }
+
+  forget(key: string): void {
+    this.#observed.delete(key);
+  }
 }

@@ -15,25 +15,6 @@ import { endingOf, type Graph, hasFinalizer, type Member, referencesOf } from '.
 import type { OwnerKind, WatchedKinds } from './watched-kinds.js';
 import { kindKey } from './watched-kinds.js';
 
-const MAX_REMEMBERED = 500;
-
-export class AbsentOwners {
-  readonly #absences = new Map<string, Absence>();
-
-  add(owner: OwnerCoordinates, absence: Absence): void {
-    const key = keyOf(owner);
-    this.#absences.delete(key);
-    this.#absences.set(key, absence);
-    if (this.#absences.size <= MAX_REMEMBERED) return;
-    const [oldest = ''] = this.#absences.keys();
-    this.#absences.delete(oldest);
-  }
-
-  get(owner: OwnerCoordinates): Absence | undefined {
-    return this.#absences.get(keyOf(owner));
-  }
-}
-
 export interface CollectorParts {
   readonly client: Client;
   readonly events: EventRecorder;
@@ -70,6 +51,7 @@ interface PatchedMetadata {
   metadata: ObjectMetaInput;
 }
 
+/** Decides about single objects. */
 export class Collector {
   readonly #parts: CollectorParts;
 
@@ -290,6 +272,29 @@ interface OwnerCoordinates {
 
 /** `deleted`: the deletion was observed. `not found`: a lookup failed; the owner may exist in another namespace. */
 type Absence = 'deleted' | 'not found';
+
+const MAX_REMEMBERED = 500;
+
+/**
+ * Owners that are known not to exist. A uid is never reused, so an absent owner stays absent. Only the most recent ones are
+ * kept, for owners with many dependents.
+ */
+export class AbsentOwners {
+  readonly #absences = new Map<string, Absence>();
+
+  add(owner: OwnerCoordinates, absence: Absence): void {
+    const key = keyOf(owner);
+    this.#absences.delete(key);
+    this.#absences.set(key, absence);
+    if (this.#absences.size <= MAX_REMEMBERED) return;
+    const [oldest = ''] = this.#absences.keys();
+    this.#absences.delete(oldest);
+  }
+
+  get(owner: OwnerCoordinates): Absence | undefined {
+    return this.#absences.get(keyOf(owner));
+  }
+}
 
 function keyOf({ apiVersion, kind, namespace, name, uid }: OwnerCoordinates): string {
   return `${uid} ${kindKey(apiVersion, kind)} ${namespace}/${name}`;

@@ -47,6 +47,7 @@ export interface Change {
 
 const NO_REFERENCES: readonly Readonly<OwnerReference>[] = [];
 
+/** The dependency graph. */
 export class Graph {
   readonly #members = new Map<string, Member>();
   /** By the uid of the owner. */

@@ -44,6 +44,7 @@ interface Watch extends WatchedKind {
 
 const NEEDED_VERBS = ['delete', 'list', 'watch'] as const;
 
+/** The watched kinds and their informers. */
 export class WatchedKinds {
   readonly #options: WatchedKindsOptions;
   /** By storage key: the versions of a kind share their objects. */

@@ -12,6 +12,7 @@ type StoredCondition = NonNullable<StoredStatus['conditions']>[number];
 
 export type ConditionType = 'AbleToScale' | 'ScalingActive' | 'ScalingLimited';
 
+/** Collects the changes of a status. */
 export class StatusDraft {
   readonly #before: StoredStatus;
   readonly #now: string;

@@ -1,6 +1,6 @@
 /**
  * Deletes the content of a namespace: first the pods, and when none are left everything else. One call is one attempt; its
- * result says what remains and how long that may take. spec: Namespace
+ * result says what remains and how long that may take. Also computes the status conditions. spec: Namespace
  */
 import type { ObjectApi } from '../../client/api.js';
 import type { Client } from '../../client/client.js';
@@ -13,25 +13,22 @@ import { qualifiedResource } from '../../meta/gvk.js';
 import type { ApiObject, DeepReadonly } from '../../meta/object.js';
 import { messageOf } from '../../util/message-of.js';
 
-/** The conditions without problems, in the order in which they are added. */
-const CONDITIONS_WITHOUT_PROBLEM: readonly (readonly [type: string, reason: string, message: string])[] = [
-  ['NamespaceDeletionDiscoveryFailure', 'ResourcesDiscovered', 'All resources successfully discovered'],
-  ['NamespaceDeletionGroupVersionParsingFailure', 'ParsedGroupVersions', 'All legacy kube types successfully parsed'],
-  [
-    'NamespaceDeletionContentFailure',
-    'ContentDeleted',
-    'All content successfully deleted, may be waiting on finalization',
-  ],
-  ['NamespaceContentRemaining', 'ContentRemoved', 'All content successfully removed'],
-  ['NamespaceFinalizersRemaining', 'ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
-];
-
 export interface ContentRequest {
   readonly client: Client;
   readonly kinds: readonly ServedKind[];
   readonly namespace: string;
   /** The time since the deletion of the namespace, in milliseconds. */
   readonly sinceMs: number;
+}
+
+/** The result of an attempt to delete the content. */
+interface DeletionProgress {
+  /** Error messages of failed deletions. */
+  readonly failures: readonly string[];
+  /** The number of remaining objects by resource, `name.group`; absent: not reported. */
+  readonly remaining?: ReadonlyMap<string, number> | undefined;
+  /** The number of remaining objects by finalizer. */
+  readonly finalizers?: ReadonlyMap<string, number> | undefined;
 }
 
 export interface ContentResult extends DeletionProgress {
@@ -167,16 +164,6 @@ function countFinalizers(items: readonly ApiObject[]): ReadonlyMap<string, numbe
   return counts;
 }
 
-/** The result of an attempt to delete the content. */
-interface DeletionProgress {
-  /** Error messages of failed deletions. */
-  readonly failures: readonly string[];
-  /** The number of remaining objects by resource, `name.group`; absent: not reported. */
-  readonly remaining?: ReadonlyMap<string, number> | undefined;
-  /** The number of remaining objects by finalizer. */
-  readonly finalizers?: ReadonlyMap<string, number> | undefined;
-}
-
 type Condition = DeepReadonly<NamespaceCondition>;
 
 interface ConditionValues {
@@ -184,6 +171,19 @@ interface ConditionValues {
   readonly reason: string;
   readonly message: string;
 }
+
+/** The conditions without problems, in the order in which they are added. */
+const CONDITIONS_WITHOUT_PROBLEM: readonly (readonly [type: string, reason: string, message: string])[] = [
+  ['NamespaceDeletionDiscoveryFailure', 'ResourcesDiscovered', 'All resources successfully discovered'],
+  ['NamespaceDeletionGroupVersionParsingFailure', 'ParsedGroupVersions', 'All legacy kube types successfully parsed'],
+  [
+    'NamespaceDeletionContentFailure',
+    'ContentDeleted',
+    'All content successfully deleted, may be waiting on finalization',
+  ],
+  ['NamespaceContentRemaining', 'ContentRemoved', 'All content successfully removed'],
+  ['NamespaceFinalizersRemaining', 'ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
+];
 
 /** The conditions for the progress; undefined if nothing changes. */
 export function nextConditions(

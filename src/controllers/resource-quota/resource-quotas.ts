@@ -44,7 +44,7 @@ export function resourceQuotas({ resyncMs = RESYNC_MS }: ResourceQuotasOptions =
     account: 'resourcequota-controller',
     local: true,
     needs: [ResourceQuota],
-    start: (context) => new Counter(context, resyncMs).start(),
+    start: (context) => new QuotaCounter(context, resyncMs).start(),
   };
 }
 
@@ -56,7 +56,7 @@ interface WatchedKind {
   readonly close: Undo;
 }
 
-class Counter {
+class QuotaCounter {
   readonly #context: ControllerContext;
   readonly #resyncMs: number;
   readonly #quotas: SharedInformer<typeof ResourceQuota>;

@@ -31,6 +31,7 @@ interface Part {
   readonly terminating: Map<string, ApiObject>;
 }
 
+/** The usage that one quota measures. */
 export class Tally {
   /** The time of the full count, in milliseconds since the epoch. */
   readonly startedAt: number;

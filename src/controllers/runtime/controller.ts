@@ -1,6 +1,7 @@
 /**
- * The contract of this folder: a controller and the context it runs in. Controllers use only the public client and the
- * cluster's clock, so they work with a cluster in this process and with a remote server.
+ * The contract of this folder: a controller, the context it runs in, and the checks of arguments for JavaScript callers.
+ * Controllers use only the public client and the cluster's clock, so they work with a cluster in this process and with a remote
+ * server.
  */
 import type { Client } from '../../client/client.js';
 import type { Host, LocalHost } from '../../client/host.js';

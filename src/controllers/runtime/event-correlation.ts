@@ -90,6 +90,7 @@ interface Bucket {
   lastMs: number;
 }
 
+/** Counts, combines and rate-limits events. */
 export class EventCorrelator {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #similar = new RecentMap<Similar>(MOST_REMEMBERED);

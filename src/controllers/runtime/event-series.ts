@@ -70,10 +70,10 @@ interface Series {
  * }]);
  */
 export function eventRecorder(context: ControllerContext, options: SeriesRecorderOptions = {}): SeriesRecorder {
-  return new Recorder(context, options);
+  return new SeriesEventRecorder(context, options);
 }
 
-class Recorder implements SeriesRecorder {
+class SeriesEventRecorder implements SeriesRecorder {
   readonly #context: ControllerContext;
   readonly #controller: string;
   readonly #instance: string;

@@ -16,46 +16,6 @@ import { EventCorrelator } from './event-correlation.js';
 import { isNamespaceTerminating } from './expected-errors.js';
 import type { AnyObject, HasMetadata } from './owners.js';
 
-/** The namespace of events about cluster-scoped objects. */
-export const EVENT_NAMESPACE = 'default';
-
-/** The number of names to try. The distance to the last name doubles each time, so this is more than enough. */
-export const NAME_ATTEMPTS = 10;
-
-const NANOS_PER_MS = 1_000_000n;
-
-/** Generates event names without repetition. */
-export class EventNames {
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #ids: Pick<Ids, 'uid'>;
-  #last = 0n;
-  /** The distance of the next name from the last one; larger after collisions. */
-  #step = 1n;
-
-  constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'uid'>) {
-    this.#clock = clock;
-    this.#ids = ids;
-  }
-
-  /**
-   * Returns another name after a collision: another recorder wrote about the same object at the same time, or a fork shares
-   * the history. The distance doubles with each attempt because many names may be taken.
-   */
-  another(object: HasMetadata, attempt: number): string {
-    this.#step = 2n ** BigInt(attempt);
-    return this.next(object);
-  }
-
-  next({ metadata }: HasMetadata): string {
-    const now = BigInt(Math.floor(this.#clock.now())) * NANOS_PER_MS;
-    this.#last = now > this.#last ? now : this.#last + this.#step;
-    this.#step = 1n;
-    const name = `${metadata.name}.${this.#last.toString(16)}`;
-    // Some kinds allow names that Events do not, for example ClusterRoles with a colon.
-    return dnsSubdomainProblems(name).length === 0 ? name : this.#ids.uid();
-  }
-}
-
 export type EventType = 'Normal' | 'Warning';
 
 export interface EventRecorder {
@@ -93,10 +53,10 @@ interface Occurrence {
 }
 
 export function createEventRecorder(options: EventRecorderOptions): ClosableRecorder {
-  return new Recorder(options);
+  return new CoreEventRecorder(options);
 }
 
-class Recorder implements ClosableRecorder {
+class CoreEventRecorder implements ClosableRecorder {
   readonly #options: EventRecorderOptions;
   readonly #correlator: EventCorrelator;
   readonly #names: EventNames;
@@ -203,6 +163,46 @@ class Recorder implements ClosableRecorder {
         if (attempt >= NAME_ATTEMPTS || !StatusError.is(error, 'AlreadyExists')) throw error;
       }
     }
+  }
+}
+
+/** The namespace of events about cluster-scoped objects. */
+export const EVENT_NAMESPACE = 'default';
+
+/** The number of names to try. The distance to the last name doubles each time, so this is more than enough. */
+export const NAME_ATTEMPTS = 10;
+
+const NANOS_PER_MS = 1_000_000n;
+
+/** Generates event names without repetition. */
+export class EventNames {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #ids: Pick<Ids, 'uid'>;
+  #last = 0n;
+  /** The distance of the next name from the last one; larger after collisions. */
+  #step = 1n;
+
+  constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'uid'>) {
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  /**
+   * Returns another name after a collision: another recorder wrote about the same object at the same time, or a fork shares
+   * the history. The distance doubles with each attempt because many names may be taken.
+   */
+  another(object: HasMetadata, attempt: number): string {
+    this.#step = 2n ** BigInt(attempt);
+    return this.next(object);
+  }
+
+  next({ metadata }: HasMetadata): string {
+    const now = BigInt(Math.floor(this.#clock.now())) * NANOS_PER_MS;
+    this.#last = now > this.#last ? now : this.#last + this.#step;
+    this.#step = 1n;
+    const name = `${metadata.name}.${this.#last.toString(16)}`;
+    // Some kinds allow names that Events do not, for example ClusterRoles with a colon.
+    return dnsSubdomainProblems(name).length === 0 ? name : this.#ids.uid();
   }
 }
 

@@ -138,6 +138,7 @@ interface Observed {
   readonly sinceMs: number;
 }
 
+/** One candidate: acquires, renews and releases the Lease. */
 class Campaign implements Candidate {
   readonly identity: string;
   readonly #host: Host;

@@ -29,6 +29,7 @@ interface PendingWrites {
   readonly gone: Map<string, string>;
 }
 
+/** Tracks the writes of one controller until its informers contain them. */
 export class OwnWrites implements Activity {
   readonly #name: string;
   readonly #written = new Map<string, PendingWrites>();

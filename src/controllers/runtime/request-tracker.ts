@@ -3,7 +3,7 @@
  * but not for requests that never get an answer.
  */
 import type { Transport } from '../../protocol/transport.js';
-import { type Activities, type Activity, Stillness, stillBusy } from '../../util/activity.js';
+import { type Activities, type Activity, StuckDetector, busyMessage } from '../../util/activity.js';
 import { type Clock, nextTurn, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 
@@ -16,6 +16,7 @@ const MANY_ANSWERS = 100_000;
 /** The upper limit. It is generous because many clusters may share one processor. */
 const LONGEST_SHARED_WAIT_MS = 60_000;
 
+/** Counts requests in flight. */
 export class RequestTracker implements Activity {
   readonly #underWay = new Map<string, number>();
   #answered = 0;
@@ -62,7 +63,7 @@ export class RequestTracker implements Activity {
     const answeredBefore = this.#answered;
     let answered = this.#answered;
     let sinceMs = systemClock.now();
-    const stillness = new Stillness(activities);
+    const stillness = new StuckDetector(activities);
     for (let turns = 0; ; turns++) {
       // The clock has already waited one turn before this call.
       if (turns > 0) await nextTurn();
@@ -73,7 +74,7 @@ export class RequestTracker implements Activity {
         clock.runDue?.();
         if (!activities.isBusy()) return;
       }
-      if (stillness.look()) return;
+      if (stillness.isStuck()) return;
       if (this.#answered !== answered) {
         answered = this.#answered;
         sinceMs = systemClock.now();
@@ -81,7 +82,7 @@ export class RequestTracker implements Activity {
       } else if (turns > STALLED_TURNS && systemClock.now() - sinceMs > STALLED_MS) return;
       const waitedMs = systemClock.now() - beganMs;
       const isLate = waitedMs > LONGEST_WAIT_MS && this.#answered - answeredBefore > MANY_ANSWERS;
-      if (isLate || waitedMs > LONGEST_SHARED_WAIT_MS) throw new Error(stillBusy(activities, waitedMs));
+      if (isLate || waitedMs > LONGEST_SHARED_WAIT_MS) throw new Error(busyMessage(activities, waitedMs));
     }
   }
 

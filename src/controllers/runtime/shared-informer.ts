@@ -15,6 +15,7 @@ export type Lookup<Object> = (key: string) => readonly Object[];
 
 const NONE: readonly never[] = Object.freeze([]);
 
+/** An informer with indexes, shared by all controllers of a run. */
 export class SharedInformer<AnyKind extends Kind> {
   readonly kind: AnyKind;
   readonly #informer: Informer<Stored<AnyKind>>;

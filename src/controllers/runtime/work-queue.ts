@@ -64,6 +64,7 @@ export function checkedBackoff(name: string, backoff: Backoff): Backoff {
   return backoff;
 }
 
+/** A deduplicating work queue with delays, backoff and a limited number of workers. */
 export class WorkQueue implements Activity {
   readonly #options: WorkQueueOptions;
   readonly #backoff: Backoff;

@@ -1,6 +1,6 @@
 /**
  * The controller of ServiceCIDRs: sets the Ready condition and keeps a CIDR that is being deleted while its addresses are in
- * use.
+ * use. The functions on ranges and addresses are shared with `cluster-addresses.ts`.
  */
 import { strategicPatch } from '../../client/patches.js';
 import type { ObjectOf } from '../../kinds/kind.js';

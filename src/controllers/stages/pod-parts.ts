@@ -7,7 +7,7 @@ import type {
   PodConditionInput,
   PodStatusInput,
 } from '../../kinds/core/v1/pod/status.js';
-import { digitsFromText } from '../../util/ids.js';
+import { hexDigitsFromText } from '../../util/ids.js';
 import { copyJson } from '../../util/json.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 
@@ -223,5 +223,5 @@ function repositoryOf(image: string): string {
 
 /** 64 digits derived from a text. They identify simulated objects and need no cryptographic strength. */
 function digest(text: string): string {
-  return digitsFromText(text) + digitsFromText(`${text} `);
+  return hexDigitsFromText(text) + hexDigitsFromText(`${text} `);
 }

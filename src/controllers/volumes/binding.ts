@@ -27,6 +27,7 @@ export interface BindingOptions {
   readonly terms: MatchTerms;
 }
 
+/** Binds and unbinds volumes and claims. */
 export class Binding {
   readonly #client: Client;
   readonly #events: EventRecorder;

@@ -30,6 +30,7 @@ export interface ClaimReconcilerOptions {
   readonly index: VolumeIndex;
 }
 
+/** Reconciles one claim at a time. */
 export class ClaimReconciler {
   readonly #options: ClaimReconcilerOptions;
   /** The last Event of each claim, so that a reconcile for another reason than its own change does not repeat it. */

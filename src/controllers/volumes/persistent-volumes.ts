@@ -51,6 +51,7 @@ const CLASS = 'class ';
 /** The index key of claims without a class, which may still get the default class. */
 const UNDECIDED = '?';
 
+/** Maps informer events to queue keys and dispatches the keys. */
 class Binder {
   readonly #context: ControllerContext;
   readonly #terms: MatchTerms;

@@ -1,5 +1,6 @@
 /**
- * A finalizer that delays the deletion of an object while it is in use.
+ * The pvc-protection and pv-protection finalizers: a claim that is being deleted is kept while a pod on a node uses it, a volume
+ * while it is bound. The finalizer is added where it is missing.
  */
 
 import { isSameOrNewerVersion } from '../../client/informer.js';
@@ -11,26 +12,6 @@ import type { Controller } from '../runtime/controller.js';
 import type { StoredClaim, StoredPod } from './matching.js';
 import { volumeNames } from './matching.js';
 import { claimKeysOf, ephemeralClaimName, ephemeralOwnerProblem, isShutDown, podsByClaim } from './pod-claims.js';
-
-export interface Protection {
-  readonly finalizer: string;
-  /** Called only for objects that are being deleted. */
-  readonly isUsed: () => boolean | Promise<boolean>;
-  readonly update: (metadata: ApiObject['metadata']) => Promise<unknown>;
-}
-
-/** Removes the finalizer from an unused object that is being deleted; adds it to an object without it. */
-export async function protect({ metadata }: Pick<ApiObject, 'metadata'>, protection: Protection): Promise<void> {
-  const { finalizer, isUsed, update } = protection;
-  const { finalizers = [], deletionTimestamp } = metadata;
-  const isHeld = finalizers.includes(finalizer);
-  if (deletionTimestamp === undefined) {
-    if (!isHeld) await update({ ...metadata, finalizers: [...finalizers, finalizer] });
-    return;
-  }
-  if (!isHeld || (await isUsed())) return;
-  await update({ ...metadata, finalizers: finalizers.filter((held) => held !== finalizer) });
-}
 
 /**
  * Delays the deletion of PersistentVolumeClaims until no pod uses them.
@@ -92,24 +73,6 @@ export function claimProtection(): Controller {
   };
 }
 
-interface Listed {
-  readonly namespace: string;
-  readonly version: string;
-  readonly pods: readonly StoredPod[];
-}
-
-/** Pods without a node do not use a claim yet. Finished pods use it until they are deleted. */
-function uses(pod: StoredPod, claim: StoredClaim): boolean {
-  if ((pod.spec.nodeName ?? '') === '') return false;
-  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-  const isDeletedAtOnce = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0;
-  return (pod.spec.volumes ?? []).some((volume) => {
-    if (volume.persistentVolumeClaim?.claimName === claim.metadata.name) return true;
-    if (isDeletedAtOnce || volume.ephemeral === undefined) return false;
-    return ephemeralClaimName(pod, volume) === claim.metadata.name && ephemeralOwnerProblem(pod, claim) === undefined;
-  });
-}
-
 /**
  * Delays the deletion of PersistentVolumes until they are no longer bound.
  *
@@ -141,4 +104,42 @@ export function volumeProtection(): Controller {
       });
     },
   };
+}
+
+export interface Protection {
+  readonly finalizer: string;
+  /** Called only for objects that are being deleted. */
+  readonly isUsed: () => boolean | Promise<boolean>;
+  readonly update: (metadata: ApiObject['metadata']) => Promise<unknown>;
+}
+
+/** Removes the finalizer from an unused object that is being deleted; adds it to an object without it. */
+export async function protect({ metadata }: Pick<ApiObject, 'metadata'>, protection: Protection): Promise<void> {
+  const { finalizer, isUsed, update } = protection;
+  const { finalizers = [], deletionTimestamp } = metadata;
+  const isHeld = finalizers.includes(finalizer);
+  if (deletionTimestamp === undefined) {
+    if (!isHeld) await update({ ...metadata, finalizers: [...finalizers, finalizer] });
+    return;
+  }
+  if (!isHeld || (await isUsed())) return;
+  await update({ ...metadata, finalizers: finalizers.filter((held) => held !== finalizer) });
+}
+
+interface Listed {
+  readonly namespace: string;
+  readonly version: string;
+  readonly pods: readonly StoredPod[];
+}
+
+/** Pods without a node do not use a claim yet. Finished pods use it until they are deleted. */
+function uses(pod: StoredPod, claim: StoredClaim): boolean {
+  if ((pod.spec.nodeName ?? '') === '') return false;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+  const isDeletedAtOnce = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0;
+  return (pod.spec.volumes ?? []).some((volume) => {
+    if (volume.persistentVolumeClaim?.claimName === claim.metadata.name) return true;
+    if (isDeletedAtOnce || volume.ephemeral === undefined) return false;
+    return ephemeralClaimName(pod, volume) === claim.metadata.name && ephemeralOwnerProblem(pod, claim) === undefined;
+  });
 }

@@ -28,6 +28,7 @@ interface Group {
   readonly free: Map<string, Map<string, Volumes>>;
 }
 
+/** All volumes, indexed by what claims ask for. */
 export class VolumeIndex {
   readonly #terms: MatchTerms;
   readonly #groups = new Map<string, Group>();

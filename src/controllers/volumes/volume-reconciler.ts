@@ -23,6 +23,7 @@ export interface VolumeReconcilerOptions {
   readonly onClaim: (key: string) => void;
 }
 
+/** Reconciles one volume at a time. */
 export class VolumeReconciler {
   readonly #options: VolumeReconcilerOptions;
 

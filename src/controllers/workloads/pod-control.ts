@@ -1,5 +1,5 @@
 /**
- * Creates and deletes the pods of workload controllers.
+ * Creates and deletes the pods of workload controllers, in batches that stop early when the server rejects them.
  */
 
 import type { Client } from '../../client/client.js';

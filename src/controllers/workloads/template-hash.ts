@@ -1,5 +1,6 @@
 /**
- * Hashes of pod templates, equal to those of the reference server.
+ * Hashes of pod templates, equal to those of the reference server. It hashes a printout of the Go structs with field types,
+ * `{Name:(string)c Ports:([]v1.ContainerPort)<nil>}`. Names of ReplicaSets and labels of pods depend on every character.
  */
 
 import { Quantity } from '../../meta/quantity.js';
@@ -8,7 +9,64 @@ import { NAME_ALPHABET } from '../../util/ids.js';
 import { isRecord } from '../../util/json.js';
 import { POD_TEMPLATE_TYPES } from './pod-template-types.js';
 
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const COUNT_BYTES = 8;
+
+/** The hash of a pod template for use in a name. `collisions` distinguishes templates with equal hashes. */
+export function nameHash(template: unknown, collisions?: number): string {
+  let hash = fnv(FNV_OFFSET, new TextEncoder().encode(printPodTemplate(template)));
+  if (collisions !== undefined) {
+    const count = new Uint8Array(COUNT_BYTES);
+    new DataView(count.buffer).setUint32(0, collisions, true);
+    hash = fnv(hash, count);
+  }
+  // Maps each digit to a letter of an alphabet without vowels.
+  return [...String(hash)].map((digit) => NAME_ALPHABET[digit.charCodeAt(0) % NAME_ALPHABET.length]).join('');
+}
+
+function fnv(start: number, bytes: Uint8Array): number {
+  let hash = start;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0;
+  return hash >>> 0;
+}
+
+interface Field {
+  readonly name: string;
+  /** Undefined: an embedded struct, whose JSON fields are inlined. */
+  readonly json: string | undefined;
+  /** The printed type. */
+  readonly type: string;
+}
+
+type Structures = ReadonlyMap<string, readonly Field[]>;
+
 let structures: Structures | undefined;
+
+function printPodTemplate(template: unknown): string {
+  structures ??= readStructures();
+  return `(v1.PodTemplateSpec)${new GoPrinter(structures).value('v1.PodTemplateSpec', template)}`;
+}
+
+function readStructures(): Structures {
+  const all = new Map<string, readonly Field[]>();
+  // An indented line continues the previous one.
+  for (const line of POD_TEMPLATE_TYPES.trim().replaceAll('\n  ', ' ').split('\n')) {
+    const [name = '', ...fields] = line.split(' ');
+    all.set(`v1.${name}`, fields.map(readField));
+  }
+  return all;
+}
+
+function readField(text: string): Field {
+  if (text.startsWith('+')) return { name: text.slice(1), json: undefined, type: `v1.${text.slice(1)}` };
+  const colon = text.indexOf(':');
+  const [names, type] = colon < 0 ? [text, 'string'] : [text.slice(0, colon), text.slice(colon + 1)];
+  const [first = '', json = first] = names.split('=');
+  const name = first === json ? first.charAt(0).toUpperCase() + first.slice(1) : first;
+  // Capitalized type names without package belong to v1.
+  return { name, json, type: type.replace(/^((?:\*|\[\])?)([A-Z])/, '$1v1.$2') };
+}
 
 const NUMBERS: ReadonlySet<string> = new Set(['int32', 'int64']);
 
@@ -17,7 +75,7 @@ const MAPS: Readonly<Record<string, string>> = {
   'v1.ResourceList': 'resource.Quantity',
 };
 
-class Printer {
+class GoPrinter {
   readonly #structures: Structures;
 
   constructor(all: Structures) {
@@ -75,63 +133,6 @@ const NANO = -9;
 
 /** So many decimal digits always fit in 64 bits. */
 const SAFE_DIGITS = 18;
-
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-const COUNT_BYTES = 8;
-
-/** The hash of a pod template for use in a name. `collisions` distinguishes templates with equal hashes. */
-export function nameHash(template: unknown, collisions?: number): string {
-  let hash = fnv(FNV_OFFSET, new TextEncoder().encode(printPodTemplate(template)));
-  if (collisions !== undefined) {
-    const count = new Uint8Array(COUNT_BYTES);
-    new DataView(count.buffer).setUint32(0, collisions, true);
-    hash = fnv(hash, count);
-  }
-  // Maps each digit to a letter of an alphabet without vowels.
-  return [...String(hash)].map((digit) => NAME_ALPHABET[digit.charCodeAt(0) % NAME_ALPHABET.length]).join('');
-}
-
-function fnv(start: number, bytes: Uint8Array): number {
-  let hash = start;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0;
-  return hash >>> 0;
-}
-
-interface Field {
-  readonly name: string;
-  /** Undefined: an embedded struct, whose JSON fields are inlined. */
-  readonly json: string | undefined;
-  /** The printed type. */
-  readonly type: string;
-}
-
-type Structures = ReadonlyMap<string, readonly Field[]>;
-
-function printPodTemplate(template: unknown): string {
-  structures ??= readStructures();
-  return `(v1.PodTemplateSpec)${new Printer(structures).value('v1.PodTemplateSpec', template)}`;
-}
-
-function readStructures(): Structures {
-  const all = new Map<string, readonly Field[]>();
-  // An indented line continues the previous one.
-  for (const line of POD_TEMPLATE_TYPES.trim().replaceAll('\n  ', ' ').split('\n')) {
-    const [name = '', ...fields] = line.split(' ');
-    all.set(`v1.${name}`, fields.map(readField));
-  }
-  return all;
-}
-
-function readField(text: string): Field {
-  if (text.startsWith('+')) return { name: text.slice(1), json: undefined, type: `v1.${text.slice(1)}` };
-  const colon = text.indexOf(':');
-  const [names, type] = colon < 0 ? [text, 'string'] : [text.slice(0, colon), text.slice(colon + 1)];
-  const [first = '', json = first] = names.split('=');
-  const name = first === json ? first.charAt(0).toUpperCase() + first.slice(1) : first;
-  // Capitalized type names without package belong to v1.
-  return { name, json, type: type.replace(/^((?:\*|\[\])?)([A-Z])/, '$1v1.$2') };
-}
 
 function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;

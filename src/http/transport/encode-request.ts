@@ -147,7 +147,7 @@ function impersonate(headers: Headers, { user, uid, groups = [], extra = {} }: U
 function requireSingleValues({ groups = [], extra = {} }: User): void {
   if (groups.length <= 1 && Object.values(extra).every((values) => values.length <= 1)) return;
   throw errors.badRequest(
-    'fetch of this platform cannot send more than one group, or more than one value of an extra, to be acted as: use kubeconfigTransport of orchplane/node, or one group',
+    'fetch of this platform cannot impersonate a user with more than one group, or with more than one value of an extra: use kubeconfigTransport of orchplane/node, or one group',
   );
 }
 

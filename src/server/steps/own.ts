@@ -36,8 +36,8 @@ import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../.
 import { zeroFields, zeroValue } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
-import { claimFilter, unclaimableParts } from '../claims.js';
 import { managerOf } from '../manager-name.js';
+import { nonOwnableParts, ownableFilter } from '../ownable-fields.js';
 import { storedObjectOf, toServed, toStored } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { sameButTime } from './same-as-live.js';
@@ -50,7 +50,7 @@ export function ownNew(draft: DraftObject, write: WriteOperation): void {
   // A plugin may change the entries before they are stored, so they are not shared then.
   const mayWait = write.server.pluginsMayWait(served);
   const last = mayWait ? undefined : lastManagers.get(served);
-  const like = likeLast(draft, { before, managers, last }, write);
+  const like = managersOfLastCreated(draft, { before, managers, last }, write);
   const next = like ?? updatedOrLost(draft, before, { managers, after: managersAfterUpdate }, write);
   setManagers(draft.metadata, capUpdaters(next), last);
   if (mayWait) return;
@@ -61,7 +61,7 @@ export function ownNew(draft: DraftObject, write: WriteOperation): void {
 const lastManagers = new WeakMap<ServedKind, ManagedFieldsEntry[]>();
 
 /** The managers, if this object has the same fields and manager as the last created one. */
-function likeLast(
+function managersOfLastCreated(
   draft: DraftObject,
   about: { readonly before: object; readonly managers: Managers; readonly last: Entries | undefined },
   write: WriteOperation,
@@ -76,7 +76,8 @@ function likeLast(
   if (manager !== by.manager || operation !== 'Update' || apiVersion !== by.apiVersion) return undefined;
   if (subresource !== by.subresource || fieldsV1 === undefined) return undefined;
   const fields = fieldsV1 as FieldSet;
-  if (!isExactAddition(trackedSchema(served.schema), before, claimed(draft, before, write), fields)) return undefined;
+  if (!isExactAddition(trackedSchema(served.schema), before, ownablePartsOnly(draft, before, write), fields))
+    return undefined;
   return new Map([[managerKey(by), managerWith(by, fields, context.now)]]);
 }
 
@@ -110,7 +111,7 @@ function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation):
   if (entries === undefined || (given !== undefined && given !== entries)) return undefined;
   if (served.kind.custom !== undefined) return undefined;
   const before = asVersioned(served, live);
-  const after = asVersioned(served, claimed(draft, live, write));
+  const after = asVersioned(served, ownablePartsOnly(draft, live, write));
   return entriesAfterOwnChange({ before, after, by: writerOf(write), now: context.now }, entries);
 }
 
@@ -140,13 +141,13 @@ function updated(
 ): Managers {
   const { served, context } = write;
   const was = asVersioned(served, before);
-  const is = asVersioned(served, claimed(draft, before, write));
+  const is = asVersioned(served, ownablePartsOnly(draft, before, write));
   return after({ before: was, after: is, managers, by: writerOf(write), now: context.now }, versionsOf(write));
 }
 
 /** The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. */
-function claimed(draft: DraftObject, before: unknown, { served, request }: WriteOperation): unknown {
-  const parts = unclaimableParts(served, request.subresource ?? '');
+function ownablePartsOnly(draft: DraftObject, before: unknown, { served, request }: WriteOperation): unknown {
+  const parts = nonOwnableParts(served, request.subresource ?? '');
   if (parts.length === 0) return draft;
   const known = before as Readonly<Record<string, unknown>>;
   const out: Record<string, unknown> = { ...draft };
@@ -267,7 +268,7 @@ export function emptyObject({ schema }: ServedKind): object {
 export function versionsOf(write: WriteOperation): Versions {
   const { served, request } = write;
   return {
-    filter: claimFilter(served, request.subresource ?? ''),
+    filter: ownableFilter(served, request.subresource ?? ''),
     convert(object, apiVersion) {
       if (object.apiVersion === apiVersion) return object;
       const from = servedIn(write, object.apiVersion);

@@ -9,8 +9,8 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
-import { knownParts } from '../known-parts.js';
 import { checkWriteOptions } from '../options.js';
+import { reusableParts } from '../reusable-parts.js';
 import { createObject } from '../write.js';
 import { startWrite } from '../write-operation.js';
 
@@ -22,7 +22,7 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
     served,
     registry: context.registry,
     fieldValidation,
-    isKnown: knownParts(context, request, served),
+    isKnown: reusableParts(context, request, served),
   });
   const write = startWrite(context, request, { served, dryRun: options.dryRun, warnings });
   served.kind.strategy.decode.defaults?.(draft, write.context);

@@ -24,9 +24,9 @@ import { invariant, unreachable } from '../../util/invariant.js';
 import { NotJsonError, type ParsedBody, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
+import { type AppliedConfiguration, draftOf, readConfiguration } from '../apply.js';
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
-import { draftOf, type Intent, readIntent } from '../intent.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
 import { plainlyPatched } from '../plain-patch.js';
 import { requireLive } from '../steps/commit.js';
@@ -75,9 +75,9 @@ function applyConfiguration(options: WriteOptions, write: WriteOperation): Maybe
 
 /** The object after an apply, with its managedFields. The body is parsed on the first call. */
 export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
-  let intent: Intent | undefined;
+  let intent: AppliedConfiguration | undefined;
   return (live) => {
-    intent ??= readIntent(request.body, mayRace(about.write));
+    intent ??= readConfiguration(request.body, mayRace(about.write));
     request.audit?.requestObject?.(intent.document);
     return draftOf({ intent, ...about }, live);
   };
@@ -256,7 +256,7 @@ function restoreOrRefuse(
   const { served, server } = write;
   try {
     // Values from the live object are valid, unless it was loaded without validation.
-    return restore(served.schema, merged.document, server.store.holdsStrangers ? undefined : live);
+    return restore(served.schema, merged.document, server.store.hasUnvalidatedObjects ? undefined : live);
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error;
   }

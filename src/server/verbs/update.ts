@@ -10,8 +10,8 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
-import { knownParts } from '../known-parts.js';
 import { checkWriteOptions } from '../options.js';
+import { reusableParts } from '../reusable-parts.js';
 import { dropRepeatedOwners, ensureNameMatches, ensureNamespaceMatches } from '../steps/match-address.js';
 import { partOf } from '../subresource.js';
 import { updateObject, type WriteResult } from '../write.js';
@@ -20,7 +20,7 @@ import { mayRace, startWrite, type WriteOperation } from '../write-operation.js'
 export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
   const { fieldValidation } = options;
-  const isKnown = knownParts(context, request, served);
+  const isKnown = reusableParts(context, request, served);
   const { draft, warnings } = decodeRequestBody(request.body, {
     served,
     registry: context.registry,

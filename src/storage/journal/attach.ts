@@ -1,6 +1,6 @@
 /**
- * Between a store and its journal: what a journal holds is put into a new store, and the store's states are made known to
- * the journal.
+ * Connects a store with its journal: loads the content of a journal into a new store, and gives the journal the store's
+ * states.
  */
 import type { PlacedObject } from '../state.js';
 import type { Store, StoreSnapshot } from '../store.js';
@@ -8,11 +8,11 @@ import { type Journal, type JournalContent, JournalError, type JournalState } fr
 
 export interface JournaledStore {
   readonly store: Store;
-  /** Its name. */
+  /** The name of the dialect. */
   readonly dialect: string;
 }
 
-/** Fills a new store with what a journal held, and has every later write kept there. Throws JournalError. */
+/** Loads the content of a journal into a new store and records later writes there. Throws JournalError. */
 export function resumeJournal(journal: Journal, content: JournalContent, about: JournaledStore): void {
   const { store, dialect } = about;
   const { checkpoint, records } = content;
@@ -23,16 +23,16 @@ export function resumeJournal(journal: Journal, content: JournalContent, about: 
   }
   store.load(checkpoint.objects, checkpoint.revision, checkpoint.highest);
   for (const record of records) store.replay(record);
-  store.keepIn(journal, dialect);
+  store.attachJournal(journal, dialect);
 }
 
-/** Keeps the state that a new cluster begins with, and every later write. Throws JournalError. */
+/** Records the initial state of a new cluster and later writes. Throws JournalError. */
 export function beginJournal(journal: Journal, { store, dialect }: JournaledStore): void {
   journal.reset(journalState(store.snapshot(), { dialect, highest: store.highest }));
-  store.keepIn(journal, dialect);
+  store.attachJournal(journal, dialect);
 }
 
-/** A snapshot as a journal keeps it. Nothing is copied. */
+/** A snapshot in the form of a journal state. Nothing is copied. */
 export function journalState(
   { revision, tables }: StoreSnapshot,
   about: Pick<JournalState, 'dialect' | 'highest'>,

@@ -1,9 +1,9 @@
 /**
- * Makes writes durable, all of a moment at once: while the disk is at work for some, the next gather.
+ * Group commit: while one sync runs, further writes accumulate and share the next one.
  */
 import type { JournalError } from './types.js';
 
-/** A wait that many share. */
+/** A promise that several callers share. */
 interface Wait {
   readonly promise: Promise<void>;
   readonly resolve: () => void;
@@ -11,33 +11,33 @@ interface Wait {
 }
 
 export interface GroupSyncParts {
-  /** Makes durable what has been written up to this call. */
+  /** Makes everything durable that was written before this call. */
   readonly sync: () => Promise<void>;
-  /** Calls back when whatever came in together has been dealt with. */
+  /** Calls `run` after the current batch of writes. */
   readonly later: (run: () => void) => void;
-  /** Told once: nothing is tried again, because nobody knows what the disk has done. */
+  /** Called once on failure. Nothing is retried, because the state of the disk is unknown. */
   readonly fail: (error: unknown) => JournalError;
 }
 
 interface Running {
   readonly upTo: number;
-  /** Undefined: a restore has come between, and versions count anew. */
+  /** Undefined after a restore during the sync, because revisions start again. */
   revision: number | undefined;
   readonly wait: Wait;
 }
 
 export class GroupSync {
   readonly #parts: GroupSyncParts;
-  /** Writes, counted: versions go back with a restore. */
+  /** The number of writes; unlike revisions it never goes back. */
   #written = 0;
   #durable = 0;
   #revision = 0;
   #durableRevision = 0;
-  /** Rejected, once something has failed. */
+  /** A rejected promise after a failure. */
   #failed: Promise<never> | undefined;
   #running: Running | undefined;
   #next: Wait | undefined;
-  /** From when a sync is planned until it has come back. */
+  /** Set while a sync is scheduled or running. */
   #work: Promise<void> | undefined;
 
   constructor(parts: GroupSyncParts) {
@@ -48,29 +48,29 @@ export class GroupSync {
     return this.#durableRevision;
   }
 
-  /** Whether the disk is at work. */
+  /** Whether a sync is running. */
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
 
-  /** Something was written; it will be durable soon. */
+  /** Schedules a sync for a write. */
   noteWritten(revision: number): void {
-    // After a restore, versions up to the old one are to come again.
+    // After a restore, revisions up to the old one occur again.
     if (revision <= this.#revision) this.#startOver();
     this.#written++;
     this.#revision = revision;
     this.#schedule();
   }
 
-  /** Another state was written in place of everything; it will be durable soon. */
+  /** Schedules a sync for a state that replaced everything. */
   noteReset(revision: number): void {
     this.#startOver();
     this.noteWritten(revision);
   }
 
   /**
-   * All that was written is durable, by somebody else's doing. While the disk is at work this is not believed: an error of
-   * the disk is told once, and may be what the other call comes back with.
+   * Records that another call has synced everything. Ignored while a sync runs, because a disk error is reported only once
+   * and may be reported to that sync.
    */
   noteDurable(revision = this.#revision): void {
     if (this.#failed !== undefined || this.#running !== undefined) return;
@@ -79,18 +79,18 @@ export class GroupSync {
     this.#durableRevision = revision;
   }
 
-  /** From now on nothing becomes durable; whoever waits is told so. */
+  /** Rejects all current and later waits. */
   break(failure: JournalError): void {
     if (this.#failed !== undefined) return;
     this.#failed = Promise.reject(failure);
-    // Whoever asks is told; nobody has to.
+    // Waiters handle the rejection; without a waiter it must not be reported as unhandled.
     this.#failed.catch(() => undefined);
     this.#running?.wait.reject(failure);
     this.#next?.reject(failure);
     this.#next = undefined;
   }
 
-  /** Undefined when there is nothing to wait for. */
+  /** Undefined if everything is durable. */
   wait(): Promise<void> | undefined {
     if (this.#durable === this.#written) return undefined;
     if (this.#failed !== undefined) return this.#failed;
@@ -99,7 +99,7 @@ export class GroupSync {
     return this.#next.promise;
   }
 
-  /** Nothing is at work any more, successfully or not. */
+  /** Resolves when no sync is scheduled or running. */
   async idle(): Promise<void> {
     while (this.#work !== undefined) await this.#work;
   }
@@ -135,7 +135,7 @@ export class GroupSync {
       this.break(this.#parts.fail(error));
     }
     this.#running = undefined;
-    // Somebody else may have found the disk failing meanwhile.
+    // `break` may have been called meanwhile.
     if (this.#failed !== undefined) return;
     this.#durable = running.upTo;
     if (running.revision !== undefined) this.#durableRevision = running.revision;
@@ -155,7 +155,7 @@ function newWait(): Wait {
     resolve = onDone;
     reject = onFailed;
   });
-  // There may be nobody who waits; who does learns of a failure all the same.
+  // Without a waiter the rejection must not be reported as unhandled.
   promise.catch(() => undefined);
   return { promise, resolve, reject };
 }

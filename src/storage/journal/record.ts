@@ -1,7 +1,6 @@
 /**
- * Records of a journal ⇄ text. Nothing gets lost: stored objects are JSON with two values that JSON text has no way to tell,
- * integers beyond the precision of numbers and negative zero. Where there are any, they stand apart with their places, so
- * no text of a user can be mistaken for them.
+ * Encodes journal records as JSON text without loss. Stored objects contain two values that JSON.stringify cannot encode:
+ * bigints and negative zero. They are listed separately with their paths, so that no user text can be mistaken for them.
  *
  *   [9,"ADDED","gadgets.example.com","default","a",1893456000000,{"spec":{"big":0}},[[["spec","big"],"12345678901234567890"]]]
  */
@@ -12,17 +11,17 @@ import type { JournalRecord } from './types.js';
 
 export function encodeRecord({ revision, type, key, object, time }: JournalRecord): string {
   const head = [revision, type, key.resource, key.namespace, key.name, time];
-  return isTold(object) ? JSON.stringify([...head, object]) : encodeApart(head, object);
+  return isPlainJson(object) ? JSON.stringify([...head, object]) : encodeWithExceptions(head, object);
 }
 
-/** Throws for a text that no {@link encodeRecord} has made. */
+/** Throws for a text that {@link encodeRecord} has not produced. */
 export function decodeRecord(text: string): JournalRecord {
-  const [revision, type, resource, namespace, name, time, object, apart] = parse(text, 7);
+  const [revision, type, resource, namespace, name, time, object, exceptions] = parse(text, 7);
   return {
     revision: revision as number,
     type: type as JournalRecord['type'],
     key: { resource: resource as string, namespace: namespace as string, name: name as string },
-    object: whole(object, apart),
+    object: restored(object, exceptions),
     time: time as number,
   };
 }
@@ -30,14 +29,14 @@ export function decodeRecord(text: string): JournalRecord {
 /** An object of a checkpoint. */
 export function encodePlaced({ key, object }: PlacedObject): string {
   const head = [key.resource, key.namespace, key.name];
-  return isTold(object) ? JSON.stringify([...head, object]) : encodeApart(head, object);
+  return isPlainJson(object) ? JSON.stringify([...head, object]) : encodeWithExceptions(head, object);
 }
 
 export function decodePlaced(text: string): PlacedObject {
-  const [resource, namespace, name, object, apart] = parse(text, 4);
+  const [resource, namespace, name, object, exceptions] = parse(text, 4);
   return {
     key: { resource: resource as string, namespace: namespace as string, name: name as string },
-    object: whole(object, apart),
+    object: restored(object, exceptions),
   };
 }
 
@@ -47,41 +46,41 @@ function parse(text: string, least: number): readonly unknown[] {
   throw new SyntaxError('not a record');
 }
 
-/** Whether JSON text tells all of a value. */
-function isTold(value: unknown): boolean {
+/** Whether JSON.stringify encodes a value without loss. */
+function isPlainJson(value: unknown): boolean {
   if (typeof value === 'object') {
-    for (const key in value) if (!isTold((value as Record<string, unknown>)[key])) return false;
+    for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key])) return false;
     return true;
   }
   return typeof value === 'bigint' || value === 0 ? Object.is(value, 0) : true;
 }
 
-type Place = readonly (string | number)[];
-type Apart = readonly (readonly [place: Place, text: string])[];
+type Path = readonly (string | number)[];
+type Exceptions = readonly (readonly [path: Path, text: string])[];
 
-function encodeApart(head: readonly unknown[], object: ApiObject): string {
-  const apart: [Place, string][] = [];
-  const plain = (value: unknown, place: Place): unknown => {
-    if (Array.isArray(value)) return value.map((item, index) => plain(item, [...place, index]));
+function encodeWithExceptions(head: readonly unknown[], object: ApiObject): string {
+  const exceptions: [Path, string][] = [];
+  const plain = (value: unknown, path: Path): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => plain(item, [...path, index]));
     if (isRecord(value)) {
       const copy = {};
-      for (const [key, item] of Object.entries(value)) setOwn(copy, key, plain(item, [...place, key]));
+      for (const [key, item] of Object.entries(value)) setOwn(copy, key, plain(item, [...path, key]));
       return copy;
     }
-    if (isTold(value)) return value;
-    apart.push([place, typeof value === 'bigint' ? String(value) : NEGATIVE_ZERO]);
+    if (isPlainJson(value)) return value;
+    exceptions.push([path, typeof value === 'bigint' ? String(value) : NEGATIVE_ZERO]);
     return 0;
   };
-  return JSON.stringify([...head, plain(object, []), apart]);
+  return JSON.stringify([...head, plain(object, []), exceptions]);
 }
 
 const NEGATIVE_ZERO = '-0';
 
-function whole(object: unknown, apart: unknown): ApiObject {
-  for (const [place, text] of (apart ?? []) as Apart) {
+function restored(object: unknown, exceptions: unknown): ApiObject {
+  for (const [path, text] of (exceptions ?? []) as Exceptions) {
     let target = object as Record<string | number, unknown>;
-    for (const step of place.slice(0, -1)) target = target[step] as Record<string | number, unknown>;
-    const last = place[place.length - 1] as string;
+    for (const step of path.slice(0, -1)) target = target[step] as Record<string | number, unknown>;
+    const last = path[path.length - 1] as string;
     setOwn(target, last, text === NEGATIVE_ZERO ? -0 : BigInt(text));
   }
   return deepFreeze(object) as ApiObject;

@@ -74,10 +74,10 @@ const READS: readonly Verb[] = ['get', 'list', 'watch'];
 const WRITES: readonly Verb[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const VERBS: readonly VerbMatch[] = [...READS, ...WRITES, 'read', 'write'];
 
-export type IsMeant = (request: ApiRequest, dialect: Dialect) => boolean;
+export type RequestPredicate = (request: ApiRequest, dialect: Dialect) => boolean;
 
 /** Throws TypeError for what cannot be meant. `where` is for its message. */
-export function requestMatcher(where: string, match: RequestMatch): IsMeant {
+export function requestMatcher(where: string, match: RequestMatch): RequestPredicate {
   checkParts(where, match, REQUEST_PARTS);
   const verbs = match.verb === undefined ? undefined : verbsOf(where, match.verb);
   const kinds = match.kind === undefined ? undefined : kindsOf(where, match.kind);
@@ -86,11 +86,11 @@ export function requestMatcher(where: string, match: RequestMatch): IsMeant {
     const wanted = match[part];
     if (wanted === undefined) return [];
     if (typeof wanted !== 'string' && !(wanted instanceof RegExp))
-      throw wrong(where, `${part} is a text or a regular expression, not ${show(wanted)}`);
+      throw usageError(where, `${part} is a text or a regular expression, not ${printValue(wanted)}`);
     return [(request: ApiRequest) => isText(wanted, PARTS[part](request))];
   });
   const { when } = match;
-  if (when !== undefined && typeof when !== 'function') throw wrong(where, `when is a function, not ${show(when)}`);
+  if (when !== undefined && typeof when !== 'function') throw usageError(where, `when is a function, not ${printValue(when)}`);
   return (request, dialect) => {
     if (verbs !== undefined && !verbs.has(request.verb)) return false;
     if (kinds !== undefined && !kinds.some((kind) => isOf(kind, request, dialect))) return false;
@@ -100,7 +100,7 @@ export function requestMatcher(where: string, match: RequestMatch): IsMeant {
 }
 
 /** The same with a choice among those that match; it counts, so it is asked once for each request. */
-export function faultMatcher(where: string, match: FaultMatch, parts: readonly string[] = FAULT_PARTS): IsMeant {
+export function faultMatcher(where: string, match: FaultMatch, parts: readonly string[] = FAULT_PARTS): RequestPredicate {
   checkParts(where, match, parts);
   const { nth, times, every, rate, seed, ...request } = match;
   const isMeant = requestMatcher(where, request);
@@ -109,14 +109,14 @@ export function faultMatcher(where: string, match: FaultMatch, parts: readonly s
 }
 
 function checkParts(where: string, match: unknown, parts: readonly string[]): void {
-  if (!isRecord(match)) throw wrong(where, `takes an object that says which requests are meant, not ${show(match)}`);
+  if (!isRecord(match)) throw usageError(where, `takes an object that says which requests are meant, not ${printValue(match)}`);
   refuseUnknownOptions(where, match, parts);
 }
 
 const FAULT_PARTS: readonly string[] = [...REQUEST_PARTS, ...COUNT_PARTS];
 
 /** The same for faults of watches. */
-export function watchMatcher(where: string, match: WatchMatch): IsMeant {
+export function watchMatcher(where: string, match: WatchMatch): RequestPredicate {
   const parts = FAULT_PARTS.filter((part) => part !== 'verb' && part !== 'manager');
   return faultMatcher(where, match, parts);
 }
@@ -159,17 +159,17 @@ export function nameIn(body: ApiRequest['body'], field: 'name' | 'generateName' 
 function picker(where: string, count: CountMatch): () => boolean {
   const { nth, times = Number.POSITIVE_INFINITY, every = 1, rate, seed = 1 } = count;
   if (nth !== undefined && (count.times !== undefined || count.every !== undefined || rate !== undefined))
-    throw wrong(where, 'nth names single requests, so it goes with none of times, every and rate');
+    throw usageError(where, 'nth names single requests, so it goes with none of times, every and rate');
   for (const [part, value] of Object.entries({ times, every })) {
     if (value !== Number.POSITIVE_INFINITY && !isCount(value))
-      throw wrong(where, `${part} is a whole number from 1 on, not ${show(value)}`);
+      throw usageError(where, `${part} is a whole number from 1 on, not ${printValue(value)}`);
   }
   const chosen = nth === undefined ? undefined : listOf<number>(nth);
   if (chosen !== undefined && (chosen.length === 0 || !chosen.every(isCount)))
-    throw wrong(where, `nth is a whole number from 1 on, or several, not ${show(nth)}`);
+    throw usageError(where, `nth is a whole number from 1 on, or several, not ${printValue(nth)}`);
   if (rate !== undefined && !(rate >= 0 && rate <= 1))
-    throw wrong(where, `rate is a number from 0 to 1, not ${show(rate)}`);
-  if (count.seed !== undefined && rate === undefined) throw wrong(where, 'seed goes with rate');
+    throw usageError(where, `rate is a number from 0 to 1, not ${printValue(rate)}`);
+  if (count.seed !== undefined && rate === undefined) throw usageError(where, 'seed goes with rate');
   const random = seededRandom(seed);
   let seen = 0;
   let picked = 0;
@@ -196,7 +196,7 @@ function isText(wanted: TextMatch, text: string | undefined): boolean {
 function verbsOf(where: string, verb: VerbMatch | readonly VerbMatch[]): ReadonlySet<Verb> {
   const verbs = listOf<VerbMatch>(verb);
   for (const each of verbs) {
-    if (!VERBS.includes(each)) throw wrong(where, `there is no verb ${show(each)}; there are ${VERBS.join(', ')}`);
+    if (!VERBS.includes(each)) throw usageError(where, `there is no verb ${printValue(each)}; there are ${VERBS.join(', ')}`);
   }
   return new Set(verbs.flatMap((each) => (each === 'read' ? READS : each === 'write' ? WRITES : [each])));
 }
@@ -205,7 +205,7 @@ function kindsOf(where: string, kind: Kind | readonly Kind[]): readonly Kind[] {
   const kinds = listOf<Kind>(kind);
   for (const each of kinds) {
     if (isKind(each)) continue;
-    throw wrong(where, `kind is a kind such as Pod of orchplane/kinds, or several, not ${show(each)}`);
+    throw usageError(where, `kind is a kind such as Pod of orchplane/kinds, or several, not ${printValue(each)}`);
   }
   return kinds;
 }
@@ -222,11 +222,11 @@ function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1;
 }
 
-export function wrong(where: string, what: string): TypeError {
+export function usageError(where: string, what: string): TypeError {
   return new TypeError(`orchplane: ${where}: ${what}`);
 }
 
-export function show(value: unknown): string {
+export function printValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   return typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'a list' : 'an object') : String(value);
 }

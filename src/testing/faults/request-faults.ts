@@ -8,7 +8,7 @@ import type { MiddlewareHost } from '../../server/middleware.js';
 import { onAbort } from '../../util/abort.js';
 import { chain } from '../../util/maybe-promise.js';
 import { type Fault, requestFault } from './fault.js';
-import { type FaultMatch, faultMatcher, nameIn, show, wrong } from './match.js';
+import { type FaultMatch, faultMatcher, nameIn, printValue, usageError } from './match.js';
 
 /** What a request fails with: an error, or what makes one from the request. */
 export type FaultError = StatusError | ((request: ApiRequest) => StatusError);
@@ -110,21 +110,21 @@ function made(error: FaultError, request: ApiRequest): StatusError {
   const result: unknown = error(request);
   if (StatusError.is(result)) return result;
   throw new TypeError(
-    `orchplane: a fault fails with a StatusError (see errors of orchplane), not with ${show(result)}`,
+    `orchplane: a fault fails with a StatusError (see errors of orchplane), not with ${printValue(result)}`,
   );
 }
 
 function checkError(where: string, error: unknown): void {
   if (typeof error === 'function' || StatusError.is(error)) return;
-  throw wrong(
+  throw usageError(
     where,
-    `the error is a StatusError, or a function that makes one (see errors of orchplane), not ${show(error)}`,
+    `the error is a StatusError, or a function that makes one (see errors of orchplane), not ${printValue(error)}`,
   );
 }
 
 function checkDelay(delayMs: number): number {
   if (delayMs >= 0 && delayMs < Number.POSITIVE_INFINITY) return delayMs;
-  throw wrong('delaying', `the delay is a number of milliseconds from 0 on, not ${show(delayMs)}`);
+  throw usageError('delaying', `the delay is a number of milliseconds from 0 on, not ${printValue(delayMs)}`);
 }
 
 function later(request: ApiRequest, delayMs: number, { clock, activities, removed }: MiddlewareHost): Promise<void> {

@@ -11,9 +11,9 @@ import type { Activity } from '../../util/activity.js';
 import { nextTurn, type Undo } from '../../util/clock.js';
 
 /** What a fault does with one stream. */
-export interface Shape {
+export interface StreamShape {
   /** An event has come. `ready`: hand it on. `coming`: `release` will be called without time passing. `held`: some day. */
-  readonly arrived?: (event: WireEvent, release: () => void) => EntryState;
+  readonly onEvent?: (event: WireEvent, release: () => void) => EntryState;
   /** Right before an event is handed to the reader; `cut`: it has ended the stream instead. */
   readonly handing?: () => 'pass' | 'cut';
   /** The stream is over, for whatever reason. */
@@ -35,14 +35,14 @@ export interface StreamControl {
   /** Ends it now, with a last event where one is given. What has not been handed on is lost. */
   end(last?: WireEvent): void;
   /** Hands on everything that is held back, and from now on everything at once. */
-  letGo(): void;
+  releaseAll(): void;
 }
 
 /** Puts a shape in front of a watch. */
 export function shapeStream(
   watch: DivertibleStream,
   host: MiddlewareHost,
-  shapeOf: (control: StreamControl) => Shape,
+  shapeOf: (control: StreamControl) => StreamShape,
 ): void {
   watch.divert((behind) => new ShapedStream(behind, host, shapeOf));
 }
@@ -53,7 +53,7 @@ const MOST_TURNS = 100;
 class ShapedStream implements WatchFront, Activity, StreamControl {
   readonly #behind: WatchFront;
   readonly #host: MiddlewareHost;
-  readonly #shape: Shape;
+  readonly #shape: StreamShape;
   readonly #leave: Undo;
   #entries: Entry[] = [];
   #receive: Receive | undefined;
@@ -62,7 +62,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
   #isOver = false;
   #stopJoining: Undo | undefined;
 
-  constructor(behind: WatchFront, host: MiddlewareHost, shapeOf: (control: StreamControl) => Shape) {
+  constructor(behind: WatchFront, host: MiddlewareHost, shapeOf: (control: StreamControl) => StreamShape) {
     this.#behind = behind;
     this.#host = host;
     this.#leave = host.activities.add(this);
@@ -121,7 +121,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     this.#flush();
   }
 
-  letGo(): void {
+  releaseAll(): void {
     this.#isPassing = true;
     for (const entry of this.#entries) entry.state = 'ready';
     this.#flush();
@@ -153,8 +153,8 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
   #arrive(event: WireEvent | undefined): void {
     const entry: Entry = { event, state: 'ready' };
     this.#entries.push(entry);
-    if (event !== undefined && !this.#isPassing && this.#shape.arrived !== undefined) {
-      entry.state = this.#shape.arrived(event, () => {
+    if (event !== undefined && !this.#isPassing && this.#shape.onEvent !== undefined) {
+      entry.state = this.#shape.onEvent(event, () => {
         entry.state = 'ready';
         this.#host.activities.move();
         this.#flush();

@@ -11,8 +11,8 @@ import { nextTurn, type Undo } from '../../util/clock.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { seededRandom } from '../seeded-random.js';
 import { type Fault, watchFault } from './fault.js';
-import { show, type WatchMatch, watchMatcher, wrong } from './match.js';
-import { type Shape, type StreamControl, shapeStream } from './shaped-stream.js';
+import { printValue, type WatchMatch, watchMatcher, usageError } from './match.js';
+import { type StreamShape, type StreamControl, shapeStream } from './shaped-stream.js';
 
 /** When a stream ends. */
 export interface EndOptions {
@@ -66,12 +66,12 @@ export function reorderingDeliveries(match: WatchMatch = {}, options: ReorderOpt
   const isMeant = watchMatcher(where, match);
   refuseUnknownOptions(where, options, ['seed', 'turns'] satisfies (keyof ReorderOptions)[]);
   const { seed = 1, turns = 5 } = options;
-  if (!isWhole(turns)) throw wrong(where, `turns is a whole number from 0 on, not ${show(turns)}`);
+  if (!isWhole(turns)) throw usageError(where, `turns is a whole number from 0 on, not ${printValue(turns)}`);
   const random = seededRandom(seed);
   return watchFault((strike) => (request, watch, host) => {
     if (!isMeant(request, host.dialect)) return;
     shape(watch, host, () => ({
-      arrived(_event, release) {
+      onEvent(_event, release) {
         const late = random.below(turns + 1);
         if (late === 0) return 'ready';
         strike();
@@ -133,18 +133,18 @@ interface Holding {
   readonly letGo: AbortSignal;
 }
 
-function holding({ request, host, control, held, strike, forMs, letGo }: Holding): Shape {
+function holding({ request, host, control, held, strike, forMs, letGo }: Holding): StreamShape {
   const undos = new Set<Undo>();
   const undoAll = () => {
     for (const undo of [...undos]) undo();
   };
   const offLetGo = onAbort(letGo, () => {
     undoAll();
-    control.letGo();
+    control.releaseAll();
   });
   const offRemoval = onAbort(host.removed, undoAll);
   return {
-    arrived(_event, release) {
+    onEvent(_event, release) {
       strike();
       // Watches share their events, so those are no keys.
       const token = {};
@@ -188,7 +188,7 @@ function endingWatches(where: string, { match, options, usually, last }: Ending)
   const { afterMs, afterEvents = afterMs === undefined ? usually : Number.POSITIVE_INFINITY } = options;
   checkMs(where, 'afterMs', afterMs);
   if (options.afterEvents !== undefined && !isWhole(options.afterEvents))
-    throw wrong(where, `afterEvents is a whole number from 0 on, not ${show(afterEvents)}`);
+    throw usageError(where, `afterEvents is a whole number from 0 on, not ${printValue(afterEvents)}`);
   return watchFault((strike) => (request, watch, host) => {
     if (!isMeant(request, host.dialect)) return;
     shape(watch, host, (control) => {
@@ -225,10 +225,10 @@ function endingWatches(where: string, { match, options, usually, last }: Ending)
 function shape(
   watch: Parameters<typeof shapeStream>[0],
   host: MiddlewareHost,
-  shapeOf: (control: StreamControl) => Shape,
+  shapeOf: (control: StreamControl) => StreamShape,
 ): void {
   shapeStream(watch, host, (control) => {
-    const off = onAbort(host.removed, () => control.letGo());
+    const off = onAbort(host.removed, () => control.releaseAll());
     const made = shapeOf(control);
     return {
       ...made,
@@ -252,5 +252,5 @@ function isWhole(value: number): boolean {
 
 function checkMs(where: string, part: string, value: number | undefined): void {
   if (value === undefined || (value >= 0 && value < Number.POSITIVE_INFINITY)) return;
-  throw wrong(where, `${part} is a number of milliseconds from 0 on, not ${show(value)}`);
+  throw usageError(where, `${part} is a number of milliseconds from 0 on, not ${printValue(value)}`);
 }

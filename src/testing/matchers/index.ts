@@ -16,7 +16,7 @@ import {
   toHaveCondition,
 } from './objects.js';
 import type { MatcherResult } from './result.js';
-import { resultOf, show } from './result.js';
+import { resultOf, printValue } from './result.js';
 
 const MOST_LINES = 30;
 
@@ -99,7 +99,7 @@ function toHaveRequested(received: unknown, filter: RequestFilter, times?: numbe
   const log = logOf('toHaveRequested', received);
   checkFilter('toHaveRequested', filter);
   if (times !== undefined && !(Number.isInteger(times) && times >= 0))
-    throw new TypeError(`orchplane: toHaveRequested: times is a whole number from 0 on, not ${show(times)}`);
+    throw new TypeError(`orchplane: toHaveRequested: times is a whole number from 0 on, not ${printValue(times)}`);
   const found = log.requests(filter);
   const isMet = times === undefined ? found.length > 0 : found.length === times;
   const wanted = times === undefined ? 'at least one request that matches' : `${times} requests that match`;
@@ -147,14 +147,14 @@ export function traceText(received: unknown): string {
 
 function logOf(where: string, received: unknown): RequestLog {
   if (typeof received === 'object' && received !== null && 'noOpWrites' in received) return received as RequestLog;
-  throw new TypeError(`orchplane: ${where} looks at a log of recordRequests, not at ${show(received)}`);
+  throw new TypeError(`orchplane: ${where} looks at a log of recordRequests, not at ${printValue(received)}`);
 }
 
 /** Absent: every request. What an object may say is checked by the log. */
 function checkFilter(where: string, filter: unknown): void {
   if (filter === undefined || isRecord(filter)) return;
   throw new TypeError(
-    `orchplane: ${where} takes a kind or an object that says which requests are meant, such as { verb: 'get' }, not ${show(filter)}`,
+    `orchplane: ${where} takes a kind or an object that says which requests are meant, such as { verb: 'get' }, not ${printValue(filter)}`,
   );
 }
 

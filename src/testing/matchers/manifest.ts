@@ -14,7 +14,7 @@ import type { Structural } from '../../schema/structural.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { isRecord, own } from '../../util/json.js';
 import { type Diffable, schemaFor, schemaOf } from '../diff.js';
-import { type MatcherResult, nameOf, objectOf, resultOf, show } from './result.js';
+import { type MatcherResult, nameOf, objectOf, resultOf, printValue } from './result.js';
 
 /** Everything below is whatever its writer likes. */
 const FREE_TEXTS: ReadonlySet<string> = new Set([
@@ -94,14 +94,14 @@ function compare(received: unknown, expected: unknown, place: Place): readonly s
 }
 
 function other(received: unknown, expected: unknown, { path }: Place): readonly string[] {
-  return [`${path}: expected ${show(expected ?? undefined)}, got ${show(received)}`];
+  return [`${path}: expected ${printValue(expected ?? undefined)}, got ${printValue(received)}`];
 }
 
 function compareLists(received: readonly unknown[], expected: readonly unknown[], place: Place): readonly string[] {
   const key = keyOfItems(expected);
   if (key === undefined) {
     if (received.length !== expected.length)
-      return [`${place.path}: expected ${expected.length} items, got ${received.length}: ${show(received)}`];
+      return [`${place.path}: expected ${expected.length} items, got ${received.length}: ${printValue(received)}`];
     return expected.flatMap((item, index) => compare(received[index], item, itemAt(place, `[${index}]`)));
   }
   return itemsByKey(received, expected, { key, place }).flatMap(({ found, problems }, index) => {
@@ -109,7 +109,7 @@ function compareLists(received: readonly unknown[], expected: readonly unknown[]
     const name = partOf(expected[index], key);
     const isThere = received.some((item) => partOf(item, key) === name);
     const what = isThere ? 'there are not as many such items' : 'there is no such item';
-    return [`${place.path}[${key}=${show(name)}]: ${what}; there are ${namesOf(received, key)}`];
+    return [`${place.path}[${key}=${printValue(name)}]: ${what}; there are ${namesOf(received, key)}`];
   });
 }
 
@@ -134,7 +134,7 @@ function itemsByKey(
   }
   const candidates = expected.map((item) => {
     const name = partOf(item, key);
-    const there = itemAt(place, `[${key}=${show(name)}]`);
+    const there = itemAt(place, `[${key}=${printValue(name)}]`);
     return new Map((byName.get(name) ?? []).map((at) => [at, compare(received[at], item, there)]));
   });
   const assigned = assign(candidates);
@@ -160,7 +160,7 @@ function partOf(item: unknown, key: string): unknown {
 }
 
 function namesOf(items: readonly unknown[], key: string): string {
-  return items.map((item) => show(isRecord(item) ? own(item, key) : item)).join(', ') || 'none';
+  return items.map((item) => printValue(isRecord(item) ? own(item, key) : item)).join(', ') || 'none';
 }
 
 function isSame(received: unknown, expected: unknown, { amounts }: Place): boolean {

@@ -7,7 +7,7 @@ import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import { isRecord } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { isPromiseLike, type MatcherResult, nameOf, objectOf, quieten, resultOf, show } from './result.js';
+import { isPromiseLike, type MatcherResult, nameOf, objectOf, ignoreRejection, resultOf, printValue } from './result.js';
 
 export function toBeReady(received: unknown): MatcherResult {
   const why = whyNotReady(objectOf('toBeReady', received));
@@ -36,7 +36,7 @@ export function toHaveCondition(
       ? [`it has ${conditionsOf(received).map(printCondition).join(', ') || 'no conditions at all'}`]
       : what
           .filter((part) => wanted[part] !== undefined && !isText(wanted[part], condition[part]))
-          .map((part) => `${part}: expected ${showText(wanted[part])}, got ${show(condition[part])}`);
+          .map((part) => `${part}: expected ${showText(wanted[part])}, got ${printValue(condition[part])}`);
   const details = what.filter((part) => wanted[part] !== undefined).map((part) => `${part} ${showText(wanted[part])}`);
   const named = `condition ${type}${details.length === 0 ? '' : ` with ${details.join(', ')}`}`;
   return resultOf(
@@ -51,10 +51,10 @@ const CONDITION_PARTS = ['status', 'reason', 'message'] as const satisfies reado
 /** Throws TypeError for what is none: a condition of which nothing is asked is easily there. */
 function expectedCondition(type: unknown, expected: unknown): ExpectedCondition {
   if (typeof type !== 'string' || type === '')
-    throw new TypeError(`orchplane: toHaveCondition takes the type of a condition, such as "Ready", not ${show(type)}`);
+    throw new TypeError(`orchplane: toHaveCondition takes the type of a condition, such as "Ready", not ${printValue(type)}`);
   if (typeof expected === 'string') return { status: expected as ExpectedCondition['status'] };
   if (!isRecord(expected) || expected instanceof RegExp) {
-    const shown = expected instanceof RegExp ? String(expected) : show(expected);
+    const shown = expected instanceof RegExp ? String(expected) : printValue(expected);
     throw new TypeError(
       `orchplane: toHaveCondition takes a status ("True", "False", "Unknown") or an object with status, reason, message, not ${shown}`,
     );
@@ -70,10 +70,10 @@ export interface OwnedOptions {
 
 export function toBeOwnedBy(received: unknown, owner: object, options: OwnedOptions = {}): MatcherResult {
   objectOf('toBeOwnedBy', received);
-  quieten(owner);
+  ignoreRejection(owner);
   const { kind, metadata } = (isRecord(owner) ? owner : {}) as Partial<ApiObject>;
   if (metadata?.uid === undefined)
-    throw new TypeError(`orchplane: toBeOwnedBy takes the owner as it came from the server, not ${show(owner)}`);
+    throw new TypeError(`orchplane: toBeOwnedBy takes the owner as it came from the server, not ${printValue(owner)}`);
   const owners = ownersOf(received);
   const found = owners.find(({ uid }) => uid === metadata.uid);
   const problems: string[] = [];
@@ -95,13 +95,13 @@ export function toBeOwnedBy(received: unknown, owner: object, options: OwnedOpti
 
 export function toBeStatusError(received: unknown, reason?: StatusReason, message?: string | RegExp): MatcherResult {
   if (isPromiseLike(received)) {
-    quieten(received);
-    throw new TypeError(`orchplane: toBeStatusError looks at an error, not at ${show(received)}`);
+    ignoreRejection(received);
+    throw new TypeError(`orchplane: toBeStatusError looks at an error, not at ${printValue(received)}`);
   }
   const problems: string[] = [];
   if (!StatusError.is(received)) {
     problems.push(
-      received instanceof Error ? `it is ${received.name}: ${received.message}` : `it is ${show(received)}`,
+      received instanceof Error ? `it is ${received.name}: ${received.message}` : `it is ${printValue(received)}`,
     );
   } else {
     const said = `it is ${received.reason ?? 'of no reason'} (${received.code}): ${received.message}`;

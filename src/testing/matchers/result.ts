@@ -40,8 +40,8 @@ export function nameOf(object: unknown): string {
  */
 export function objectOf(where: string, received: unknown): Readonly<Record<string, unknown>> {
   if (isRecord(received) && !isPromiseLike(received) && !(received instanceof Error)) return received;
-  quieten(received);
-  throw new TypeError(`orchplane: ${where} looks at an object, not at ${show(received)}`);
+  ignoreRejection(received);
+  throw new TypeError(`orchplane: ${where} looks at an object, not at ${printValue(received)}`);
 }
 
 /** Also one of another realm. */
@@ -50,11 +50,11 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** The refusal of a promise that is not looked at would end the process, before anybody reads what was wrong. */
-export function quieten(received: unknown): void {
+export function ignoreRejection(received: unknown): void {
   if (received instanceof Promise) received.catch(() => undefined);
 }
 
-export function show(value: unknown): string {
+export function printValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (isPromiseLike(value)) return 'a promise, which has to be awaited first';

@@ -1,4 +1,4 @@
-/** Who may vouch in the name of a signer. */
+/** The plugins that protect signers. */
 import { describe, expect, test } from 'vitest';
 import {
   certificateApproval,
@@ -18,7 +18,7 @@ import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 const Request = CertificateSigningRequest as unknown as Kind;
 const Bundle = ClusterTrustBundle as unknown as Kind;
 
-/** Allows one verb on one signer; remembers what it was asked. */
+/** Allows one verb on one signer and records the checks. */
 function allowing(verb: string, name: string): AccessReader & { readonly asked: AccessAttributes[] } {
   const asked: AccessAttributes[] = [];
   const decide: AccessReader['decide'] = (_, attributes) => {
@@ -53,11 +53,11 @@ describe.each([
     return () => plugin.validate?.(finished(fakeRequest(about)), fakeView({ access }));
   };
 
-  test.each(['example.com/s', 'example.com/*'])('one needs the verb on %s', (name) => {
+  test.each(['example.com/s', 'example.com/*'])('allows a user with the verb on %s', (name) => {
     expect(ask(allowing(verb, name))).not.toThrow();
   });
 
-  test('others are refused', () => {
+  test('rejects other users', () => {
     const access = allowing(verb, 'example.com/t');
     expect(ask(access)).toThrow(refused(verb));
     const signers = { type: 'resource', verb, group: 'certificates.k8s.io', version: '*', resource: 'signers' };
@@ -67,13 +67,13 @@ describe.each([
     ]);
   });
 
-  test('other writes are not asked about', () => {
+  test('ignores other writes', () => {
     expect(ask(allowing('', ''), status, verb === 'sign' ? 'approval' : 'status')).not.toThrow();
     expect(ask(allowing('', ''), status, '')).not.toThrow();
   });
 });
 
-test('a status that changes neither certificate nor conditions needs no right to sign', () => {
+test('requires no permission to sign for a status that changes neither certificate nor conditions', () => {
   const object = csr({ conditions: [] });
   const about = { kind: Request, operation: 'UPDATE', subresource: 'status', object, oldObject: csr() } as const;
   const view = fakeView({ access: allowing('', '') });
@@ -82,14 +82,14 @@ test('a status that changes neither certificate nor conditions needs no right to
   expect(() => certificateSigning.validate?.(finished(fakeRequest(changed)), view)).toThrow(refused('sign'));
 });
 
-describe('administrators by certificate', () => {
+describe('CertificateSubjectRestriction', () => {
   const ask = (signerName: string, request: string, dialect = kubernetesDialect) => {
     const object = { metadata: { name: 'r' }, spec: { signerName, request: btoa(request) } };
     const asked = fakeRequest({ kind: Request, object, dialect });
     return () => certificateSubjectRestriction.validate?.(finished(asked), fakeView({ dialect }));
   };
 
-  test('are not made by the signer of clients', () => {
+  test('rejects system:masters certificates of the client signer', () => {
     expect(ask('kubernetes.io/kube-apiserver-client', OF_MASTERS)).toThrow(
       'certificatesigningrequests.certificates.k8s.io "r" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
     );
@@ -98,13 +98,13 @@ describe('administrators by certificate', () => {
     );
   });
 
-  test('are no matter of other signers and other subjects', () => {
+  test('ignores other signers and subjects', () => {
     expect(ask('example.com/s', OF_MASTERS)).not.toThrow();
     expect(ask('kubernetes.io/kube-apiserver-client', OF_NODE_N1)).not.toThrow();
   });
 });
 
-describe('bundles', () => {
+describe('ClusterTrustBundleAttest', () => {
   const bundle = (signerName: string | undefined, metadata: Sketch = {}, trustBundle = 'x'): Sketch => ({
     metadata: { name: 'b', ...metadata },
     spec: { ...(signerName === undefined ? {} : { signerName }), trustBundle },
@@ -117,14 +117,14 @@ describe('bundles', () => {
   };
   const refusal = 'user not permitted to attest for signerName "example.com/s"';
 
-  test('of a signer need the right to attest for it', () => {
+  test('requires permission to attest for the signer', () => {
     expect(ask(allowing('attest', 'example.com/s'), bundle('example.com/s'))).not.toThrow();
     expect(ask(allowing('attest', 'other.com/*'), bundle('example.com/s'))).toThrow(refusal);
     expect(ask(allowing('', ''), bundle(undefined))).not.toThrow();
     expect(ask(allowing('', ''), bundle('example.com/s'), undefined, false)).not.toThrow();
   });
 
-  test('may be let go by anybody who may write them', () => {
+  test('ignores updates without change', () => {
     const live = bundle('example.com/s', { finalizers: ['a'], resourceVersion: '1' });
     expect(ask(allowing('', ''), bundle('example.com/s', { resourceVersion: '1' }), live)).not.toThrow();
     expect(ask(allowing('', ''), bundle('example.com/s', { labels: { a: 'b' } }), live)).toThrow(refusal);

@@ -1,4 +1,4 @@
-/** The plugins that fill in what clients leave out: priorities, tolerations, taints, finalizers, classes. */
+/** The plugins that set defaults: priorities, tolerations, taints, finalizers, classes. */
 import { type AdmissionPlugin, defaultAdmission, mergePatch } from 'orchplane';
 import {
   Ingress,
@@ -39,13 +39,13 @@ describe('the priority of a pod', () => {
   const priorityClass = (name: string, value: number, more: object = {}) =>
     cluster.api(PriorityClass).create({ metadata: { name }, value, ...more });
 
-  test('is zero where there is no class', async () => {
+  test('is zero without a class', async () => {
     const { spec } = await pod();
     expect(spec).toMatchObject({ priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
     expect(spec).not.toHaveProperty('priorityClassName');
   });
 
-  test('is that of its class, else that of the default class', async () => {
+  test('comes from its class, else from the default class', async () => {
     await priorityClass('high', 1000, { preemptionPolicy: 'Never' });
     await priorityClass('usual', 10, { globalDefault: true });
     expect((await pod({ priorityClassName: 'high' })).spec).toMatchObject({
@@ -72,13 +72,13 @@ describe('the priority of a pod', () => {
     await expect(pod(spec)).rejects.toMatchObject(forbidden('pods "p"', why));
   });
 
-  test('stays when an update leaves it out', async () => {
+  test('is kept by an update that omits it', async () => {
     const { priority: _, preemptionPolicy: __, ...spec } = (await pod()).spec;
     const next = await cluster.api(Pod).update({ metadata: { name: 'p', labels: { a: 'b' } }, spec } as never);
     expect(next.spec).toMatchObject({ priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
   });
 
-  test('has one default', async () => {
+  test('allows one default class', async () => {
     await priorityClass('a', 1, { globalDefault: true });
     const why = 'PriorityClass a is already marked as default. Only one default can exist';
     await expect(priorityClass('b', 2, { globalDefault: true })).rejects.toMatchObject(
@@ -90,7 +90,7 @@ describe('the priority of a pod', () => {
     expect(await classes.patch('a', mergePatch({ description: 'same' }))).toMatchObject({ globalDefault: true });
   });
 
-  test('is the lowest of several defaults', async () => {
+  test('comes from the lowest of several default classes', async () => {
     // None of them was there when the others were judged.
     const slow: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
     cluster = testCluster({ admission: [...defaultAdmission, slow] });
@@ -100,7 +100,7 @@ describe('the priority of a pod', () => {
   });
 });
 
-describe('a pod tolerates nodes in trouble', () => {
+describe('DefaultTolerationSeconds', () => {
   const [notReady, unreachable] = ['node.orch.io/not-ready', 'node.orch.io/unreachable'];
   const waiting = (key: string | undefined) => ({
     key,
@@ -131,14 +131,14 @@ describe('a pod tolerates nodes in trouble', () => {
     expect((await pod({ tolerations })).spec.tolerations).toEqual(stored);
   });
 
-  test('and an update cannot take that away', async () => {
+  test('restores tolerations that an update removes', async () => {
     const { spec } = await pod();
     const next = await cluster.api(Pod).patch('p', mergePatch({ spec: { tolerations: null } } as never));
     expect(next.spec.tolerations).toEqual(spec.tolerations);
   });
 });
 
-describe('a new node', () => {
+describe('TaintNodesByCondition', () => {
   const taint = { key: 'node.orch.io/not-ready', effect: 'NoSchedule' as const };
   const mine = { key: 'mine', effect: 'NoExecute' as const };
 
@@ -151,21 +151,21 @@ describe('a new node', () => {
     expect((await cluster.api(Node).create({ metadata: { name: 'n' }, spec })).spec.taints).toEqual(stored);
   });
 
-  test('stays ready once it is', async () => {
+  test('does not taint existing nodes again', async () => {
     const nodes = cluster.api(Node);
     await nodes.create({ metadata: { name: 'n' } });
     expect((await nodes.patch('n', mergePatch({ spec: { taints: null } } as never))).spec).toEqual({});
   });
 });
 
-describe('what is in use is protected', () => {
+describe('StorageObjectInUseProtection', () => {
   const volume = (finalizers: string[]) =>
     cluster.api(PersistentVolume).create({
       metadata: { name: 'v', finalizers },
       spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/x' } },
     } as PersistentVolumeInput);
 
-  test('by a finalizer of every volume and claim, once', async () => {
+  test('adds one finalizer to every volume and claim', async () => {
     expect((await volume([])).metadata.finalizers).toEqual(['orch.io/pv-protection']);
     const finalizers = ['example.com/f'];
     expect((await claim({}, { finalizers })).metadata.finalizers).toEqual([...finalizers, 'orch.io/pvc-protection']);
@@ -173,7 +173,7 @@ describe('what is in use is protected', () => {
     expect(again.metadata.finalizers).toEqual(['orch.io/pvc-protection']);
   });
 
-  test('until somebody takes it off', async () => {
+  test('does not restore a removed finalizer', async () => {
     await claim();
     const claims = cluster.api(PersistentVolumeClaim);
     expect(
@@ -182,7 +182,7 @@ describe('what is in use is protected', () => {
   });
 });
 
-describe('a default class', () => {
+describe('default classes', () => {
   const annotations = (kind: string, value = 'true') => ({ [`${kind}.orch.io/is-default-class`]: value });
   const storageClass = (name: string, value = 'true') =>
     cluster
@@ -199,14 +199,14 @@ describe('a default class', () => {
       spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } }, ...spec },
     } as IngressInput & { metadata: { name: string } });
 
-  test('goes to claims and ingresses that name none', async () => {
+  test('are set on claims and ingresses without a class', async () => {
     await storageClass('a');
     await ingressClass('a');
     expect((await claim()).spec.storageClassName).toBe('a');
     expect((await ingress()).spec.ingressClassName).toBe('a');
   });
 
-  test('goes to no others', async () => {
+  test('are not set on others', async () => {
     await storageClass('a');
     await ingressClass('a');
     expect((await claim({ storageClassName: '' })).spec.storageClassName).toBe('');
@@ -217,14 +217,14 @@ describe('a default class', () => {
     expect((await ingress({}, { name: 'j', annotations: before })).spec).not.toHaveProperty('ingressClassName');
   });
 
-  test('is one that is marked by the word true', async () => {
+  test('are marked by the value true', async () => {
     await storageClass('a', 'yes');
     await ingressClass('a', 'yes');
     expect((await claim()).spec).not.toHaveProperty('storageClassName');
     expect((await ingress()).spec).not.toHaveProperty('ingressClassName');
   });
 
-  test('is the newest, and of equally old ones the first by name', async () => {
+  test('are the newest, and of equally old ones the first by name', async () => {
     for (const name of ['a', 'z']) await Promise.all([storageClass(name), ingressClass(name)]);
     await cluster.clock.advance(1000);
     for (const name of ['y', 'x']) await Promise.all([storageClass(name), ingressClass(name)]);
@@ -233,7 +233,7 @@ describe('a default class', () => {
   });
 });
 
-describe('a claim that is to grow', () => {
+describe('PersistentVolumeClaimResize', () => {
   const grow = (storage = '2Gi') =>
     cluster
       .api(PersistentVolumeClaim)
@@ -256,7 +256,7 @@ describe('a claim that is to grow', () => {
   test.each([
     ['has a class that can', { storageClassName: 'elastic' }, {}],
     ['has one by the annotation of old', {}, { annotations: { 'volume.beta.orch.io/storage-class': 'elastic' } }],
-  ])('grows when it is bound and %s', async (_, spec, metadata) => {
+  ])('allows expansion of a bound claim if %s', async (_, spec, metadata) => {
     await claim({ volumeName: 'v', ...spec }, metadata);
     await bind();
     expect((await grow()).spec.resources.requests).toEqual({ storage: '2Gi' });
@@ -266,7 +266,7 @@ describe('a claim that is to grow', () => {
     ['its class cannot', { storageClassName: 'rigid' }],
     ['its class is gone', { storageClassName: 'gone' }],
     ['it has no class', { storageClassName: '' }],
-  ])('does not when %s', async (_, spec) => {
+  ])('rejects expansion if %s', async (_, spec) => {
     await claim({ volumeName: 'v', ...spec });
     await bind();
     await expect(grow()).rejects.toMatchObject(forbidden('persistentvolumeclaims "c"', unable));

@@ -1,4 +1,4 @@
-/** Plugins of users: what they may do, and what they are told when they do something else. */
+/** User-defined plugins: what they may do, and errors for misuse. */
 import { defaultAdmission, errors, fieldError, mergePatch } from 'orchplane';
 import { ConfigMap, Deployment, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Pod } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -23,8 +23,8 @@ const requireTeam = defineAdmission({
     object.metadata.labels?.['team'] ? [] : [fieldError('required', 'metadata.labels[team]', { detail: 'say whose' })],
 });
 
-describe('a plugin', () => {
-  test('changes the draft and finds fault with the object', async () => {
+describe('a user-defined plugin', () => {
+  test('changes the draft and rejects the object', async () => {
     const cluster = withPlugins(requireTeam);
     await expect(cluster.api(ConfigMap).create(settings())).rejects.toMatchObject({
       code: 422,
@@ -46,7 +46,7 @@ describe('a plugin', () => {
     ).rejects.toMatchObject({ code: 422 });
   });
 
-  test('is frozen, and is asked about its kinds and operations alone', async () => {
+  test('is frozen, and runs for its kinds and operations only', async () => {
     const asked: string[] = [];
     const plugin = defineAdmission({
       name: 'Listens',
@@ -71,7 +71,7 @@ describe('a plugin', () => {
     ['a text', () => 'not today', 'not today'],
     ['texts', () => ['a', 'b', 'a'], '[a, b]'],
     ['a promise of texts', async () => ['later'], 'later'],
-  ])('refuses by %s', async (_, validate, why) => {
+  ])('rejects by %s', async (_, validate, why) => {
     const cluster = withPlugins(defineAdmission({ name: 'No', kind: ConfigMap, validate }));
     await expect(cluster.api(ConfigMap).create(settings())).rejects.toMatchObject({
       code: 403,
@@ -91,7 +91,7 @@ describe('a plugin', () => {
     }
   });
 
-  test('may wait while it changes', async () => {
+  test('may be asynchronous', async () => {
     const plugin = defineAdmission({
       name: 'Slow',
       kind: ConfigMap,
@@ -103,7 +103,7 @@ describe('a plugin', () => {
     expect((await withPlugins(plugin).api(ConfigMap).create(settings())).data).toEqual({ a: '1', b: '2' });
   });
 
-  test('may look below objects', async () => {
+  test('may handle subresources', async () => {
     const asked: string[] = [];
     const plugin = defineAdmission({
       name: 'Statuses',
@@ -121,7 +121,7 @@ describe('a plugin', () => {
     expect(asked).toEqual(['status:p']);
   });
 
-  test('sees and changes objects in its own version, whatever version a client speaks', async () => {
+  test('sees and changes objects in its own version, whatever version the client uses', async () => {
     const seen: unknown[] = [];
     const plugin = defineAdmission({
       name: 'Metrics',
@@ -141,8 +141,8 @@ describe('a plugin', () => {
   });
 });
 
-describe('misuse', () => {
-  test('a returned draft fails the write, with the name of the plugin', async () => {
+describe('misuse of defineAdmission', () => {
+  test('fails a write whose mutate returns a value, naming the plugin', async () => {
     const mutate = (draft: object) => ({ ...draft });
     const plugin = defineAdmission({ name: 'Returns', kind: ConfigMap, mutate: mutate as never });
     await expect(withPlugins(plugin).api(ConfigMap).create(settings())).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('misuse', () => {
     ['a number', 1],
     ['true', true],
     ['a mixture', ['a', fieldError('required', 'b')]],
-  ])('%s is no problem of an object', async (_, result) => {
+  ])('fails a write whose validate returns %s', async (_, result) => {
     const plugin = defineAdmission({ name: 'Odd', kind: ConfigMap, validate: (() => result) as never });
     await expect(withPlugins(plugin).api(ConfigMap).create(settings())).rejects.toMatchObject({
       code: 500,
@@ -176,7 +176,7 @@ describe('misuse', () => {
     ['a change on DELETE', { on: ['DELETE'], mutate: validate }, '"X": on DELETE there is nothing to mutate'],
     ['an unknown subresource', { subresource: 'scale' }, '"X": Pod has no subresource "scale"; there are'],
     ['a misspelt option', { validates: validate }, 'has no option "validates"'],
-  ])('%s is refused at once', (_, part, message) => {
+  ])('rejects %s', (_, part, message) => {
     expect(() => defineAdmission({ name: 'X', kind: Pod, validate, ...part } as never)).toThrow(message);
   });
 });

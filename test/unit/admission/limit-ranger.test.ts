@@ -1,4 +1,4 @@
-/** What LimitRanges do to the pods and claims of their namespace. */
+/** The effect of LimitRanges on the pods and claims of their namespace. */
 import { mergePatch } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import {
@@ -49,14 +49,14 @@ const claim = (storage: string) =>
 
 const forbidden = (why: string, what = 'pods "p"') => ({ code: 403, message: `${what} is forbidden: ${why}` });
 
-describe('the defaults', () => {
+describe('LimitRange defaults', () => {
   const both: Limit = {
     type: 'Container',
     default: { cpu: '500m', memory: '1Gi' },
     defaultRequest: { cpu: '250m', memory: '512Mi' },
   };
 
-  test('go to every container that leaves amounts open, with a note of what was set', async () => {
+  test('are set on every container without amounts, with an annotation', async () => {
     await range('l', both);
     const { spec, metadata } = await pod({
       containers: [container('c'), container('d', { limits: { memory: '2Gi' } })],
@@ -74,7 +74,7 @@ describe('the defaults', () => {
     });
   });
 
-  test('stand in the order of the wire', async () => {
+  test('are in wire order', async () => {
     await range('l', { type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '1' } });
     const annotations = { a: 'b', z: 'y' };
     const { spec, metadata } = await pod(
@@ -85,7 +85,7 @@ describe('the defaults', () => {
     expect(Object.keys(metadata.annotations ?? {})).toEqual(['a', NOTE, 'z']);
   });
 
-  test('add up over several ranges; the note is that of the last one that set something', async () => {
+  test('combine several ranges; the annotation is that of the last one that set something', async () => {
     await range('a', { type: 'Container', default: { cpu: '1' } });
     await range('b', { type: 'Container', default: { cpu: '2', memory: '1Gi' } });
     await range('c', { type: 'Container', default: { cpu: '3' } });
@@ -113,14 +113,14 @@ describe('the defaults', () => {
     expect(metadata.annotations).toBeUndefined();
   });
 
-  test('are those of the own namespace, and not for templates', async () => {
+  test('apply to their own namespace and not to templates', async () => {
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     await cluster.api(LimitRange, 'other').create({ metadata: { name: 'l' }, spec: { limits: [both] } });
     expect((await pod({ containers: [container('c')] })).spec.containers[0]?.resources).toEqual({});
   });
 });
 
-describe('a container', () => {
+describe('LimitRanges for containers', () => {
   const cpu = (requests?: string, limits?: string): Resources => ({
     ...(requests === undefined ? {} : { requests: { cpu: requests } }),
     ...(limits === undefined ? {} : { limits: { cpu: limits } }),
@@ -141,14 +141,14 @@ describe('a container', () => {
     // Exactly between two texts of six decimals: to the even one, once down and once up.
     [ratio, cpu('128m', '257m'), `${ratioRule} provided ratio is 2.007812`],
     [ratio, cpu('128m', '259m'), `${ratioRule} provided ratio is 2.023438`],
-  ])('that breaks %o with %o is refused', async (limit, resources, why) => {
+  ])('reject a container that breaks %o with %o', async (limit, resources, why) => {
     await range('l', limit);
     await expect(pod({ containers: [container('c', resources)] })).rejects.toMatchObject(forbidden(why));
     const spec = { containers: [container('c', cpu('1', '1'))], initContainers: [container('n', resources)] };
     await expect(pod(spec)).rejects.toMatchObject(forbidden(why));
   });
 
-  test('at its bounds is accepted', async () => {
+  test('accept a container at its bounds', async () => {
     await range('l', {
       type: 'Container',
       min: { cpu: '100m' },
@@ -158,12 +158,12 @@ describe('a container', () => {
     expect(await pod({ containers: [container('c', cpu('100m', '1'))] })).toBeDefined();
   });
 
-  test('hears that it is invalid before it hears that it is too small', async () => {
+  test('are checked after validation', async () => {
     await range('l', { type: 'Container', min: { cpu: '100m' } });
     await expect(pod({ containers: [container('A', cpu('1m'))] })).rejects.toMatchObject({ code: 422 });
   });
 
-  test('is judged by amounts too great for thousandths as whole numbers', async () => {
+  test('compare large amounts as integers', async () => {
     await range('l', { type: 'Container', max: { memory: '9E' } });
     const amounts = { memory: '9000000000000000001' };
     await expect(pod({ containers: [container('c', { limits: amounts, requests: amounts })] })).rejects.toMatchObject(
@@ -172,7 +172,7 @@ describe('a container', () => {
   });
 });
 
-describe('a pod', () => {
+describe('LimitRanges for pods', () => {
   const memory = (requests: string, limits = requests) => ({
     requests: { memory: requests },
     limits: { memory: limits },
@@ -184,7 +184,7 @@ describe('a pod', () => {
     maxLimitRequestRatio: { memory: '2' },
   };
 
-  test('is told everything that one range has to say, each text once', async () => {
+  test('report all problems of one range, each once', async () => {
     await range('a', all);
     await range('b', all);
     await expect(pod({ containers: [container('c')] })).rejects.toMatchObject(
@@ -199,7 +199,7 @@ describe('a pod', () => {
     );
   });
 
-  test('without a name is called by its prefix or by what became of it', async () => {
+  test('name a pod without a name by its prefix or generated name', async () => {
     await range('l', all);
     await expect(pod({ containers: [container('c')] }, { generateName: 'p-' })).rejects.toMatchObject({
       message: expect.stringMatching(/^pods "p-.*" is forbidden: \[minimum/),
@@ -258,7 +258,7 @@ describe('a pod', () => {
     }
   });
 
-  test('that states its own needs is taken at its word', async () => {
+  test('use pod-level resources', async () => {
     cluster = testCluster({ featureGates: { PodLevelResources: true } });
     await range('l', { type: 'Pod', max: { memory: '1Gi' } });
     const resources = { limits: { memory: '2Gi' } };
@@ -275,12 +275,12 @@ describe('a pod', () => {
       '[minimum memory usage per Pod is 64Mi, but request is 0, memory max limit to request ratio per Pod is 2, but no request is specified or request is 0]',
       memory('0', '200Mi'),
     ],
-  ])('hears: %s', async (why, resources) => {
+  ])('report: %s', async (why, resources) => {
     await range('l', all);
     await expect(pod({ containers: [container('c', resources)] })).rejects.toMatchObject(forbidden(why));
   });
 
-  test('that exists may be changed, but not be resized beyond its bounds', async () => {
+  test('are not checked on update, except for resize', async () => {
     await pod({ containers: [container('c', memory('100Mi')), container('d', memory('100Mi'))] });
     await range('l', { type: 'Pod', max: { memory: '128Mi' } });
     const pods = cluster.api(Pod);
@@ -296,7 +296,7 @@ describe('a pod', () => {
     expect((await resize()).spec.containers[0]?.resources).toEqual(memory('150Mi'));
   });
 
-  test('that is resized gets defaults, and no note', async () => {
+  test('set defaults on resize, without an annotation', async () => {
     await pod({ containers: [container('c', { requests: { cpu: '1' } })] });
     await range('l', { type: 'Container', default: { cpu: '4' }, defaultRequest: { cpu: '1' } });
     const containers = [container('c', { requests: { cpu: '2' } })];
@@ -308,7 +308,7 @@ describe('a pod', () => {
     expect(metadata.annotations).toBeUndefined();
   });
 
-  test('is not judged when something else is posted below it', async () => {
+  test('ignore other subresources', async () => {
     await pod({ containers: [container('c')] });
     await range('l', all);
     const response = await createFetchHandler(cluster)(
@@ -322,19 +322,19 @@ describe('a pod', () => {
   });
 });
 
-describe('a claim', () => {
+describe('LimitRanges for claims', () => {
   const limits: Limit = { type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '10Gi' } };
   const refusal = (why: string) => forbidden(why, 'persistentvolumeclaims "c"');
 
   test.each([
     ['512Mi', 'minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 512Mi'],
     ['20Gi', 'maximum storage usage per PersistentVolumeClaim is 10Gi, but request is 20Gi'],
-  ])('for %s is refused', async (storage, why) => {
+  ])('reject %s', async (storage, why) => {
     await range('l', limits, { type: 'Container', min: { cpu: '1' } });
     await expect(claim(storage)).rejects.toMatchObject(refusal(why));
   });
 
-  test('says nothing of other resources, and is told so', async () => {
+  test('report resources that a claim does not request', async () => {
     await range('l', { type: 'PersistentVolumeClaim', max: { storage: '1Gi', cpu: '1' }, min: { memory: '1' } });
     await expect(claim('1Gi')).rejects.toMatchObject(
       refusal(
@@ -343,7 +343,7 @@ describe('a claim', () => {
     );
   });
 
-  test('is judged again at every update until it is to go', async () => {
+  test('are checked on every update until deletion', async () => {
     await claim('20Gi');
     await range('l', limits);
     const claims = cluster.api(PersistentVolumeClaim);

@@ -1,9 +1,9 @@
-/** What may be asked of a namespace that is not there, or not for long. */
+/** Requests in missing and terminating namespaces. */
 import { ConfigMap, LocalSubjectAccessReview, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 
-test('a question about access is answered whether the namespace is there or not', async () => {
+test('answers an access review whether the namespace exists or not', async () => {
   const resourceAttributes = { namespace: 'nowhere', verb: 'get', resource: 'pods' };
   const review = await testCluster()
     .api(LocalSubjectAccessReview, 'nowhere')
@@ -11,7 +11,7 @@ test('a question about access is answered whether the namespace is there or not'
   expect(review.spec).toEqual({ user: 'alice', resourceAttributes });
 });
 
-test('an object without a name is refused as unknown', async () => {
+test('names an object without a name Unknown', async () => {
   const cluster = testCluster();
   await cluster.api(Namespace).create({ metadata: { name: 'old' } });
   await cluster.api(Namespace).delete('old');

@@ -1,4 +1,4 @@
-/** What a node may write. */
+/** The NodeRestriction plugin. */
 import { describe, expect, test } from 'vitest';
 import { nodeRestriction } from '../../../src/admission/plugins/node-restriction/node-restriction.js';
 import { CertificateSigningRequest } from '../../../src/kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
@@ -17,7 +17,7 @@ import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 
 const node = { user: 'system:node:n1', groups: ['system:nodes'] };
 
-/** Everything is on but the gate that switches the rule about certificates off. */
+/** All gates are enabled except the one that disables the check of certificate requests. */
 const features = { enabled: (gate: string) => !gate.startsWith('AllowInsecure') } as FeatureGates;
 
 function ask(kind: unknown, about: Omit<FakeRequest, 'kind'>, options: FakeOptions = {}) {
@@ -25,26 +25,26 @@ function ask(kind: unknown, about: Omit<FakeRequest, 'kind'>, options: FakeOptio
   return () => nodeRestriction.mutate?.(request, fakeView({ features, ...options }));
 }
 
-describe('who it is about', () => {
+describe('node identity', () => {
   const object = { metadata: { name: 'n2' } };
   test.each([
     ['somebody', { user: 'alice', groups: ['system:nodes'] }],
     ['who only has the name of one', { user: 'system:node:n1' }],
-  ])('%s is no node', (_, user) => {
+  ])('is not assumed for %s', (_, user) => {
     expect(ask(Node, { object, user })).not.toThrow();
   });
 
-  test('a node must have a name', () => {
+  test('requires a node name', () => {
     const user = { user: 'system:node:', groups: ['system:nodes'] };
     expect(ask(ConfigMap, { object, user })).toThrow('could not determine node from user "system:node:"');
   });
 
-  test('other kinds are a matter of access alone', () => {
+  test('does not restrict other kinds', () => {
     expect(ask(ConfigMap, { object })).not.toThrow();
   });
 });
 
-describe('pods', () => {
+describe('node requests to pods', () => {
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1', controller: true };
   const mirror = (
     spec: Sketch = {},
@@ -62,7 +62,7 @@ describe('pods', () => {
     ],
   };
 
-  test('may be made as mirrors', () => {
+  test('may create mirror pods', () => {
     expect(ask(Pod, { object: mirror() }, { objects })).not.toThrow();
   });
 
@@ -108,12 +108,12 @@ describe('pods', () => {
     expect(ask(Pod, { object }, { objects })).toThrow(`pods "p" is forbidden: ${why}`);
   });
 
-  test('need a node that is there', () => {
+  test('require an existing node', () => {
     expect(ask(Pod, { object: mirror() })).toThrow('node "n1" not found');
   });
 
   const named = (name: string) => ({ name, namespace: 'ns' });
-  test('are deleted and evicted by their own node', () => {
+  test('may delete and evict pods of the node', () => {
     expect(ask(Pod, { operation: 'DELETE', ...named('mine') }, { objects })).not.toThrow();
     expect(ask(Pod, { operation: 'DELETE', ...named('other') }, { objects })).toThrow(
       'node "n1" can only delete pods with spec.nodeName set to itself',
@@ -127,7 +127,7 @@ describe('pods', () => {
     expect(ask(Pod, { ...evict, namespace: 'ns' }, { objects })).toThrow('could not determine pod from request data');
   });
 
-  test('are reported on by their own node, and otherwise not changed', () => {
+  test('may update the status of its pods only', () => {
     const pod = (nodeName: string, labels = {}, status: Sketch = {}) => ({
       metadata: { name: 'p', labels },
       spec: { nodeName },
@@ -151,9 +151,9 @@ describe('pods', () => {
   });
 });
 
-describe('nodes', () => {
+describe('node requests to nodes', () => {
   const own = (metadata: Sketch = {}, spec: Sketch = {}) => ({ metadata: { name: 'n1', ...metadata }, spec });
-  test('may make themselves, with labels that every node has', () => {
+  test('may create the node with kubelet labels', () => {
     const labels = {
       'kubernetes.io/hostname': 'n1',
       'kubernetes.io/os': 'linux',
@@ -182,7 +182,7 @@ describe('nodes', () => {
         },
       }),
     ],
-  ])('new: %s', (why, object) => {
+  ])('reject a new node: %s', (why, object) => {
     expect(ask(Node, { object })).toThrow(why);
   });
 
@@ -194,15 +194,15 @@ describe('nodes', () => {
     ['node "n1" is not allowed to modify taints', own({}, { taints: [{ key: 'a', effect: 'NoSchedule' }] })],
     ['node "n1" is not allowed to modify ownerReferences', own({ ownerReferences: [{ uid: 'u' }] })],
     ['is not allowed to modify labels: kubernetes.io/role', own({ labels: { 'kubernetes.io/role': 'x' } })],
-  ])('changed: %s', (why, object) => {
+  ])('reject an update: %s', (why, object) => {
     expect(ask(Node, { operation: 'UPDATE', object, oldObject: own() })).toThrow(why);
     expect(ask(Node, { operation: 'UPDATE', object, oldObject: object })).not.toThrow();
   });
 });
 
-describe('objects of their own', () => {
+describe('node requests to its own objects', () => {
   const named = (name: string, more: Sketch = {}) => ({ object: { metadata: { name }, ...more } });
-  test('a node writes only its own lease, in its namespace', () => {
+  test('may write its own lease in its namespace', () => {
     expect(ask(Lease, { ...named('n1'), namespace: 'kube-node-lease' })).not.toThrow();
     expect(ask(Lease, { ...named('n1'), namespace: 'default' })).toThrow(
       'can only access leases in the "kube-node-lease" system namespace',
@@ -212,7 +212,7 @@ describe('objects of their own', () => {
     );
   });
 
-  test('CSI nodes and slices of resources', () => {
+  test('may write its own CSINode and ResourceSlices', () => {
     expect(ask(CSINode, named('n1'))).not.toThrow();
     expect(ask(CSINode, named('n2'))).toThrow('can only access CSINode with the same name as the requesting node');
     expect(ask(ResourceSlice, named('x', { spec: { nodeName: 'n1' } }))).not.toThrow();
@@ -225,7 +225,7 @@ describe('objects of their own', () => {
     );
   });
 
-  test('requests for certificates', () => {
+  test('may create certificate requests for itself', () => {
     const csr = (request: string, signerName = 'kubernetes.io/kubelet-serving') =>
       ask(CertificateSigningRequest, named('r', { spec: { signerName, request: btoa(request) } }));
     expect(csr(OF_NODE_N1)).not.toThrow();
@@ -236,7 +236,7 @@ describe('objects of their own', () => {
     expect(csr('nothing')).toThrow('unable to parse csr: PEM block type must be CERTIFICATE REQUEST');
   });
 
-  test('claims, of which they say how large they have become', () => {
+  test('may report the size of claims', () => {
     const claim = (status: Sketch, labels = {}) => ({ metadata: { name: 'c', labels }, spec: {}, status });
     const update = (object: Sketch, subresource = 'status') =>
       ask(PersistentVolumeClaim, { operation: 'UPDATE', subresource, object, oldObject: claim({}) });
@@ -249,7 +249,7 @@ describe('objects of their own', () => {
   });
 });
 
-describe('tokens', () => {
+describe('node requests for tokens', () => {
   const pod = (volumes: object[] = [], nodeName = 'n1') => ({
     metadata: { name: 'p', namespace: 'ns', uid: 'u' },
     spec: { nodeName, volumes },
@@ -278,7 +278,7 @@ describe('tokens', () => {
     rules: () => ({ resourceRules: [], nonResourceRules: [] }),
   };
 
-  test('are for pods of the node', () => {
+  test('must be bound to pods of the node', () => {
     expect(token(bound, [])).not.toThrow();
     expect(token(undefined, [])).toThrow('node requested token not bound to a pod');
     expect(token({ ...bound, kind: 'Secret' }, [])).toThrow('node requested token not bound to a pod');
@@ -290,7 +290,7 @@ describe('tokens', () => {
     );
   });
 
-  test('are for audiences that the pod asks for', () => {
+  test("may have audiences of the pod's projected tokens", () => {
     expect(token(bound, ['vault'], { pods: [pod([tokenVolume('vault')])] })).not.toThrow();
     expect(token(bound, ['a', 'b'])).toThrow('node may only request 0 or 1 audiences');
     expect(token(bound, ['vault'])).toThrow(
@@ -298,7 +298,7 @@ describe('tokens', () => {
     );
   });
 
-  test('are for audiences of the drivers of its volumes', () => {
+  test('may have audiences of the CSI drivers of its volumes', () => {
     const drivers = {
       'storage.orch.io/csidrivers': [{ metadata: { name: 'd' }, spec: { tokenRequests: [{ audience: 'a' }] } }],
     };
@@ -320,7 +320,7 @@ describe('tokens', () => {
     expect(token(bound, ['a'], { pods: old })).toThrow('csidriver.storage.k8s.io "ebs.csi.aws.com" not found');
   });
 
-  test('are for audiences that the node may ask for', () => {
+  test('may have audiences that the node is authorized for', () => {
     const asked: unknown[] = [];
     const access: AccessReader = {
       ...nobody,

@@ -1,4 +1,4 @@
-/** The order of plugins. */
+/** The reference order of plugins. */
 import * as admission from 'orchplane/admission';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
@@ -9,11 +9,11 @@ const { defaultAdmission, serviceAccount, alwaysDeny, namespaceAutoProvision } =
 const mine = defineAdmission({ name: 'ServiceAccount', kind: ConfigMap, validate: () => [] });
 const other = defineAdmission({ name: 'Other', kind: ConfigMap, validate: () => [] });
 
-test('the default plugins are in it already', () => {
+test('contains the default plugins in order', () => {
   expect(inReferenceOrder(defaultAdmission)).toEqual(defaultAdmission);
 });
 
-test('each of ours comes to its place, and those of users come last', () => {
+test('sorts built-in plugins, and appends user-defined ones', () => {
   const ordered = inReferenceOrder([
     alwaysDeny,
     mine,
@@ -28,7 +28,7 @@ test('each of ours comes to its place, and those of users come last', () => {
   expect(Object.isFrozen(ordered)).toBe(true);
 });
 
-test('it knows every plugin that there is', () => {
+test('contains every built-in plugin', () => {
   const plugins = Object.values(admission).filter(
     (value) => typeof value === 'object' && !Array.isArray(value) && 'name' in value,
   ) as unknown as admission.AdmissionPlugin[];

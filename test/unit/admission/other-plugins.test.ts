@@ -23,7 +23,7 @@ import { describe, expect, test } from 'vitest';
 import { persistentVolumeClaimResize } from '../../../src/admission/plugins/volume-claims.js';
 import { type FakeRequest, fakeRequest, fakeView, finished } from './fake.js';
 
-test('AlwaysAdmit says yes and AlwaysDeny no', async () => {
+test('admits everything with AlwaysAdmit and nothing with AlwaysDeny', async () => {
   const body = { metadata: { name: 'a' } };
   expect(
     await testCluster({ admission: [alwaysAdmit] })
@@ -35,8 +35,8 @@ test('AlwaysAdmit says yes and AlwaysDeny no', async () => {
   await expect(denying.api(ConfigMap).create(body)).rejects.toMatchObject({ code: 403, message });
 });
 
-describe('namespaces', () => {
-  test('that are not there are missed', async () => {
+describe('namespace plugins', () => {
+  test('reject a missing namespace with NamespaceExists', async () => {
     const cluster = testCluster({ admission: [namespaceExists] });
     await expect(cluster.api(ConfigMap, 'none').create({ metadata: { name: 'a' } })).rejects.toMatchObject({
       code: 404,
@@ -46,7 +46,7 @@ describe('namespaces', () => {
     expect(await cluster.api(ConfigMap, 'none').create({ metadata: { name: 'a' } })).toBeDefined();
   });
 
-  test('that are not there are made', async () => {
+  test('create a missing namespace with NamespaceAutoProvision', async () => {
     const cluster = testCluster({ admission: [namespaceAutoProvision, ...defaultAdmission] });
     const trial = cluster
       .with({ dryRun: true })
@@ -65,7 +65,7 @@ describe('namespaces', () => {
   });
 });
 
-test('services get no further external addresses', async () => {
+test('rejects new external IPs with DenyServiceExternalIPs', async () => {
   const cluster = testCluster();
   const service = (externalIPs: string[]) => ({
     metadata: { name: 's' },
@@ -90,20 +90,20 @@ test('services get no further external addresses', async () => {
   expect(await denying.api(Service).create(service([]))).toBeDefined();
 });
 
-describe('storage', () => {
+describe('storage plugins', () => {
   const claim = {
     metadata: { name: 'c' },
     spec: { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } },
   };
 
-  test.each(['storageclass', 'storageclass.beta'])('the default class may be marked by %s', async (domain) => {
+  test.each(['storageclass', 'storageclass.beta'])('accept a default class marked by %s', async (domain) => {
     const cluster = testCluster();
     const annotations = { [`${domain}.orch.io/is-default-class`]: 'true' };
     await cluster.api(StorageClass).create({ metadata: { name: 'fast', annotations }, provisioner: 'p' });
     expect((await cluster.api(PersistentVolumeClaim).create(claim)).spec.storageClassName).toBe('fast');
   });
 
-  test('classes of attributes carry a finalizer', async () => {
+  test('add a finalizer to VolumeAttributesClasses', async () => {
     const cluster = createCluster({
       runtimeConfig: 'storage.orch.io/v1beta1=true',
       featureGates: { VolumeAttributesClass: true },
@@ -114,7 +114,7 @@ describe('storage', () => {
     expect(made.metadata.finalizers).toEqual(['orch.io/vac-protection']);
   });
 
-  test('a claim that changes its class does not grow', () => {
+  test('do not expand a claim that changes its class', () => {
     const sized = (storage: string, storageClassName: string, annotations = {}) => ({
       metadata: { name: 'c', annotations },
       spec: { storageClassName, resources: { requests: { storage } } },
@@ -150,7 +150,7 @@ describe('EventRateLimit', () => {
     source: { component: 'me' },
   });
 
-  test('lets so many through at once, and more as time passes', async () => {
+  test('allows a burst, and more as time passes', async () => {
     const plugin = eventRateLimit({ limits: [{ type: 'Namespace', qps: 2, burst: 2 }] });
     const cluster = testCluster({ admission: [plugin] });
     const send = (name: string) => cluster.api(CoreEvent).create(event(name));
@@ -172,7 +172,7 @@ describe('EventRateLimit', () => {
     expect(await other.api(CoreEvent).create(event('a'))).toBeDefined();
   });
 
-  test('counts by server, user and thing, and tells of all limits', async () => {
+  test('counts by server, user and object, and reports all limits', async () => {
     const limits = [
       { type: 'SourceAndObject', qps: 1, burst: 1 },
       { type: 'Server', qps: 1, burst: 2 },
@@ -188,7 +188,7 @@ describe('EventRateLimit', () => {
     await expect(send('d', 'Node')).rejects.toThrow('Too many requests: limit reached on type Server for key ');
   });
 
-  test('forgets what it has no place for', async () => {
+  test('evicts the oldest buckets', async () => {
     const limits = [{ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 1 }] as const;
     const cluster = testCluster({ admission: [eventRateLimit({ limits })] });
     const send = (name: string, kind: string) => cluster.api(CoreEvent).create(event(name, kind));
@@ -205,12 +205,12 @@ describe('EventRateLimit', () => {
     [{ limits: [{ type: 'User', qps: 0, burst: 1 }] }, 'qps must be positive'],
     [{ limits: [{ type: 'User', qps: 1, burst: 0 }] }, 'burst must be positive'],
     [{ limits: [{ type: 'User', qps: 1, burst: 1, cacheSize: -1 }] }, 'cacheSize must not be negative'],
-  ])('cannot be made of %j', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => eventRateLimit(options as never)).toThrow(message);
   });
 });
 
-test('a change of an object is not limited by what an event may do', async () => {
+test('does not limit writes of other kinds', async () => {
   const cluster = testCluster({ admission: [eventRateLimit({ limits: [{ type: 'Server', qps: 1, burst: 1 }] })] });
   for (const name of ['a', 'b', 'c']) await cluster.api(ConfigMap).create({ metadata: { name } });
   expect(await cluster.api(ConfigMap).patch('a', mergePatch({ data: { a: 'b' } }))).toBeDefined();

@@ -1,4 +1,4 @@
-/** Who may change the owners of an object, and make owners wait. */
+/** Permissions to change owner references and to block deletion of owners. */
 import { expect, test } from 'vitest';
 import { ownerReferencesPermissionEnforcement as plugin } from '../../../src/admission/plugins/owner-references.js';
 import { Deployment } from '../../../src/kinds/apps/v1/deployment.js';
@@ -43,12 +43,12 @@ function ask(access: AccessReader, next: object[] | undefined, live?: object[], 
 const NO_DELETE = `pods "p" is forbidden: cannot set an ownerRef on a resource you can't delete: not for you, <nil>`;
 const NO_FINALIZE = `pods "p" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: not for you, <nil>`;
 
-test('a new object may have any owner that need not wait', () => {
+test('allows any owner without blockOwnerDeletion on creation', () => {
   expect(ask(allowing(), [owner()])).not.toThrow();
   expect(ask(allowing(), undefined)).not.toThrow();
 });
 
-test('who changes owners must be able to delete the object', () => {
+test('requires permission to delete for a change of owners', () => {
   expect(ask(allowing(), [owner()], [])).toThrow(NO_DELETE);
   expect(ask(allowing(), [], [owner()])).toThrow(NO_DELETE);
   expect(ask(allowing(), [owner()], [owner()])).not.toThrow();
@@ -57,7 +57,7 @@ test('who changes owners must be able to delete the object', () => {
   expect(ask(allowing(), [owner()], [], 'resize')).toThrow(NO_DELETE);
 });
 
-test('who makes an owner wait must be able to set its finalizers', () => {
+test('requires permission to set finalizers for blockOwnerDeletion', () => {
   expect(ask(allowing(), [blocking()])).toThrow(NO_FINALIZE);
   expect(ask(allowing('update apps/deployments/finalizers ns/d'), [blocking()])).not.toThrow();
   expect(ask(allowing('update */*/finalizers /*'), [blocking()])).not.toThrow();
@@ -65,7 +65,7 @@ test('who makes an owner wait must be able to set its finalizers', () => {
   expect(ask(allowing('update /nodes/finalizers /n'), [node])).not.toThrow();
 });
 
-test('only owners that did not wait before are asked about', () => {
+test('checks only owners that newly block deletion', () => {
   const mayDelete = allowing('delete /pods/ ns/p');
   expect(ask(mayDelete, [blocking(), owner({ uid: 'v' })], [blocking()])).not.toThrow();
   expect(ask(mayDelete, [blocking()], [owner()])).toThrow(NO_FINALIZE);
@@ -74,7 +74,7 @@ test('only owners that did not wait before are asked about', () => {
 test.each([
   ['v1', 'Ghost', 'no matches for kind "Ghost" in version "v1"'],
   ['a/b/c', 'Ghost', 'unexpected GroupVersion string: a/b/c'],
-])('an owner of %s %s cannot be asked about', (apiVersion, kind, why) => {
+])('rejects an owner of the unknown kind %s %s', (apiVersion, kind, why) => {
   expect(ask(allowing(), [blocking({ apiVersion, kind })])).toThrow(
     `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: ${why}`,
   );

@@ -1,4 +1,4 @@
-/** Plugins about pods that are off by default. */
+/** Pod plugins that are off by default. */
 import { mergePatch } from 'orchplane';
 import {
   type AdmissionPlugin,
@@ -29,7 +29,7 @@ const annotate = (key: string, value: string) =>
     .patch('default', mergePatch({ metadata: { annotations: { [`scheduler.alpha.orch.io/${key}`]: value } } }));
 
 describe('AlwaysPullImages', () => {
-  test('sets the policy of every container, unless no image is new', async () => {
+  test('sets the policy of every container if an image is new', async () => {
     use(alwaysPullImages);
     const initContainers = [{ name: 'i', image: 'i:1', imagePullPolicy: 'Never' }];
     const { spec } = await pod({ initContainers });
@@ -39,7 +39,7 @@ describe('AlwaysPullImages', () => {
     ]);
   });
 
-  test('refuses what was changed back, as a failure of its own', () => {
+  test('rejects a changed policy with a plain error', () => {
     const object = {
       metadata: { name: 'p' },
       spec: {
@@ -59,7 +59,7 @@ describe('AlwaysPullImages', () => {
 });
 
 describe('ExtendedResourceToleration', () => {
-  test('lets a pod go where its devices are', async () => {
+  test('adds tolerations for requested extended resources', async () => {
     use(extendedResourceToleration);
     const resources = { limits: { 'example.com/gpu': '1', cpu: '1', 'a.com/b': '1' } };
     const { spec } = await pod({
@@ -79,7 +79,7 @@ describe('LimitPodHardAntiAffinityTopology', () => {
       podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector: {} }] },
     },
   });
-  test('allows nodes and nothing wider', async () => {
+  test('allows the topology key hostname only', async () => {
     use(limitPodHardAntiAffinityTopology);
     expect(await pod(affinity('orch.io/hostname'), { name: 'q' })).toBeDefined();
     await expect(pod(affinity('zone'))).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe('LimitPodHardAntiAffinityTopology', () => {
 });
 
 describe('PodNodeSelector', () => {
-  test('adds what the namespace says, in its place', async () => {
+  test('adds the node selector of the namespace', async () => {
     use(podNodeSelectorWith({ clusterDefaultNodeSelector: 'pool=shared' }));
     expect((await pod({ nodeSelector: { a: 'b', z: 'y' } })).spec.nodeSelector).toEqual({
       a: 'b',
@@ -105,12 +105,12 @@ describe('PodNodeSelector', () => {
     );
   });
 
-  test('adds nothing where nobody says', async () => {
+  test('adds nothing without a configuration', async () => {
     use(podNodeSelectorWith());
     expect((await pod()).spec).not.toHaveProperty('nodeSelector');
   });
 
-  test('keeps pods to what the cluster allows the namespace', async () => {
+  test('enforces the whitelist of the namespace', async () => {
     use(podNodeSelectorWith({ namespaces: { default: 'a=b,c=d' } }));
     expect(await pod({ nodeSelector: { a: 'b' } }, { name: 'q' })).toBeDefined();
     await expect(pod({ nodeSelector: { e: 'f' } })).rejects.toThrow(
@@ -123,7 +123,7 @@ describe('PodNodeSelector', () => {
     ['a=b=c', 'invalid selector: [a b c]'],
     ['-=b', '<nil>: Invalid value: "-": name part must consist of'],
     ['a=-', '[a]: Invalid value: "-": a valid label must be an empty string or consist of'],
-  ])('cannot do anything with %j', async (selector, message) => {
+  ])('rejects the selector %j', async (selector, message) => {
     use(podNodeSelectorWith());
     await annotate('node-selector', selector);
     await expect(pod()).rejects.toMatchObject({ code: 500, message: expect.stringContaining(message) });
@@ -135,7 +135,7 @@ describe('PodTolerationRestriction', () => {
   const of = async (made: ReturnType<typeof pod>) =>
     (await made).spec.tolerations?.filter(({ effect }) => effect === 'NoSchedule').map(({ key }) => key);
 
-  test('adds what the namespace says, or else the cluster', async () => {
+  test('adds tolerations of the namespace or else of the cluster', async () => {
     use(podTolerationRestrictionWith({ default: [toleration('cluster')] }));
     expect(await of(pod())).toEqual(['cluster']);
     await annotate('defaultTolerations', JSON.stringify([toleration('ns')]));
@@ -144,7 +144,7 @@ describe('PodTolerationRestriction', () => {
     expect(await of(pod({}, { name: 'r' }))).toEqual([]);
   });
 
-  test('lets pods that ask for something stay where memory is short', async () => {
+  test('adds a memory-pressure toleration to pods that are not BestEffort', async () => {
     use(podTolerationRestrictionWith());
     const resources = { requests: { memory: '1' } };
     expect(await of(pod({ containers: [{ name: 'c', image: 'i', resources }] }))).toEqual([
@@ -179,7 +179,7 @@ describe('PodTolerationRestriction', () => {
       { key: 'a', operator: 'Exists', effect: 'NoExecute' },
       true,
     ],
-  ])('keeps pods to a list: %s', async (_, wanted, allowed, isAllowed) => {
+  ])('enforces a whitelist: %s', async (_, wanted, allowed, isAllowed) => {
     use(podTolerationRestrictionWith());
     await annotate('tolerationsWhitelist', JSON.stringify([...NOT_READY, allowed]));
     const made = pod({ tolerations: [wanted] });
@@ -187,7 +187,7 @@ describe('PodTolerationRestriction', () => {
     else await expect(made).rejects.toMatchObject({ code: 500, message: text('namespace') });
   });
 
-  test('keeps pods to the list of the cluster where the namespace has none', async () => {
+  test('enforces the whitelist of the cluster if the namespace has none', async () => {
     use(podTolerationRestrictionWith({ whitelist: NOT_READY }));
     await expect(pod({ tolerations: [toleration('a')] })).rejects.toMatchObject({ message: text('cluster') });
     await annotate('tolerationsWhitelist', '');
@@ -199,7 +199,7 @@ describe('PodTolerationRestriction', () => {
     ['{}', 'json: cannot unmarshal object into Go value of type []v1.Toleration'],
     ['[1]', 'json: cannot unmarshal number into Go value of type v1.Toleration'],
     ['[{"key":1}]', 'json: cannot unmarshal number into Go struct field Toleration.key of type string'],
-  ])('cannot read %s', async (list, message) => {
+  ])('rejects the annotation %s', async (list, message) => {
     use(podTolerationRestrictionWith());
     await annotate('defaultTolerations', list);
     await expect(pod()).rejects.toMatchObject({ code: 500, message });
@@ -218,13 +218,13 @@ describe('PodTopologyLabels', () => {
   };
   const topology = { 'topology.k8s.io/region': 'r', 'topology.k8s.io/zone': 'z' };
 
-  test('takes over where a node is', () => {
+  test('copies topology labels from the node', () => {
     const metadata = { name: 'p', labels: { x: 'y', 'topology.k8s.io/zone': 'old' } };
     expect(ask({ metadata, spec: { nodeName: 'n' } })).toEqual({ x: 'y', ...topology });
     expect(ask({ metadata: { name: 'p' }, target: { kind: 'Node', name: 'n' } }, 'binding')).toEqual(topology);
   });
 
-  test('leaves others alone', () => {
+  test('ignores other requests', () => {
     expect(ask({ metadata: { name: 'p' }, spec: { nodeName: 'absent' } })).toBeUndefined();
     expect(ask({ metadata: { name: 'p' }, spec: {} })).toBeUndefined();
     expect(ask({ metadata: { name: 'p' }, target: { kind: 'Pod', name: 'n' } }, 'binding')).toBeUndefined();
@@ -234,7 +234,7 @@ describe('PodTopologyLabels', () => {
   test.each([
     [false, undefined],
     [true, { 'topology.orch.io/zone': 'z' }],
-  ])('its gate being %s', async (PodTopologyLabelsAdmission, labels) => {
+  ])('works with its gate set to %s', async (PodTopologyLabelsAdmission, labels) => {
     cluster = testCluster({ featureGates: { PodTopologyLabelsAdmission } });
     await cluster.api(Node).create({ metadata: { name: 'n', labels: { 'topology.orch.io/zone': 'z' } } });
     expect((await pod({ nodeName: 'n' })).metadata.labels).toEqual(labels);

@@ -1,4 +1,4 @@
-/** What a RuntimeClass does to the pods that name it. */
+/** The effect of RuntimeClasses on pods. */
 import { mergePatch } from 'orchplane';
 import { Pod, type PodInput, PodTemplate, RuntimeClass, type RuntimeClassInput } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -26,7 +26,7 @@ const waiting = ['not-ready', 'unreachable'].map((name) => ({
   tolerationSeconds: 300,
 }));
 
-test('a pod takes over overhead, selectors and tolerations', async () => {
+test('copies overhead, node selector and tolerations to the pod', async () => {
   const tolerations = [{ key: 'rt', operator: 'Exists' as const }];
   await runtimeClass({ overhead, scheduling: { nodeSelector: { rt: 'yes' }, tolerations } });
   const { spec } = await pod({ runtimeClassName: 'rc', nodeSelector: { x: 'y', a: 'b' } });
@@ -36,7 +36,7 @@ test('a pod takes over overhead, selectors and tolerations', async () => {
   expect(bare).toMatchObject({ nodeSelector: { rt: 'yes' }, overhead: overhead.podFixed });
 });
 
-test('of tolerations, those that another one covers are left out', async () => {
+test('omits tolerations that another one covers', async () => {
   const tolerations = [{ key: 'node.orch.io/not-ready', operator: 'Exists' as const }];
   await runtimeClass({ scheduling: { tolerations } });
   const { spec } = await pod({ runtimeClassName: 'rc' });
@@ -47,7 +47,7 @@ test.each([
   ['nothing', {}],
   ['an empty overhead', { overhead: {} }],
   ['an empty scheduling', { scheduling: {} }],
-])('a class of %s changes nothing', async (_, body) => {
+])('changes nothing for a class with %s', async (_, body) => {
   await runtimeClass(body);
   const { spec } = await pod({ runtimeClassName: 'rc' });
   expect(spec).not.toHaveProperty('overhead');
@@ -55,7 +55,7 @@ test.each([
   expect(spec.tolerations).toEqual(waiting);
 });
 
-test('a pod may say what the class says, in other words', async () => {
+test('accepts an equal overhead in another notation', async () => {
   await runtimeClass({ overhead, scheduling: { nodeSelector: { rt: 'yes' } } });
   const same = { overhead: { cpu: '0.05', memory: '67108864' }, nodeSelector: { rt: 'yes' } };
   expect((await pod({ runtimeClassName: 'rc', ...same })).spec.overhead).toEqual(overhead.podFixed);
@@ -77,7 +77,7 @@ test.each<[string, object, string]>([
     { runtimeClassName: 'rc', nodeSelector: { rt: 'no' } },
     'conflict: runtimeClass.scheduling.nodeSelector[rt] = yes; pod.spec.nodeSelector[rt] = no',
   ],
-])('a pod with %s is refused', async (_, spec, why) => {
+])('rejects a pod with %s', async (_, spec, why) => {
   await runtimeClass({ overhead, scheduling: { nodeSelector: { rt: 'yes' } } });
   await runtimeClass({}, 'free');
   await expect(pod(spec)).rejects.toMatchObject(forbidden(why));
@@ -86,17 +86,17 @@ test.each<[string, object, string]>([
 test.each([
   ['', 'resource name may not be empty'],
   ['a/b%', `invalid resource name "a/b%": [may not contain '/' may not contain '%']`],
-])('the name %j cannot be asked for', async (runtimeClassName, message) => {
+])('rejects the name %j', async (runtimeClassName, message) => {
   await expect(pod({ runtimeClassName })).rejects.toMatchObject({ code: 500, message });
 });
 
-test('what is wrong with a pod that has no name yet is said of an unknown one', async () => {
+test('names a pod without a name Unknown', async () => {
   await expect(pod({ runtimeClassName: 'absent' }, {})).rejects.toMatchObject({
     message: 'pods "Unknown" is forbidden: pod rejected: RuntimeClass "absent" not found',
   });
 });
 
-test('an invalid pod hears of its overhead only when it contradicts a class', async () => {
+test('validates an invalid pod unless its overhead contradicts the class', async () => {
   const containers = [{ name: 'A', image: 'i' }];
   await expect(pod({ containers, overhead: { cpu: '1' } })).rejects.toMatchObject({ code: 422 });
   await runtimeClass({ overhead });
@@ -105,7 +105,7 @@ test('an invalid pod hears of its overhead only when it contradicts a class', as
   });
 });
 
-test('what a class brings is looked at like what a client sends', async () => {
+test('validates what the class adds', async () => {
   await runtimeClass({ overhead: { podFixed: { memory: '1500m' } } });
   const warnings: string[] = [];
   const pods = cluster.with({ onWarning: (text) => warnings.push(text) }).api(Pod);
@@ -114,7 +114,7 @@ test('what a class brings is looked at like what a client sends', async () => {
   expect(warnings).toEqual(['spec.overhead[memory]: fractional byte value "1500m" is invalid, must be an integer']);
 });
 
-test('a template may name a class that is not there, but only by a name that one could have', async () => {
+test('accepts a template with a missing class, but not with an invalid name', async () => {
   const template = (runtimeClassName: string) =>
     cluster.api(PodTemplate).create({
       metadata: { name: 't' },
@@ -126,7 +126,7 @@ test('a template may name a class that is not there, but only by a name that one
   expect(await template('absent')).toBeDefined();
 });
 
-test('a pod stays as it is when its class changes or goes', async () => {
+test('does not change pods when their class changes or is deleted', async () => {
   await runtimeClass({ overhead });
   await pod({ runtimeClassName: 'rc' });
   await cluster.api(RuntimeClass).delete('rc');

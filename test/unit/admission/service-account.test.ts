@@ -1,4 +1,4 @@
-/** What pods get from their accounts, and what accounts keep from their pods. */
+/** The ServiceAccount plugin. */
 import { mergePatch } from 'orchplane';
 import { defaultAdmission, serviceAccount } from 'orchplane/admission';
 import { controllers, serviceAccounts } from 'orchplane/controllers';
@@ -19,8 +19,8 @@ const refusal = (why: string) => ({ code: 403, message: `pods "p" is forbidden: 
 
 const PATH = '/var/run/secrets/orch.io/serviceaccount';
 
-describe('a pod', () => {
-  test('acts as the default account and finds its token in every container', async () => {
+describe('a new pod', () => {
+  test('gets the default account and its token in every container', async () => {
     await account('default');
     const { spec } = await pod({ initContainers: [{ name: 'i', image: 'i' }] });
     expect(spec).toMatchObject({ serviceAccountName: 'default', serviceAccount: 'default' });
@@ -47,14 +47,14 @@ describe('a pod', () => {
     expect(spec).not.toHaveProperty('imagePullSecrets');
   });
 
-  test('keeps what it has in the place of the token', async () => {
+  test('keeps an existing mount at the token path', async () => {
     await account('default');
     const volumes = [{ name: 'v', emptyDir: {} }];
     const containers = [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: PATH }] }];
     expect((await pod({ containers, volumes })).spec.volumes).toHaveLength(1);
   });
 
-  test('mounts a token volume that it brings', async () => {
+  test('mounts an existing token volume', async () => {
     await account('default');
     const { spec } = await pod({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] });
     expect(spec.volumes).toHaveLength(1);
@@ -66,25 +66,25 @@ describe('a pod', () => {
     ['the account says no', false, undefined, false],
     ['the pod says no', undefined, false, false],
     ['the pod says yes and the account no', false, true, true],
-  ])('gets a token or none when %s', async (_, ofAccount, ofPod, isMounted) => {
+  ])('gets a token or not if %s', async (_, ofAccount, ofPod, isMounted) => {
     await account('default', ofAccount === undefined ? {} : { automountServiceAccountToken: ofAccount });
     const { spec } = await pod(ofPod === undefined ? {} : { automountServiceAccountToken: ofPod });
     expect(spec.volumes !== undefined).toBe(isMounted);
   });
 
-  test('takes over secrets for pulling images, unless it has its own', async () => {
+  test('gets the image pull secrets of the account unless it has its own', async () => {
     await account('default', { imagePullSecrets: [{ name: 'a' }, { name: 'b' }] });
     expect((await pod()).spec.imagePullSecrets).toEqual([{ name: 'a' }, { name: 'b' }]);
     const own = await pod({ imagePullSecrets: [{ name: 'c' }] }, { name: 'q' });
     expect(own.spec.imagePullSecrets).toEqual([{ name: 'c' }]);
   });
 
-  test('cannot act as nobody', async () => {
+  test('is rejected if the account does not exist', async () => {
     const why = 'error looking up service account default/robot: serviceaccount "robot" not found';
     await expect(pod({ serviceAccountName: 'robot' })).rejects.toMatchObject(refusal(why));
   });
 
-  test('is left alone afterwards', async () => {
+  test('is not changed by updates', async () => {
     await account('default');
     await pod();
     await cluster.api(ServiceAccount).delete('default');
@@ -92,7 +92,7 @@ describe('a pod', () => {
   });
 });
 
-describe('an account that lists its secrets', () => {
+describe('an account with mountable secrets', () => {
   const strict = { 'orch.io/enforce-mountable-secrets': 'true' };
   const secretRef = (name: string) => ({ valueFrom: { secretKeyRef: { name, key: 'k' } } });
   const why = (what: string) => `${what} is not allowed because service account default does not reference that secret`;
@@ -115,7 +115,7 @@ describe('an account that lists its secrets', () => {
       { imagePullSecrets: [{ name: 'pull' }, { name: 's' }] },
       'imagePullSecrets[1].name="s" is not allowed because service account default does not reference that imagePullSecret',
     ],
-  ])('refuses others in %s', async (_, spec, text) => {
+  ])('rejects other secrets in %s', async (_, spec, text) => {
     await account('default', { secrets: [{ name: 'ok' }], imagePullSecrets: [{ name: 'pull' }] }, strict);
     await expect(pod(spec)).rejects.toMatchObject(refusal(text));
     const other = text.startsWith('image') ? 'q' : 'ok';
@@ -123,7 +123,7 @@ describe('an account that lists its secrets', () => {
     expect(await pod({ ...spec, serviceAccountName: 'wide' }, { name: other })).toBeDefined();
   });
 
-  test('refuses others in ephemeral containers as a failure of its own', async () => {
+  test('rejects other secrets in ephemeral containers with a plain error', async () => {
     await account('default', { secrets: [{ name: 'ok' }] }, strict);
     await pod();
     const debug = { name: 'd', image: 'i', env: [{ name: 'E', ...secretRef('s') }] };
@@ -136,7 +136,7 @@ describe('an account that lists its secrets', () => {
     });
   });
 
-  test.each(['false', 'yes', ''])('does not mind others when it says %j', async (value) => {
+  test.each(['false', 'yes', ''])('allows all secrets if the annotation is %j', async (value) => {
     await account('default', {}, { 'orch.io/enforce-mountable-secrets': value });
     expect(await pod({ volumes: [{ name: 'v', secret: { secretName: 's' } }] })).toBeDefined();
   });
@@ -152,7 +152,7 @@ describe('a mirror pod', () => {
       { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
       'a mirror pod may not use ServiceAccountToken volume projections',
     ],
-  ])('may not name %s', async (_, spec, why) => {
+  ])('must not reference %s', async (_, spec, why) => {
     await expect(pod({ nodeName: 'n', ...spec }, metadata)).rejects.toMatchObject(refusal(why));
   });
 
@@ -163,10 +163,10 @@ describe('a mirror pod', () => {
   });
 });
 
-describe('a pod that comes before the account of its namespace', () => {
+describe('a pod created before its default account', () => {
   const spec = { containers: [{ name: 'c', image: 'i' }] };
 
-  test('waits for the controller that makes it', async () => {
+  test('waits for the controller that creates the account', async () => {
     const whole = testCluster({
       admission: [serviceAccount, ...defaultAdmission],
       controllers: controllers([serviceAccounts()]),
@@ -177,14 +177,14 @@ describe('a pod that comes before the account of its namespace', () => {
     await whole.close();
   });
 
-  test('is refused where nobody makes it', async () => {
+  test('is rejected if no controller creates the account', async () => {
     await cluster.api(Namespace).create({ metadata: { name: 'new' } });
     await expect(cluster.api(Pod, 'new').create({ metadata: { name: 'p' }, spec })).rejects.toThrow(
       'pods "p" is forbidden: error looking up service account new/default: serviceaccount "default" not found',
     );
   });
 
-  test('can be changed by its sender meanwhile without effect', async () => {
+  test('is not affected by later changes of the sent object', async () => {
     const sent = { metadata: { name: 'p' }, spec: { ...spec, serviceAccountName: 'default' } };
     const creating = cluster.api(Pod, 'default').create(sent);
     sent.spec.serviceAccountName = 'other';

@@ -33,7 +33,7 @@ async function stateOf(cluster: ReturnType<typeof createCluster>): Promise<Clust
   const objects: ApiObject[] = [];
   const seen = new Set<string>();
   for (const served of cluster.kinds()) {
-    if (!served.verbs.includes('list') || seen.has(served.storage) || served.storedAs !== undefined) continue;
+    if (!served.verbs.includes('list') || seen.has(served.storage) || served.storageKind !== undefined) continue;
     seen.add(served.storage);
     objects.push(...cluster.inside.objects.list({ group: served.kind.group, resource: served.gvr.resource }));
   }

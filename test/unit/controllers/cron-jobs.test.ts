@@ -3,8 +3,8 @@ import { defineAdmission } from 'orchplane';
 import { CronJob, Job, Namespace } from 'orchplane/kinds';
 import { delaying } from 'orchplane/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CronWorld, timeOfRun } from './cron-world.js';
-import { template } from './job-world.js';
+import { CronWorld, timeOfRun } from './cron-job-fixture.js';
+import { template } from './job-fixture.js';
 
 let world: CronWorld;
 let refuseCreates = false;

@@ -6,7 +6,7 @@ import { CronJob, Job } from 'orchplane/kinds';
 import { fakeClock, sequentialIds } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { readVectors } from '../../vectors/read.js';
-import { template } from './job-world.js';
+import { template } from './job-fixture.js';
 
 const WEEK = 7 * 86_400_000;
 const MINUTE = 60_000;

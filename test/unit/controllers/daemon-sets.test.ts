@@ -2,7 +2,7 @@
 import { daemonSets } from 'orchplane/controllers';
 import { ControllerRevision, DaemonSet, type DaemonSetInput, Node, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { selector, template, WorkloadWorld } from './workload-world.js';
+import { selector, template, WorkloadWorld } from './workload-fixture.js';
 
 let world: WorkloadWorld;
 beforeEach(() => {

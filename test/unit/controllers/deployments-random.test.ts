@@ -2,8 +2,8 @@
 import { Deployment, ReplicaSet } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import fc from '../../property/seeded.js';
-import { DeploymentWorld } from './deployment-world.js';
-import { selector, template } from './workload-world.js';
+import { DeploymentWorld } from './deployment-fixture.js';
+import { selector, template } from './workload-fixture.js';
 
 /** A pod, by chance, becomes ready, fails or is deleted; or the Deployment becomes another. */
 const step = fc.oneof(

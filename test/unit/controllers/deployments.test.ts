@@ -1,7 +1,7 @@
 /** Deployments: ReplicaSets for templates, the way from one to the next, sizes and pauses. */
 import { Pod, ReplicaSet } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DeploymentWorld } from './deployment-world.js';
+import { DeploymentWorld } from './deployment-fixture.js';
 
 let world: DeploymentWorld;
 beforeEach(() => {

@@ -21,7 +21,7 @@ import {
 } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { selector, template, WorkloadWorld } from './workload-world.js';
+import { selector, template, WorkloadWorld } from './workload-fixture.js';
 
 let world: WorkloadWorld;
 beforeEach(() => {

@@ -5,7 +5,7 @@
 import { endpointSliceMirroring, endpointSlices } from 'orchplane/controllers';
 import { type EndpointInput, EndpointSlice, Endpoints, type EndpointsInput, Node, Pod, Service } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
-import { type Serving, serving } from './serving.js';
+import { type Serving, serving } from './endpoints-fixture.js';
 
 async function slicesIn({ cluster }: Serving) {
   await cluster.settle();

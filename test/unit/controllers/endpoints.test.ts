@@ -15,7 +15,7 @@ import {
   sortSubsetPorts,
   subsetsOf,
 } from '../../../src/controllers/endpoints/subsets.js';
-import { type PodSetup, type Serving, serving } from './serving.js';
+import { type PodSetup, type Serving, serving } from './endpoints-fixture.js';
 
 async function found({ cluster }: Serving, name = 'svc') {
   await cluster.settle();

@@ -32,7 +32,7 @@ import {
   type ScalingRequest,
 } from '../../../src/controllers/horizontal-autoscaler/limits.js';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
-import { type Serving, serving } from './serving.js';
+import { type Serving, serving } from './endpoints-fixture.js';
 
 const START = '2030-01-01T00:00:00Z';
 const CPU_HALF = {

@@ -1,7 +1,7 @@
 /** Jobs whose pods each have an index: names, limits per index, policies of success and failure. */
 import { Job, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exited, JobWorld, template } from './job-world.js';
+import { exited, JobWorld, template } from './job-fixture.js';
 
 const INDEX = 'batch.orch.io/job-completion-index';
 const FAILURES = 'batch.orch.io/job-index-failure-count';

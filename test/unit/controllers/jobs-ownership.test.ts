@@ -2,7 +2,7 @@
 import { defineAdmission, mergePatch } from 'orchplane';
 import { Job, Namespace, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FINALIZER, JobWorld, template } from './job-world.js';
+import { FINALIZER, JobWorld, template } from './job-fixture.js';
 
 let world: JobWorld;
 let refuseCreates: boolean;

@@ -2,7 +2,7 @@
 import { Job, Pod } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import fc from '../../property/seeded.js';
-import { JobWorld } from './job-world.js';
+import { JobWorld } from './job-fixture.js';
 
 type Step =
   | { readonly do: 'succeed' | 'fail' | 'delete'; readonly which: number }

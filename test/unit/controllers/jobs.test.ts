@@ -1,7 +1,7 @@
 /** Jobs without indexes: how many pods there are, how finished ones are counted, how a Job ends. */
 import { Job, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exited, FINALIZER, JobWorld, template } from './job-world.js';
+import { exited, FINALIZER, JobWorld, template } from './job-fixture.js';
 
 let world: JobWorld;
 beforeEach(() => {

@@ -2,7 +2,7 @@
 import { nodeTtl } from 'orchplane/controllers';
 import { Node } from 'orchplane/kinds';
 import { afterEach, expect, test } from 'vitest';
-import { WorkloadWorld } from './workload-world.js';
+import { WorkloadWorld } from './workload-fixture.js';
 
 let world: WorkloadWorld;
 afterEach(() => world.close());

@@ -1,7 +1,7 @@
 /** How claims and volumes find each other, and what becomes of them. */
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MARKS, VolumesSetting } from './volumes-setting.js';
+import { MARKS, VolumesSetting } from './volumes-fixture.js';
 
 let at: VolumesSetting;
 beforeEach(() => {

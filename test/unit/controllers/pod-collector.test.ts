@@ -2,7 +2,7 @@
 import { type PodCollectorOptions, podCollector } from 'orchplane/controllers';
 import { Node, Pod } from 'orchplane/kinds';
 import { afterEach, describe, expect, test } from 'vitest';
-import { WorkloadWorld } from './workload-world.js';
+import { WorkloadWorld } from './workload-fixture.js';
 
 let world: WorkloadWorld;
 afterEach(() => world.close());

@@ -9,7 +9,7 @@ import {
   ValidatingAdmissionPolicyBinding,
 } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { selector, template, WorkloadWorld } from './workload-world.js';
+import { selector, template, WorkloadWorld } from './workload-fixture.js';
 
 type Spec = Partial<NonNullable<ReplicaSetInput['spec']>>;
 

@@ -4,7 +4,7 @@
 import { clusterAddresses, serviceRanges } from 'orchplane/controllers';
 import { IPAddress, Service, ServiceCIDR } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
-import { type Serving, serving } from './serving.js';
+import { type Serving, serving } from './endpoints-fixture.js';
 
 const FINALIZER = 'networking.orch.io/service-cidr-finalizer';
 

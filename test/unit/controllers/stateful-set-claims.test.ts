@@ -2,7 +2,7 @@
 import { claimProtection, garbageCollector, statefulSets } from 'orchplane/controllers';
 import { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet, type StatefulSetInput } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { selector, template, WorkloadWorld } from './workload-world.js';
+import { selector, template, WorkloadWorld } from './workload-fixture.js';
 
 let world: WorkloadWorld;
 beforeEach(() => {

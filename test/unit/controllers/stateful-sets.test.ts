@@ -2,7 +2,7 @@
 import { statefulSets } from 'orchplane/controllers';
 import { ControllerRevision, Pod, StatefulSet, type StatefulSetInput } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { selector, template, WorkloadWorld } from './workload-world.js';
+import { selector, template, WorkloadWorld } from './workload-fixture.js';
 
 type Spec = Partial<NonNullable<StatefulSetInput['spec']>>;
 

@@ -3,7 +3,7 @@ import { controllers, ttlAfterFinished } from 'orchplane/controllers';
 import { Job } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { template } from './job-world.js';
+import { template } from './job-fixture.js';
 
 let cluster: TestCluster;
 beforeEach(() => {

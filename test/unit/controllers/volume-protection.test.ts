@@ -1,7 +1,7 @@
 /** Claims and volumes are not taken away while they are used; the claims of ephemeral volumes come and go with pods. */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { VolumesSetting } from './volumes-setting.js';
+import { VolumesSetting } from './volumes-fixture.js';
 
 let at: VolumesSetting;
 beforeEach(() => {

@@ -11,7 +11,7 @@ import {
 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { ready, selector, template } from './workload-world.js';
+import { ready, selector, template } from './workload-fixture.js';
 
 test.each(['orch', 'kubernetes'] as const)('%s', async (dialect) => {
   const complaints: string[] = [];

@@ -217,7 +217,7 @@ describe('applyYaml', () => {
     const other = await failureOf(applyYaml(cluster(), together(definition('Gadget', ['v2']), gadget('g'))));
     expect(other.message).toContain('its CustomResourceDefinition (document 1) failed, or has no such version');
     const dialect = await failureOf(applyYaml(createCluster(), definition('Gadget')));
-    expect(dialect.message).toContain('this cluster speaks orch');
+    expect(dialect.message).toContain('this cluster uses orch');
   });
 
   test('rejects misuse with TypeError and an abort with the reason of the signal', async () => {

@@ -128,7 +128,7 @@ describe('loadManifests', () => {
     ['apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}', 'no kind of that group is defined here'],
     [
       'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}',
-      'in the dialect kubernetes; this cluster speaks orch, where it is coordination.orch.io/v1',
+      'in the dialect kubernetes; this cluster uses orch, where it is coordination.orch.io/v1',
     ],
   ])('reports for %j: %s', async (text, problem) => {
     const [failed] = await load(createCluster(), text);

@@ -75,7 +75,7 @@ describe('refuses', () => {
     const { cluster } = strict();
     expect((await refusalOf(cluster.api(ComponentStatus).list())).code).toBe(501);
     expect((await refusalOf(cluster.api(ComponentStatus).get('scheduler'))).message).toBe(
-      'the state of components is not modelled (docs/fidelity.md#different-by-design)',
+      'component status is not modelled (docs/fidelity.md#different-by-design)',
     );
   });
 
@@ -159,9 +159,9 @@ describe('warns', () => {
       await cluster.api(ResourceQuota).create({ metadata: { name }, spec: { hard: { pods: '1' } } });
     }
     expect(warnings).toEqual([
-      'nobody places pods or runs them: this cluster has no controllers (docs/fidelity.md#controllers)',
-      'nobody empties namespaces that are deleted: this cluster has no controllers (docs/fidelity.md#controllers)',
-      'nobody writes status.hard of quotas, so none is enforced: this cluster has no controllers (docs/fidelity.md#different-by-design)',
+      'no component schedules or runs pods: this cluster has no controllers (docs/fidelity.md#controllers)',
+      'no controller deletes the objects of a deleted namespace: this cluster has no controllers (docs/fidelity.md#controllers)',
+      'no controller writes status.hard of quotas, so none is enforced: this cluster has no controllers (docs/fidelity.md#different-by-design)',
     ]);
   });
 
@@ -184,7 +184,7 @@ describe('warns', () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
     await cluster.api(ConfigMap).create({ metadata: { name: 'owned', ownerReferences } });
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain('nobody collects objects whose owners are gone');
+    expect(warnings[0]).toContain('no garbage collector deletes objects whose owners are deleted');
   });
 });
 

@@ -38,38 +38,6 @@ import {
   rollingPlan,
 } from './plan.js';
 
-const FIRST_BACKOFF_MS = 1_000;
-const MAX_BACKOFF_MS = 15 * 60_000;
-/** An entry is dropped after this time without failures. */
-const BACKOFF_EXPIRY_MS = 2 * MAX_BACKOFF_MS;
-
-/** The backoff for replacing failed pods: repeated failures on a node increase the delay. */
-class FailedPodBackoff {
-  /** By the set's uid, then by generation and node. */
-  readonly #entries = new Map<string, Map<string, BackoffEntry>>();
-
-  /** The remaining delay of the next replacement. 0: replace now; that doubles the delay of the one after it. */
-  waitMs({ uid, generation, node }: { uid: string; generation: number; node: string }, nowMs: number): number {
-    let ofSet = this.#entries.get(uid);
-    if (ofSet === undefined) {
-      ofSet = new Map();
-      this.#entries.set(uid, ofSet);
-    }
-    for (const [key, { atMs }] of ofSet) if (nowMs - atMs > BACKOFF_EXPIRY_MS) ofSet.delete(key);
-    const key = `${generation}/${node}`;
-    const known = ofSet.get(key);
-    if (known !== undefined && nowMs - known.atMs < known.delayMs) return known.atMs + known.delayMs - nowMs;
-    const delayMs = known === undefined ? FIRST_BACKOFF_MS : Math.min(2 * known.delayMs, MAX_BACKOFF_MS);
-    ofSet.set(key, { delayMs, atMs: nowMs });
-    return 0;
-  }
-
-  /** Must be called when the set is deleted. */
-  forget(uid: string): void {
-    this.#entries.delete(uid);
-  }
-}
-
 /**
  * Manages the pods of DaemonSets.
  *
@@ -296,11 +264,6 @@ function affectsPlacement({
   );
 }
 
-interface BackoffEntry {
-  delayMs: number;
-  atMs: number;
-}
-
 interface DaemonCounts {
   readonly currentNumberScheduled: number;
   readonly numberMisscheduled: number;
@@ -346,4 +309,41 @@ function isStatusChanged({ metadata, status }: StoredDaemonSet, counts: DaemonCo
     (status.observedGeneration ?? 0) < (metadata.generation ?? 0) ||
     keys.some((key) => (status[key] ?? 0) !== counts[key])
   );
+}
+
+interface BackoffEntry {
+  delayMs: number;
+  atMs: number;
+}
+
+const FIRST_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 15 * 60_000;
+/** An entry is dropped after this time without failures. */
+const BACKOFF_EXPIRY_MS = 2 * MAX_BACKOFF_MS;
+
+/** The backoff for replacing failed pods: repeated failures on a node increase the delay. */
+class FailedPodBackoff {
+  /** By the set's uid, then by generation and node. */
+  readonly #entries = new Map<string, Map<string, BackoffEntry>>();
+
+  /** The remaining delay of the next replacement. 0: replace now; that doubles the delay of the one after it. */
+  waitMs({ uid, generation, node }: { uid: string; generation: number; node: string }, nowMs: number): number {
+    let ofSet = this.#entries.get(uid);
+    if (ofSet === undefined) {
+      ofSet = new Map();
+      this.#entries.set(uid, ofSet);
+    }
+    for (const [key, { atMs }] of ofSet) if (nowMs - atMs > BACKOFF_EXPIRY_MS) ofSet.delete(key);
+    const key = `${generation}/${node}`;
+    const known = ofSet.get(key);
+    if (known !== undefined && nowMs - known.atMs < known.delayMs) return known.atMs + known.delayMs - nowMs;
+    const delayMs = known === undefined ? FIRST_BACKOFF_MS : Math.min(2 * known.delayMs, MAX_BACKOFF_MS);
+    ofSet.set(key, { delayMs, atMs: nowMs });
+    return 0;
+  }
+
+  /** Must be called when the set is deleted. */
+  forget(uid: string): void {
+    this.#entries.delete(uid);
+  }
 }

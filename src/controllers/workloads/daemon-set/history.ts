@@ -24,6 +24,7 @@ export interface DaemonHistory {
   readonly old: readonly StoredRevision[];
 }
 
+/** Manages the ControllerRevisions of DaemonSets. */
 export class History {
   readonly #context: ControllerContext;
   readonly #revisions: SharedInformer<typeof ControllerRevision>;

@@ -1,5 +1,7 @@
 /**
- * Plans the pods of a DaemonSet on each node: which are missing, which are too many, and which finished pods to replace.
+ * Plans the pods of a DaemonSet on each node: which are missing, which are too many, which finished pods to replace, and the
+ * next step of a rolling update. Without a surge, old pods are deleted while few enough pods are unavailable. With a surge, the
+ * new pod is created first and the old one is deleted when the new one is available.
  */
 
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
@@ -8,10 +10,6 @@ import { isPodAvailable, isPodFinished, isPodReady, isTerminating, type StoredPo
 import { REVISION_LABEL } from '../revisions.js';
 import type { Placement, StoredDaemonSet, StoredNode } from './placement.js';
 import { targetNode } from './placement.js';
-
-const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';
-
-const GENERATION_LABEL = 'pod-template-generation';
 
 /** The nodes that need a pod and the pods to delete. */
 export interface Plan {
@@ -104,6 +102,10 @@ export function oldestFirst(pods: readonly StoredPod[]): StoredPod[] {
 function isBound({ spec }: StoredPod): boolean {
   return spec.nodeName !== undefined && spec.nodeName !== '';
 }
+
+const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';
+
+const GENERATION_LABEL = 'pod-template-generation';
 
 /** The legacy label with the template's generation; empty if the set has no such annotation. */
 export function generationLabel({ metadata }: StoredDaemonSet): Record<string, string> {

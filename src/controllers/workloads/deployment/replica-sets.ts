@@ -1,5 +1,6 @@
 /**
- * Functions on the ReplicaSets of a Deployment: which is new, their order, and sums over them.
+ * The ReplicaSets of a Deployment during one reconcile: which is new, their order, sums over them, and proportional scaling.
+ * Changes are written at once and visible to later steps.
  */
 
 import type { Deployment } from '../../../kinds/apps/v1/deployment.js';
@@ -15,10 +16,28 @@ import type { SharedInformer } from '../../runtime/shared-informer.js';
 import { isPodFinished, isTerminating } from '../pod-state.js';
 import { type AnnotationKeys, annotationsOf, countIn, revisionOf } from './annotations.js';
 
+export type StoredReplicaSet = ObjectOf<typeof ReplicaSet>;
+
+export type StoredDeployment = ObjectOf<typeof Deployment>;
+
+/** What every reconcile uses. */
+export interface DeploymentEnvironment {
+  readonly context: ControllerContext;
+  readonly pods: SharedInformer<typeof Pod>;
+  readonly keys: AnnotationKeys;
+  readonly reportsTerminating: boolean;
+}
+
+export interface Bounds {
+  readonly maxSurge: number;
+  readonly maxUnavailable: number;
+}
+
 /** The API's value for an unlimited revision history (the largest int32). */
 const NO_HISTORY_LIMIT = 2 ** 31 - 1;
 
-export class OwnSets {
+/** The ReplicaSets of one Deployment, with the changes of the current reconcile. */
+export class DeploymentReplicaSets {
   readonly bounds: Bounds;
   readonly #environment: DeploymentEnvironment;
   readonly #deployment: StoredDeployment;
@@ -112,7 +131,16 @@ export class OwnSets {
 
 const NONE: Bounds = Object.freeze({ maxSurge: 0, maxUnavailable: 0 });
 
-export type StoredReplicaSet = ObjectOf<typeof ReplicaSet>;
+/** Computes both in pods. In a rolling update they are never both 0, otherwise it could not progress. */
+export function boundsOf({ spec }: StoredDeployment): Bounds {
+  const { rollingUpdate, type } = spec.strategy;
+  if (type !== 'RollingUpdate' || rollingUpdate === undefined) return NONE;
+  const total = spec.replicas;
+  const maxSurge = scaleIntOrString(rollingUpdate.maxSurge, { total, round: 'up' });
+  let maxUnavailable = scaleIntOrString(rollingUpdate.maxUnavailable, { total, round: 'down' });
+  if (maxSurge === 0 && maxUnavailable === 0) maxUnavailable = 1;
+  return { maxSurge, maxUnavailable: Math.min(maxUnavailable, total) };
+}
 
 /** The label that distinguishes the ReplicaSets of a Deployment and their pods. */
 export const HASH_LABEL = 'pod-template-hash';
@@ -192,24 +220,6 @@ export function terminatingOf(sets: readonly StoredReplicaSet[]): number | undef
   return sum;
 }
 
-export type StoredDeployment = ObjectOf<typeof Deployment>;
-
-export interface Bounds {
-  readonly maxSurge: number;
-  readonly maxUnavailable: number;
-}
-
-/** Computes both in pods. In a rolling update they are never both 0, otherwise it could not progress. */
-export function boundsOf({ spec }: StoredDeployment): Bounds {
-  const { rollingUpdate, type } = spec.strategy;
-  if (type !== 'RollingUpdate' || rollingUpdate === undefined) return NONE;
-  const total = spec.replicas;
-  const maxSurge = scaleIntOrString(rollingUpdate.maxSurge, { total, round: 'up' });
-  let maxUnavailable = scaleIntOrString(rollingUpdate.maxUnavailable, { total, round: 'down' });
-  if (maxSurge === 0 && maxUnavailable === 0) maxUnavailable = 1;
-  return { maxSurge, maxUnavailable: Math.min(maxUnavailable, total) };
-}
-
 interface Share {
   readonly set: StoredReplicaSet;
   readonly size: number;
@@ -257,12 +267,4 @@ function partOf(
   const before = annotated === undefined || annotated === 0 ? (deployment.status.replicas ?? 0) : annotated;
   if (before === 0) return 0;
   return Math.round((size * (wanted + bounds.maxSurge)) / before) - size;
-}
-
-/** What every reconcile uses. */
-export interface DeploymentEnvironment {
-  readonly context: ControllerContext;
-  readonly pods: SharedInformer<typeof Pod>;
-  readonly keys: AnnotationKeys;
-  readonly reportsTerminating: boolean;
 }

@@ -19,8 +19,8 @@ import {
   activeAmong,
   availableOf,
   type DeploymentEnvironment,
+  DeploymentReplicaSets,
   HASH_LABEL,
-  OwnSets,
   proportions,
   type StoredReplicaSet,
   sameTemplate,
@@ -44,10 +44,11 @@ import {
 /** How the status is computed; `none`: not at all, because the Deployment was changed. */
 type StatusMode = 'rollout' | 'plain' | 'none';
 
+/** One reconcile of one Deployment. */
 export class Rollout {
   readonly #environment: DeploymentEnvironment;
   readonly #deployment: StoredDeployment;
-  readonly #sets: OwnSets;
+  readonly #sets: DeploymentReplicaSets;
   #conditions: Conditions;
   #collisionCount: number | undefined;
   #revision: string | undefined;
@@ -55,7 +56,7 @@ export class Rollout {
   constructor(environment: DeploymentEnvironment, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
     this.#environment = environment;
     this.#deployment = deployment;
-    this.#sets = new OwnSets(environment, deployment, sets);
+    this.#sets = new DeploymentReplicaSets(environment, deployment, sets);
     this.#conditions = deployment.status.conditions ?? [];
     this.#collisionCount = deployment.status.collisionCount;
     this.#revision = annotationsOf(deployment)[environment.keys.revision];

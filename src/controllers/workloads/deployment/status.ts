@@ -1,5 +1,6 @@
 /**
- * Computes the status of a Deployment: the sums over its ReplicaSets, and the conditions about availability and progress.
+ * Computes the status of a Deployment: the sums over its ReplicaSets, and the conditions about availability and progress. A
+ * condition that changes moves to the end of the list.
  */
 import { timeToMs } from '../../../text/time/time.js';
 import type { Bounds, StoredDeployment } from './replica-sets.js';

@@ -1,5 +1,6 @@
 /**
- * What all parts of the Job controller share.
+ * What all parts of the Job controller share: the clients, and the finalizer, annotations and labels on its pods. The tracking
+ * finalizer keeps a finished pod until it is counted.
  */
 
 import type { Client } from '../../../client/client.js';
@@ -10,8 +11,6 @@ import type { ControllerContext } from '../../runtime/controller.js';
 import { ignoreNotFound } from '../../runtime/expected-errors.js';
 import type { StoredPod } from '../pod-state.js';
 import type { FailureRun } from './failures.js';
-
-const MAX_INT32 = 2 ** 31 - 1;
 
 export interface JobControl extends Pick<ControllerContext, 'client' | 'clock' | 'events' | 'now'> {
   readonly keys: JobKeys;
@@ -66,6 +65,8 @@ export async function untrack(client: Client, { metadata }: StoredPod, { finaliz
       .patch(metadata.name, strategicPatch({ metadata: { '$deleteFromPrimitiveList/finalizers': [finalizer] } })),
   );
 }
+
+const MAX_INT32 = 2 ** 31 - 1;
 
 function readCount(text: string | undefined): number | undefined {
   if (text === undefined || !/^\+?[0-9]+$/.test(text)) return undefined;

@@ -1,14 +1,12 @@
 /**
- * The backoff of a Job after failed pods: 10 s, doubled with each further failure, ten minutes at most. It counts from the
- * time of the failure, on the cluster's clock.
+ * Failed pods of a Job: the backoff before new pods (10 s, doubled with each further failure, ten minutes at most, on the
+ * cluster's clock) and the podFailurePolicy, which decides whether a failure counts and what else follows.
  */
 
 import type { PodFailurePolicy, PodFailurePolicyRule } from '../../../kinds/batch/v1/job/schema.js';
 import type { DeepReadonly } from '../../../meta/object.js';
 import { timeToMs } from '../../../text/time/time.js';
 import { podCondition, type StoredPod } from '../pod-state.js';
-
-const NO_RULE: FailureEvaluation = { action: undefined, counts: true };
 
 const FIRST_MS = 10_000;
 const MAX_MS = 600_000;
@@ -83,6 +81,8 @@ type Policy = DeepReadonly<PodFailurePolicy>;
 type Rule = DeepReadonly<PodFailurePolicyRule>;
 
 type ContainerStatus = NonNullable<StoredPod['status']['containerStatuses']>[number];
+
+const NO_RULE: FailureEvaluation = { action: undefined, counts: true };
 
 /** The first matching rule decides. */
 export function evaluateFailure(policy: Policy | undefined, pod: StoredPod): FailureEvaluation {

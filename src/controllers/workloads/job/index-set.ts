@@ -8,6 +8,7 @@ interface Interval {
   readonly last: number;
 }
 
+/** An immutable set of indexes. */
 export class IndexSet {
   static readonly empty = new IndexSet([]);
 

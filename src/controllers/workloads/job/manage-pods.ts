@@ -22,13 +22,6 @@ import {
   type StoredJob,
 } from './job-snapshot.js';
 
-/** The maximum prefix of a generated name: 63 characters minus five random ones. */
-const MAX_PREFIX_LENGTH = 58;
-
-const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
-
-const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
-
 /** The maximum number of creates or deletes per reconcile; their events queue the next one. */
 const BURST = 500;
 
@@ -184,6 +177,11 @@ function countsAfterDelete({ active, ready, terminating }: JobSnapshot, deleted:
   };
 }
 
+/** The maximum prefix of a generated name: 63 characters minus five random ones. */
+const MAX_PREFIX_LENGTH = 58;
+
+const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
+
 /** A pod of a non-indexed Job. */
 function plainPod(job: StoredJob, keys: JobKeys): PodInput {
   const pod = podFromTemplate(job.spec.template, job);
@@ -261,6 +259,8 @@ function podsToRemove(
   const more = Math.max(0, atLeast - remove.length);
   return [...remove, ...keep.sort(leastDoneFirst).slice(0, more)];
 }
+
+const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
 function leastDoneFirst(a: StoredPod, b: StoredPod): number {
   const hasNode = (pod: StoredPod) => Number((pod.spec.nodeName ?? '') !== '');

@@ -1,5 +1,6 @@
 /**
- * The controllers of ReplicaSets and ReplicationControllers, which maintain a number of pods.
+ * The controllers of ReplicaSets and ReplicationControllers. Both maintain a number of pods: create missing ones, delete excess
+ * ones, adopt, release, and write the status.
  */
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
@@ -31,12 +32,93 @@ import {
 } from '../pod-state.js';
 import { podsToDelete } from './deletion-order.js';
 
-const FAILURE = 'ReplicaFailure';
+/**
+ * Manages the pods of ReplicaSets.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([replicaSets()]) });
+ */
+export function replicaSets(): Controller {
+  return {
+    name: 'replicaset-controller',
+    account: 'replicaset-controller',
+    needs: [ReplicaSet, Pod],
+    start: (context) => reconcileReplicas(context, replicaSetKind),
+  };
+}
+
+/**
+ * Manages the pods of ReplicationControllers.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([replicationControllers()]) });
+ */
+export function replicationControllers(): Controller {
+  return {
+    name: 'replicationcontroller-controller',
+    account: 'replication-controller',
+    component: 'replication-controller',
+    needs: [ReplicationController, Pod],
+    start: (context) => reconcileReplicas(context, replicationControllerKind),
+  };
+}
+
+/** What the reconciler reads of a ReplicaSet or ReplicationController. */
+interface ReplicaOwner {
+  readonly object: AnyObject;
+  readonly replicas: number;
+  readonly minReadySeconds: number;
+  readonly selector: LabelSelectorObject;
+  readonly template: PodTemplateLike;
+  readonly status: ReplicaStatus;
+}
+
+/** Access to a kind with replicas. */
+interface ReplicaKind<AnyKind extends Kind> {
+  readonly kind: AnyKind;
+  /** Whether its status has `terminatingReplicas`. */
+  readonly reportsTerminating: boolean;
+  read(object: ObjectOf<AnyKind>): ReplicaOwner;
+  /** Reads the object from the server. */
+  find(context: ControllerContext, object: AnyObject): Promise<AnyObject | undefined>;
+  writeStatus(context: ControllerContext, object: ObjectOf<AnyKind>, status: ReplicaStatus): Promise<unknown>;
+}
+
+const replicaSetKind: ReplicaKind<typeof ReplicaSet> = {
+  kind: ReplicaSet,
+  reportsTerminating: true,
+  read: (object) => {
+    const { replicas, minReadySeconds = 0, selector, template } = object.spec;
+    return { object, replicas, minReadySeconds, selector, template, status: object.status };
+  },
+  find: ({ client }, { metadata }) => client.api(ReplicaSet, metadata.namespace).find(metadata.name),
+  writeStatus: ({ client }, object, status) =>
+    client.api(ReplicaSet, object.metadata.namespace).status.update(object.metadata.name, { ...object, status }),
+};
+
+const replicationControllerKind: ReplicaKind<typeof ReplicationController> = {
+  kind: ReplicationController,
+  reportsTerminating: false,
+  read: (object) => {
+    const { replicas, minReadySeconds = 0, selector = {}, template = {} } = object.spec;
+    return { object, replicas, minReadySeconds, selector: { matchLabels: selector }, template, status: object.status };
+  },
+  find: ({ client }, { metadata }) => client.api(ReplicationController, metadata.namespace).find(metadata.name),
+  writeStatus: ({ client }, object, status) =>
+    client.api(ReplicationController, object.metadata.namespace).status.update(object.metadata.name, {
+      ...object,
+      status,
+    }),
+};
 
 /** The maximum number of creates or deletes per reconcile; the next reconcile continues. */
 const BURST = 500;
 
 const WORKERS = 5;
+
+function reconcileReplicas<AnyKind extends Kind>(context: ControllerContext, kind: ReplicaKind<AnyKind>): void {
+  new ReplicaReconciler(context, kind).start();
+}
 
 class ReplicaReconciler<AnyKind extends Kind> {
   readonly #context: ControllerContext;
@@ -136,89 +218,6 @@ class ReplicaReconciler<AnyKind extends Kind> {
   }
 }
 
-/**
- * Manages the pods of ReplicaSets.
- *
- * @example
- * const cluster = createCluster({ controllers: controllers([replicaSets()]) });
- */
-export function replicaSets(): Controller {
-  return {
-    name: 'replicaset-controller',
-    account: 'replicaset-controller',
-    needs: [ReplicaSet, Pod],
-    start: (context) => reconcileReplicas(context, replicaSetKind),
-  };
-}
-
-/**
- * Manages the pods of ReplicationControllers.
- *
- * @example
- * const cluster = createCluster({ controllers: controllers([replicationControllers()]) });
- */
-export function replicationControllers(): Controller {
-  return {
-    name: 'replicationcontroller-controller',
-    account: 'replication-controller',
-    component: 'replication-controller',
-    needs: [ReplicationController, Pod],
-    start: (context) => reconcileReplicas(context, replicationControllerKind),
-  };
-}
-
-const replicaSetKind: ReplicaKind<typeof ReplicaSet> = {
-  kind: ReplicaSet,
-  reportsTerminating: true,
-  read: (object) => {
-    const { replicas, minReadySeconds = 0, selector, template } = object.spec;
-    return { object, replicas, minReadySeconds, selector, template, status: object.status };
-  },
-  find: ({ client }, { metadata }) => client.api(ReplicaSet, metadata.namespace).find(metadata.name),
-  writeStatus: ({ client }, object, status) =>
-    client.api(ReplicaSet, object.metadata.namespace).status.update(object.metadata.name, { ...object, status }),
-};
-
-const replicationControllerKind: ReplicaKind<typeof ReplicationController> = {
-  kind: ReplicationController,
-  reportsTerminating: false,
-  read: (object) => {
-    const { replicas, minReadySeconds = 0, selector = {}, template = {} } = object.spec;
-    return { object, replicas, minReadySeconds, selector: { matchLabels: selector }, template, status: object.status };
-  },
-  find: ({ client }, { metadata }) => client.api(ReplicationController, metadata.namespace).find(metadata.name),
-  writeStatus: ({ client }, object, status) =>
-    client.api(ReplicationController, object.metadata.namespace).status.update(object.metadata.name, {
-      ...object,
-      status,
-    }),
-};
-
-/** What the reconciler reads of a ReplicaSet or ReplicationController. */
-interface ReplicaOwner {
-  readonly object: AnyObject;
-  readonly replicas: number;
-  readonly minReadySeconds: number;
-  readonly selector: LabelSelectorObject;
-  readonly template: PodTemplateLike;
-  readonly status: ReplicaStatus;
-}
-
-/** Access to a kind with replicas. */
-interface ReplicaKind<AnyKind extends Kind> {
-  readonly kind: AnyKind;
-  /** Whether its status has `terminatingReplicas`. */
-  readonly reportsTerminating: boolean;
-  read(object: ObjectOf<AnyKind>): ReplicaOwner;
-  /** Reads the object from the server. */
-  find(context: ControllerContext, object: AnyObject): Promise<AnyObject | undefined>;
-  writeStatus(context: ControllerContext, object: ObjectOf<AnyKind>, status: ReplicaStatus): Promise<unknown>;
-}
-
-function reconcileReplicas<AnyKind extends Kind>(context: ControllerContext, kind: ReplicaKind<AnyKind>): void {
-  new ReplicaReconciler(context, kind).start();
-}
-
 function countTerminating(pods: readonly StoredPod[], { selector }: ReplicaOwner): number {
   const matches = labelSelectorFromObject(selector);
   return pods.filter((pod) => isTerminating(pod) && !isPodFinished(pod) && matchesLabels(matches, pod.metadata.labels))
@@ -247,6 +246,8 @@ interface NextStatus {
   /** The time until the next ready pod becomes available. */
   readonly nextAvailableMs: number | undefined;
 }
+
+const FAILURE = 'ReplicaFailure';
 
 /** Computes the status from the pods. Zero counts are omitted, as in storage. */
 function replicaStatus(observed: Observed): NextStatus {

@@ -34,6 +34,7 @@ export interface Replica {
   readonly pod?: StoredPod | undefined;
 }
 
+/** Creates claims and sets their owner references. */
 export class Claims {
   readonly #context: ControllerContext;
   readonly #claims: SharedInformer<typeof PersistentVolumeClaim>;

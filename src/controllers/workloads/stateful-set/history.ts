@@ -21,6 +21,7 @@ import {
 import { revisionOf, type StoredSet } from './pods.js';
 import type { Revisions } from './update.js';
 
+/** Manages the ControllerRevisions of StatefulSets. */
 export class History {
   readonly #context: ControllerContext;
   readonly #revisions: SharedInformer<typeof ControllerRevision>;

@@ -1,6 +1,6 @@
 /**
- * One reconcile of a StatefulSet's pods: creates missing ones, deletes excess ones and replaces those of an old revision. With
- * OrderedReady each step waits until the previous pod is ready.
+ * One reconcile of a StatefulSet's pods: creates missing ones, deletes excess ones, replaces those of an old revision, and
+ * computes the status. With OrderedReady each step waits until the previous pod is ready.
  */
 
 import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
@@ -29,6 +29,25 @@ import {
   withIdentity,
 } from './pods.js';
 
+export interface SetStatus {
+  readonly observedGeneration: number;
+  readonly replicas: number;
+  readonly readyReplicas: number;
+  readonly currentReplicas: number;
+  readonly updatedReplicas: number;
+  readonly currentRevision: string;
+  readonly updateRevision: string;
+  readonly collisionCount: number;
+  readonly availableReplicas: number;
+}
+
+/** The two revisions of a set's pods. They are equal unless the set is being updated. */
+export interface Revisions {
+  readonly current: StoredRevision;
+  readonly update: StoredRevision;
+  readonly collisions: number;
+}
+
 export interface SetUpdate {
   readonly context: ControllerContext;
   readonly claims: Claims;
@@ -53,6 +72,7 @@ export async function updateSet(update: SetUpdate): Promise<Outcome> {
   return new SetUpdater(update).run();
 }
 
+/** One update of one set. */
 class SetUpdater {
   readonly #context: ControllerContext;
   readonly #claims: Claims;
@@ -279,25 +299,6 @@ class SetUpdater {
     if (error === undefined) events.record(this.#set, 'Normal', `Successful${reason}`, `${subject} successful`);
     else events.record(this.#set, 'Warning', `Failed${reason}`, `${subject} failed error: ${messageOf(error)}`);
   }
-}
-
-export interface SetStatus {
-  readonly observedGeneration: number;
-  readonly replicas: number;
-  readonly readyReplicas: number;
-  readonly currentReplicas: number;
-  readonly updatedReplicas: number;
-  readonly currentRevision: string;
-  readonly updateRevision: string;
-  readonly collisionCount: number;
-  readonly availableReplicas: number;
-}
-
-/** The two revisions of a set's pods. They are equal unless the set is being updated. */
-export interface Revisions {
-  readonly current: StoredRevision;
-  readonly update: StoredRevision;
-  readonly collisions: number;
 }
 
 function countedStatus(

@@ -10,7 +10,7 @@ import {
   celEquals,
   DYN,
   objectType,
-  referenceClass,
+  goTypeName,
   STRING,
   type TypeProvider,
 } from '../../../cel/index.js';
@@ -132,5 +132,5 @@ function patchStep(fields: Fields): PatchStep {
 function nativeClass(value: CelValue): string {
   if (typeof value === 'bigint') return 'int64';
   if (typeof value === 'number') return 'float64';
-  return typeof value === 'boolean' ? 'bool' : referenceClass(value);
+  return typeof value === 'boolean' ? 'bool' : goTypeName(value);
 }

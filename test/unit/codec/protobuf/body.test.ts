@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { ProtobufBodyError, protobufBody } from '../../../../src/codec/protobuf/protobuf.js';
 import { wrap } from '../../../../src/codec/protobuf/protobuf.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
-import { written } from '../../../../src/codec/protobuf/write.js';
+import { writeBytes } from '../../../../src/codec/protobuf/write.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import { BodyError } from '../../../../src/protocol/body.js';
 import { fromHex } from './bytes.js';
@@ -39,7 +39,7 @@ function nestedDefinition(depth: number): Uint8Array {
   const parts: Uint8Array[] = [];
   let length = 0;
   const around = (tag: number) => {
-    const head = written((writer) => writer.uint32(tag).uint32(length));
+    const head = writeBytes((writer) => writer.uint32(tag).uint32(length));
     parts.push(head);
     length += head.length;
   };

@@ -42,7 +42,7 @@ describe('a scale', () => {
   });
 
   test('asks for none or more', () => {
-    expect(Scale.strategy.validate?.(live({ replicas: -1 }), context)).toEqual([
+    expect(Scale.strategy.create.validate?.(live({ replicas: -1 }), context)).toEqual([
       { type: 'invalid', field: 'spec.replicas', message: 'Invalid value: -1: must be greater than or equal to 0' },
     ]);
   });

@@ -13,7 +13,7 @@ import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../src/meta/object.js';
 import { decode } from '../../../../src/schema/decode.js';
 import { seal } from '../../../../src/server/steps/seal.js';
-import { present, toStored } from '../../../../src/server/versions.js';
+import { toServed, toStored } from '../../../../src/server/versions.js';
 
 interface Case {
   readonly name: string;
@@ -54,7 +54,7 @@ const context: WriteContext = {
 function received({ in: sent }: Case): { readonly served: ServedKind; readonly object: ApiObject } {
   const served = servedAs(sent.apiVersion, sent.kind);
   const draft = decode(served.schema, { value: sent }).value as unknown as DraftObject;
-  served.kind.strategy.defaults?.(draft, context);
+  served.kind.strategy.decode.defaults?.(draft, context);
   return { served, object: seal(served.schema, draft, undefined) };
 }
 
@@ -73,13 +73,13 @@ describe.each(cases.map((one) => [one.name, one] as const))('%s', (_name, one) =
 
   test.each([...Object.keys(one.to), ...(one.same ?? [])])('is shown in %s', (apiVersion) => {
     const expected = one.to[apiVersion] ?? { ...one.stored, apiVersion };
-    expect(print(present(servedAs(apiVersion, object.kind), stored))).toBe(print(expected));
+    expect(print(toServed(servedAs(apiVersion, object.kind), stored))).toBe(print(expected));
   });
 
   const { problems } = one;
   if (problems === undefined) return;
   test('is judged alike', () => {
-    const found = served.kind.strategy.validate?.(object, context) ?? [];
+    const found = served.kind.strategy.create.validate?.(object, context) ?? [];
     expect(found.map(({ field, message }) => `${field}: ${message}`)).toEqual(problems);
   });
 });

@@ -2,7 +2,7 @@
  * What an autoscaler looks at: sources of metrics with their targets, and what it found there.
  */
 import * as z from 'zod';
-import { int32, namedString, optional, pointer, quantity, enumString } from '../../../../schema/hints.js';
+import { enumString, int32, namedString, optional, pointer, quantity } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { labelSelector } from '../../../shared/types.js';
 

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import {
   always,
   defaultedPointer,
+  enumString,
   int32,
   int64,
   mapList,
@@ -14,7 +15,6 @@ import {
   pointer,
   quantity,
   time,
-  enumString,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { conditionParts } from '../../../shared/types.js';

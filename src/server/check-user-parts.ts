@@ -16,7 +16,7 @@ export interface Plugged {
 }
 
 /** Throws TypeError early; a wrong value would otherwise fail much later or be ignored. */
-export function checkPlugged({ admission = [], audit, controllers, webhooks, journal }: Plugged): void {
+export function checkUserParts({ admission = [], audit, controllers, webhooks, journal }: Plugged): void {
   if (!Array.isArray(admission)) throw new TypeError('orchplane: admission is a list of plugins');
   for (const plugin of admission as readonly (AdmissionPlugin | undefined)[]) {
     if (typeof plugin === 'object' && typeof plugin?.name === 'string') continue;

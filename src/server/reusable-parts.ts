@@ -9,7 +9,7 @@ import { hasReusableParts } from '../schema/reuse.js';
 import type { ServerContext } from './context.js';
 import { needsRedecoding } from './steps/redecode.js';
 
-export function knownParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsReusable | undefined {
+export function reusableParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsReusable | undefined {
   const { schema } = served;
   // Plugins of users may change any part of the draft.
   if (!hasReusableParts(schema) || context.pluginsMayWait(served) || needsRedecoding(context)) return undefined;

@@ -16,13 +16,13 @@ import {
 } from '../merge/apply/field-set.js';
 import { subresourceOf } from './subresource.js';
 
-export type ClaimFilter = (fields: FieldSet) => FieldSet;
+export type OwnableFilter = (fields: FieldSet) => FieldSet;
 
-const filters = new WeakMap<OwnableFields, ClaimFilter>();
-const everything: ClaimFilter = (fields) => fields;
+const filters = new WeakMap<OwnableFields, OwnableFilter>();
+const everything: OwnableFilter = (fields) => fields;
 
-export function claimFilter(served: ServedKind, subresource: string): ClaimFilter {
-  const claimable = claimableAt(served, subresource);
+export function ownableFilter(served: ServedKind, subresource: string): OwnableFilter {
+  const claimable = ownableFieldsAt(served, subresource);
   if (claimable === undefined) return everything;
   let filter = filters.get(claimable);
   if (filter === undefined) {
@@ -36,8 +36,8 @@ const NONE: readonly string[] = Object.freeze([]);
 const unclaimable = new WeakMap<OwnableFields, readonly string[]>();
 
 /** Top-level fields that no write to this endpoint can own; ownership tracking skips them. */
-export function unclaimableParts(served: ServedKind, subresource: string): readonly string[] {
-  const claimable = claimableAt(served, subresource);
+export function nonOwnableParts(served: ServedKind, subresource: string): readonly string[] {
+  const claimable = ownableFieldsAt(served, subresource);
   if (claimable === undefined || !('except' in claimable)) return NONE;
   let parts = unclaimable.get(claimable);
   if (parts === undefined) {
@@ -49,7 +49,7 @@ export function unclaimableParts(served: ServedKind, subresource: string): reado
 
 const ALL_BUT_STATUS: OwnableFields = Object.freeze({ except: ['status'] });
 
-function claimableAt({ kind }: ServedKind, subresource: string): OwnableFields | undefined {
+function ownableFieldsAt({ kind }: ServedKind, subresource: string): OwnableFields | undefined {
   const declared = subresourceOf({ kind }, subresource || undefined);
   if (declared !== undefined) return declared.type === undefined ? declared.ownableFields : undefined;
   const { ownableFields, separateStatus } = kind.strategy.write;
@@ -58,7 +58,7 @@ function claimableAt({ kind }: ServedKind, subresource: string): OwnableFields |
   return ownableFields ?? (isSeparate ? ALL_BUT_STATUS : undefined);
 }
 
-function filterOf(claimable: OwnableFields): ClaimFilter {
+function filterOf(claimable: OwnableFields): OwnableFilter {
   if ('except' in claimable) {
     const except = setOfFields(claimable.except);
     return (fields) => recursiveDifference(fields, except);

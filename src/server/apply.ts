@@ -35,14 +35,14 @@ import type { WriteOperation } from './write-operation.js';
 const CLIENT_SIDE_APPLIER = 'kubectl';
 
 /** The applied configuration as it was sent. */
-export interface Intent {
+export interface AppliedConfiguration {
   readonly document: Readonly<Record<string, unknown>>;
   /** Duplicate keys, one message each. */
   readonly repeatedKeys: readonly string[];
 }
 
 /** Throws 400 when the body is no map. */
-export function readIntent(body: RequestBody | undefined, mayWait: boolean): Intent {
+export function readConfiguration(body: RequestBody | undefined, mayWait: boolean): AppliedConfiguration {
   try {
     const sent = body?.read().value ?? {};
     // Copied if values have toJSON, or if the apply may run again later, because the caller may change its object meanwhile.
@@ -61,7 +61,7 @@ function notAMap(value: unknown): string {
 }
 
 interface Application {
-  readonly intent: Intent;
+  readonly intent: AppliedConfiguration;
   readonly options: WriteOptions;
   readonly write: WriteOperation;
 }
@@ -82,7 +82,7 @@ export function draftOf(application: Application, live: ApiObject | undefined): 
   return draft;
 }
 
-function checkType(document: Intent['document'], served: ServedKind): void {
+function checkType(document: AppliedConfiguration['document'], served: ServedKind): void {
   const gvk = typeOf(document);
   const { group, version, kind } = served.gvk;
   if (gvk.kind === kind && gvk.version === version && gvk.group === group) return;
@@ -90,7 +90,7 @@ function checkType(document: Intent['document'], served: ServedKind): void {
 }
 
 /** The type of a document; empty if apiVersion is malformed. */
-function typeOf({ apiVersion, kind }: Intent['document']): GroupVersionKind {
+function typeOf({ apiVersion, kind }: AppliedConfiguration['document']): GroupVersionKind {
   const gv = typeof apiVersion === 'string' ? parseApiVersion(apiVersion) : undefined;
   if (gv === undefined && apiVersion !== undefined) return { group: '', version: '', kind: '' };
   return { group: '', version: '', ...gv, kind: typeof kind === 'string' ? kind : '' };
@@ -146,7 +146,7 @@ function managersOf(live: ApiObject | undefined, write: WriteOperation): Manager
   return managersAfterUpdate({ before, after, managers, by, now: context.now }, versionsOf(write));
 }
 
-function refuseManagedFields({ metadata }: Intent['document']): void {
+function refuseManagedFields({ metadata }: AppliedConfiguration['document']): void {
   if (!isRecord(metadata) || !Array.isArray(metadata['managedFields'])) return;
   throw errors.badRequest('metadata.managedFields must be nil');
 }
@@ -157,7 +157,7 @@ function conflict(error: ConflictError): StatusError {
 }
 
 /** The object's identity in messages, as the configuration states it. */
-function addressOf({ metadata }: Intent['document'], { gvk }: ServedKind): string {
+function addressOf({ metadata }: AppliedConfiguration['document'], { gvk }: ServedKind): string {
   const part = (name: string): string => {
     const value = isRecord(metadata) ? metadata[name] : undefined;
     return typeof value === 'string' ? value : '';
@@ -230,7 +230,7 @@ function totalSize(annotations: Readonly<Record<string, string>>): number {
   return size;
 }
 
-function withoutAnnotation(document: Intent['document'], name: string): unknown {
+function withoutAnnotation(document: AppliedConfiguration['document'], name: string): unknown {
   const { metadata } = document;
   const annotations = isRecord(metadata) ? metadata['annotations'] : undefined;
   if (!isRecord(metadata) || !isRecord(annotations) || !Object.hasOwn(annotations, name)) return document;
