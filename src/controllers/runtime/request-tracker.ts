@@ -3,7 +3,7 @@
  * but not for requests that never get an answer.
  */
 import type { Transport } from '../../protocol/transport.js';
-import { type Activities, type Activity, StuckDetector, busyMessage } from '../../util/activity.js';
+import { type Activities, type Activity, busyMessage, StuckDetector } from '../../util/activity.js';
 import { type Clock, nextTurn, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 

@@ -105,7 +105,7 @@ describe('the availability of an API', () => {
     expect(await condition()).toMatchObject({ status: 'True', reason: 'Passed' });
   });
 
-  test('is asked for over the network where nobody says otherwise, and one answer of five is enough', async () => {
+  test('uses fetch when no backend is given, and accepts one successful answer of five', async () => {
     let asked = 0;
     vi.stubGlobal('fetch', async (url: string) => {
       if (++asked === 4) return new Response('{}');

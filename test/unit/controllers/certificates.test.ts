@@ -324,7 +324,7 @@ describe('approval', () => {
     await cluster.settle();
   }
 
-  test('who may make nodes gets their certificates', async () => {
+  test('approves requests of users who may create node certificates', async () => {
     cluster = testCluster(options());
     await askAs('bootstrapper', [`${CSRS}/nodeclient`]);
     expect(await conditions()).toMatchObject([
@@ -345,7 +345,7 @@ describe('approval', () => {
     );
   });
 
-  test('who may not has to wait, until the roles say something else', async () => {
+  test('retries requests of users without permission until their roles change', async () => {
     cluster = testCluster(options());
     await askAs('bootstrapper', [`${CSRS}/selfnodeclient`]);
     expect(await conditions()).toEqual([]);
@@ -367,7 +367,7 @@ describe('cleaning', () => {
     await cluster.settle();
   };
 
-  test('a request that nobody answers goes after a day', async () => {
+  test('deletes a request without an answer after a day', async () => {
     await start();
     await ask('example.com/signer', CLIENT, { commonName: 'a' });
     await cluster.clock.advance(24 * HOUR);

@@ -101,7 +101,7 @@ describe('a run', () => {
     expect(await world.events('Normal')).toEqual([]);
   });
 
-  test('what is refused is told and tried again', async () => {
+  test('records an event for a rejected Job and retries', async () => {
     refuseCreates = true;
     await world.make('*/10 * * * *');
     await world.advance(10);
@@ -113,7 +113,7 @@ describe('a run', () => {
     expect(await world.runs()).toEqual(['2030-01-01T00:10']);
   });
 
-  test('in a namespace that is going nothing is made, and nothing told', async () => {
+  test('creates no Job and records no event in a terminating namespace', async () => {
     await world.cluster.api(Namespace).create({ metadata: { name: 'old' } });
     const jobTemplate = { spec: { template: template() } };
     await world.cluster
@@ -146,7 +146,7 @@ describe('missed runs', () => {
     expect(await world.runs()).toEqual(['2030-01-01T00:40', '2030-01-01T00:50']);
   });
 
-  test('more than a hundred are told', async () => {
+  test('records an event for more than a hundred missed runs', async () => {
     await world.make('* * * * *', { suspend: true });
     await world.advance(102);
     await world.change({ suspend: false });
@@ -195,7 +195,7 @@ describe('missed runs', () => {
     expect(await world.runs()).toEqual(['2030-01-01T02:00']);
   });
 
-  test('the last run is remembered, not the last look', async () => {
+  test('remembers the last run, not the last reconcile', async () => {
     await world.make('0 * * * *');
     await world.advance(60);
     await world.change({ suspend: true });
@@ -277,7 +277,7 @@ describe('Jobs that end', () => {
     expect(await world.jobs()).toEqual([]);
   });
 
-  test('what cannot be deleted is told, and stops nothing', async () => {
+  test('records an event for a Job that cannot be deleted, and continues', async () => {
     await world.make('*/10 * * * *', { successfulJobsHistoryLimit: 0 });
     await world.advance(10);
     refuseDeletes = true;
@@ -361,7 +361,7 @@ describe('Jobs that end', () => {
     }
   });
 
-  test('a Job that somebody deleted is missed', async () => {
+  test('records an event for an active Job that another client deleted', async () => {
     await world.make('*/10 * * * *');
     await world.advance(10);
     const [name = ''] = await world.active();
@@ -372,7 +372,7 @@ describe('Jobs that end', () => {
     expect(await world.jobs()).toEqual([]);
   });
 
-  test('a Job that somebody made in its name is unexpected, and a success all the same', async () => {
+  test('reports a Job with its owner reference that another client created, and counts its success', async () => {
     await world.make('0 0 29 2 *');
     const { metadata } = await cronJobs().get('c');
     const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: metadata.uid, controller: true };

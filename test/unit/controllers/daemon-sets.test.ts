@@ -182,7 +182,7 @@ describe('pods', () => {
     expect(await placed()).toEqual([]);
   });
 
-  test('a refused pod is told in an event, and the status tells what is missing', async () => {
+  test('records an event for a rejected pod and counts it as missing', async () => {
     await world.node('a');
     await make({ template: template('i:1', { priorityClassName: 'missing' }) });
     expect(await world.events({ type: 'Warning' })).toEqual([
@@ -232,7 +232,7 @@ describe('nodes', () => {
     expect(pod?.metadata.deletionTimestamp).toBeDefined();
   });
 
-  test('a pod that is meant for a node that is gone goes with the next look', async () => {
+  test('deletes a pod with an affinity to a deleted node', async () => {
     await world.node('a');
     await make();
     await world.cluster.api(Node).delete('a');
@@ -319,7 +319,7 @@ describe('history', () => {
     expect((await world.revisions()).map(({ revision }) => revision)).toEqual([1, 5]);
   });
 
-  test('a name that is taken by something else is told apart by a count in the status', async () => {
+  test('resolves a name collision with the collision count in the status', async () => {
     await make();
     const [first] = await world.revisions();
     const name = first?.metadata.name ?? '';

@@ -89,7 +89,7 @@ const home = (pages: string[], theme?: string) => ({
   spec: { pages, ...(theme === undefined ? {} : { theme }) },
 });
 
-test('children follow their owner, and come back when somebody takes them away', async () => {
+test('recreates children that another client deletes', async () => {
   const { cluster, failures } = withSites();
   await cluster.api(Site).create(home(['a', 'b']));
   await cluster.settle();
@@ -205,7 +205,7 @@ describe('a finalizer', () => {
     expect(log.at(-1)).toBe('cleanup a');
   });
 
-  test('of one who loses a race is put on all the same', async () => {
+  test('is added after a lost race', async () => {
     const { cluster, log, configMaps } = held();
     let conflicts = 2;
     cluster.use((request, next) => {
@@ -220,7 +220,7 @@ describe('a finalizer', () => {
 });
 
 describe('which objects', () => {
-  test('namespace, labels and a predicate select; what leaves the selection is told as gone', async () => {
+  test('selects by namespace, labels and predicate, and calls onGone for objects that leave the selection', async () => {
     const log: string[] = [];
     const picky = defineController({
       name: 'picky',
@@ -298,7 +298,7 @@ describe('time and errors', () => {
     expect(looks).toEqual(['a 00:00:00', 'b 00:00:00', 'b 00:00:05', 'a 00:01:00']);
   });
 
-  test('the error policy decides when to try again, and is told how often it failed', async () => {
+  test('passes the number of failures to onError, which decides when to retry', async () => {
     const told: string[] = [];
     const attempts: number[] = [];
     const unlucky = defineController({

@@ -273,7 +273,7 @@ describe('size', () => {
     expect(await world.sizes()).toEqual({ 'i:1': 15, 'i:2': 10 });
   });
 
-  test('changes of somebody else to the newest ReplicaSet are undone', async () => {
+  test('reverts changes of other clients to the newest ReplicaSet', async () => {
     await world.make({ replicas: 2 });
     const { metadata } = await world.setOf('i:1');
     await world.cluster.api(ReplicaSet).patch(metadata.name, { type: 'merge', merge: { spec: { replicas: 5 } } });

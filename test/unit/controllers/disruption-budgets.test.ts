@@ -131,7 +131,7 @@ describe('how many have to stay', () => {
   });
 });
 
-describe('who answers for pods', () => {
+describe('controllers of pods', () => {
   const spec = { replicas: 2, selector, template: template() };
 
   test('Deployments, StatefulSets, ReplicationControllers and ReplicaSets, each once', async () => {
@@ -221,7 +221,7 @@ describe('who answers for pods', () => {
     ]);
   });
 
-  test('a number that has to stay needs nobody to answer', async () => {
+  test('needs no controllers for an absolute minAvailable', async () => {
     const { uid } = (
       await world.cluster.api(DaemonSet).create({ metadata: { name: 'd' }, spec: { selector, template: template() } })
     ).metadata;
@@ -296,7 +296,7 @@ describe('events', () => {
     ]);
   });
 
-  test('a pod of two budgets is told, and both count it', async () => {
+  test('records an event for a pod of two budgets, and both count it', async () => {
     await budget({ selector, minAvailable: 0 });
     await budget({ selector: {}, minAvailable: 0 }, 'c');
     await pod('a');

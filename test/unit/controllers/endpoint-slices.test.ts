@@ -99,7 +99,7 @@ describe('a slice', () => {
     expect((await onlySlice(self)).endpoints?.[0]?.conditions).toEqual(conditions);
   });
 
-  test('keeps an endpoint that terminates, for those who still serve', async () => {
+  test('keeps a terminating endpoint that still serves', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -142,7 +142,7 @@ describe('a slice', () => {
     expect((await onlySlice(self)).metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  test('is put right when somebody changes it, and made again when somebody deletes it', async () => {
+  test('restores a slice that another client changes or deletes', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -154,7 +154,7 @@ describe('a slice', () => {
     expect(await addresses(self)).toEqual(['10.1.0.1']);
   });
 
-  test('of somebody else is left alone', async () => {
+  test('leaves slices of other managers unchanged', async () => {
     const self = await serving([endpointSlices()]);
     await self.cluster.api(EndpointSlice).create({
       metadata: { name: 'mine', labels: { 'orch.io/service-name': 'svc' } },
@@ -283,7 +283,7 @@ describe('nodes', () => {
 });
 
 describe('hints', () => {
-  test('there are none, whoever wrote some', async () => {
+  test('removes topology hints that another client wrote', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -295,7 +295,7 @@ describe('hints', () => {
     expect((await onlySlice(self)).endpoints?.[0]).not.toHaveProperty('hints');
   });
 
-  test('who prefers what is close gets the zone of each ready endpoint', async () => {
+  test('sets the zone hint of ready endpoints with PreferClose', async () => {
     const self = await serving([endpointSlices()]);
     await self.node('bare');
     await self.service('svc');
@@ -339,7 +339,7 @@ describe('mirrors', () => {
   }
   const one = { addresses: [{ ip: '10.2.0.1' }], ports: [{ port: 80 }] };
 
-  test('what somebody wrote is in a slice of its own', async () => {
+  test('mirrors manually written Endpoints into a slice', async () => {
     const annotations = {
       note: 'n',
       'kubectl.orch.io/last-applied-configuration': '{}',
@@ -374,7 +374,7 @@ describe('mirrors', () => {
     expect(self.failures).toEqual([]);
   });
 
-  test('families and ports are told apart', async () => {
+  test('separates address families and ports', async () => {
     const self = await mirrored({
       subsets: [
         { addresses: [{ ip: '10.2.0.1' }, { ip: 'fd00::1' }], ports: [{ port: 80 }] },

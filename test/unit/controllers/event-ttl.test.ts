@@ -50,7 +50,7 @@ test('every write gives it another hour', async () => {
   expect(await names(cluster)).toEqual([]);
 });
 
-test('who made one again under the name has the time from then on', async () => {
+test('restarts the time for an event that is created again under the same name', async () => {
   const cluster = testCluster({ controllers: controllers([eventTtl()]) });
   await write(cluster, 'a');
   await cluster.clock.advance(30 * MINUTE_MS);

@@ -140,7 +140,7 @@ describe('in the background', () => {
 });
 
 describe('owners that are not there', () => {
-  test('what refers to nobody goes at once', async () => {
+  test('deletes an object whose owner does not exist at once', async () => {
     const { cluster, configMaps } = collected();
     const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: NOBODY };
     await configMaps.create({ metadata: { name: 'a', ownerReferences: [nobody] } });
@@ -162,7 +162,7 @@ describe('owners that are not there', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('an owner of a kind that nobody serves is waited for', async () => {
+  test('waits for the kind of an owner that is not served', async () => {
     const { cluster, configMaps, failures } = collected();
     const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', name: 'g', uid: NOBODY };
     const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: NOBODY.replaceAll('1', '9') };
@@ -189,7 +189,7 @@ describe('owners that are not there', () => {
     expect(await names(cluster)).toEqual(['other']);
   });
 
-  test('a version that nobody serves is an unknown kind as well', async () => {
+  test('treats a version that is not served as an unknown kind', async () => {
     const { cluster, configMaps } = collected();
     const old = { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'd', uid: NOBODY };
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [old] } });
@@ -197,7 +197,7 @@ describe('owners that are not there', () => {
     expect(await names(cluster)).toEqual(['child']);
   });
 
-  test('those who were there before the collector are found', async () => {
+  test('finds objects that existed before the collector started', async () => {
     const cluster = testCluster();
     const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: NOBODY };
     await cluster.api(ConfigMap).create({ metadata: { name: 'child', ownerReferences: [nobody] } });

@@ -91,7 +91,7 @@ const FOUND =
   'ScalingActive=True ValidMetricFound: the HPA was able to successfully calculate a replica count from cpu resource utilization (percentage of request)';
 const WITHIN = 'ScalingLimited=False DesiredWithinRange: the desired count is within the acceptable range';
 
-describe('a look', () => {
+describe('a reconcile', () => {
   test('comes after a quarter of a minute, and then again and again', async () => {
     let asked = 0;
     const self = await scaled({
@@ -260,7 +260,7 @@ describe('targets', () => {
     expect((await self.cluster.api(Farm).get('f')).spec.replicas).toBe(4);
   });
 
-  test('pods that two autoscalers select are nobody’s', async () => {
+  test('does not scale pods that two autoscalers select', async () => {
     const self = await scaled({ metrics: uses('50m', '50m') });
     await self.cluster.api(HorizontalPodAutoscaler).create({
       metadata: { name: 'g' },
@@ -278,7 +278,7 @@ describe('targets', () => {
     expect((await later(self)).conditions).toContain(FOUND);
   });
 
-  test('a scale that cannot be written is told of', async () => {
+  test('reports a scale that cannot be written', async () => {
     const self = await scaled({ metrics: uses('100m', '100m'), replicas: 2 });
     await self.cluster.api(Deployment).edit('d', (deployment) => {
       deployment.metadata.finalizers = ['example.com/hold'];

@@ -57,7 +57,7 @@ describe('adoption', () => {
     expect(await world.status()).toMatchObject({ active: 1 });
   });
 
-  test('pods of somebody else are left alone', async () => {
+  test('leaves pods of other controllers unchanged', async () => {
     const owner = { apiVersion: 'example.com/v1', kind: 'Thing', name: 't', uid: 'u', controller: true };
     await makePod({ labels: { app: 'x' }, ownerReferences: [owner] });
     await world.make({ ...bySelector });
@@ -66,7 +66,7 @@ describe('adoption', () => {
   });
 });
 
-describe('pods that nobody counts', () => {
+describe('pods that no Job counts', () => {
   test('a tracked pod without an owner loses its finalizer', async () => {
     await makePod({ finalizers: [FINALIZER, 'example.com/mine'] });
     await world.cluster.settle();
@@ -120,7 +120,7 @@ describe('managed by others', () => {
 });
 
 describe('requests that are refused', () => {
-  test('a refused pod is told, and tried again, later and later', async () => {
+  test('records an event for a rejected pod and retries with backoff', async () => {
     refuseCreates = true;
     await world.make({ parallelism: 4, completions: 4 });
     const [event] = await world.events('Warning');

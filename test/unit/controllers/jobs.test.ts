@@ -97,7 +97,7 @@ describe('pods', () => {
     expect(await world.status()).toMatchObject({ active: 2, ready: 1 });
   });
 
-  test('five hundred pods are made at once, and the rest with the next look', async () => {
+  test('creates five hundred pods at once and the rest with the next reconcile', async () => {
     await world.make({ parallelism: 700, completions: 700 });
     expect(await world.pods()).toHaveLength(700);
     expect(await world.status()).toMatchObject({ active: 700 });
@@ -147,7 +147,7 @@ describe('counting', () => {
     ]);
   });
 
-  test('what was named and lost its finalizer before it was counted is counted by the next look', async () => {
+  test('counts a listed pod that lost its finalizer with the next reconcile', async () => {
     await world.make({ completions: 3 });
     const [pod] = await world.pods();
     const job = await world.job();
@@ -170,7 +170,7 @@ describe('counting', () => {
     expect(await world.status()).toMatchObject({ failed: 1, active: 1 });
   });
 
-  test('more successes than asked for are told', async () => {
+  test('records an event for more successes than completions', async () => {
     await world.make();
     const job = await world.job();
     await world.cluster.api(Job).status.update('j', { ...job, status: { ...job.status, succeeded: 2 } });

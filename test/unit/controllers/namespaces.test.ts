@@ -197,7 +197,7 @@ describe('pods', () => {
 });
 
 describe('what is refused', () => {
-  test('is told in the status and tried again', async () => {
+  test('is reported in the status and retried', async () => {
     const { cluster, all, configMaps, failures } = await withNamespace();
     await configMaps.create({ metadata: { name: 'c' } });
     await cluster.api(Secret, 'n').create({ metadata: { name: 's' } });
@@ -224,7 +224,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('who else holds a namespace', () => {
+describe('other finalizers of a namespace', () => {
   test('by a finalizer of the object keeps it without content', async () => {
     const { cluster, all } = await withNamespace();
     await all.create({ metadata: { name: 'held', finalizers: [HOLD] } });

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('binding', () => {
-  test('volume and claim refer to each other, say who did it, and have the phase and the size', async () => {
+  test('sets references, annotations, phase and size of volume and claim', async () => {
     await at.volume('v', '2Gi');
     await at.settle();
     expect(await at.volumePhase('v')).toBe('Available');
@@ -33,7 +33,7 @@ describe('binding', () => {
     expect(claim?.status).toEqual({ phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '2Gi' } });
   });
 
-  test('it does not matter who came first', async () => {
+  test('binds regardless of which was created first', async () => {
     await at.claim('c');
     await at.settle();
     expect(await at.claimPhase('c')).toBe('Pending');
@@ -188,7 +188,7 @@ describe('the end', () => {
     expect(await at.findClaim('c')).toBeUndefined();
   };
 
-  test('a volume that is kept is released, and nobody else gets it', async () => {
+  test('releases a retained volume and gives it to no other claim', async () => {
     await bound({});
     await dropClaim();
     expect(await at.volumePhase('v')).toBe('Released');
@@ -196,7 +196,7 @@ describe('the end', () => {
     expect(await at.given('c')).toBeUndefined();
   });
 
-  test('who takes the reference off gives it free again', async () => {
+  test('makes a volume available after its claimRef is removed', async () => {
     await bound({});
     await dropClaim();
     await at.cluster.api(PersistentVolume).edit('v', (draft) => {
@@ -432,7 +432,7 @@ describe('provisioned', () => {
     expect(await at.claimPhase('c')).toBe('Bound');
   });
 
-  test('a class that comes later serves those who wait', async () => {
+  test('provisions for waiting claims when their class is created', async () => {
     await at.claim('c');
     await at.settle();
     await at.cluster.api(StorageClass).create({ metadata: { name: 'slow' }, provisioner: 'example.com/disk' });

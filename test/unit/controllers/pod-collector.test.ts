@@ -21,7 +21,7 @@ async function make(name: string, spec: object = {}, metadata: object = {}) {
 const HOLD = ['example.com/hold'];
 
 describe('pods that were never put anywhere', () => {
-  test('are marked as failed when they are to go and somebody holds them', async () => {
+  test('marks terminating pods held by a finalizer as failed', async () => {
     start();
     await make('p', {}, { finalizers: HOLD });
     await world.advance(100);

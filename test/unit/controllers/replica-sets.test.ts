@@ -160,7 +160,7 @@ describe('minReadySeconds', () => {
     expect(await status()).toMatchObject({ readyReplicas: 2, availableReplicas: 2 });
   });
 
-  test('a pod of which nobody knows since when it is ready never is', async () => {
+  test('never counts a ready pod without transition time as available', async () => {
     await make({ replicas: 1, minReadySeconds: 1 });
     const [name = ''] = await world.podNames();
     await world.setStatus(name, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
@@ -240,7 +240,7 @@ describe('failures', () => {
     await world.advance(1);
   }
 
-  test('a pod that is refused is told in a condition and an event, and tried again', async () => {
+  test('reports a rejected pod in a condition and an event, and retries', async () => {
     await refusePods('false');
     await make({ replicas: 5 });
     const { conditions = [], replicas } = await status();
@@ -259,7 +259,7 @@ describe('failures', () => {
     expect(await status()).toEqual({ replicas: 5, fullyLabeledReplicas: 5, observedGeneration: 1 });
   });
 
-  test('a pod that cannot be deleted is told as well', async () => {
+  test('reports a pod that cannot be deleted', async () => {
     await make({ replicas: 1 });
     await refusePods("request.operation != 'DELETE'");
     await change({ replicas: 0 });
@@ -296,7 +296,7 @@ describe('a ReplicationController', () => {
 });
 
 describe('terminatingReplicas', () => {
-  test('is told only where the gate is on, and by ReplicaSets only', async () => {
+  test('is reported only with the feature gate, and only by ReplicaSets', async () => {
     await world.close();
     world = new WorkloadWorld([replicaSets(), replicationControllers()], {
       featureGates: { DeploymentReplicaSetTerminatingReplicas: true },

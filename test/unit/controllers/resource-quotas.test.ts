@@ -159,7 +159,7 @@ test('any change of a claim is a reason to count claims', async () => {
   expect(await used()).toEqual({ persistentvolumeclaims: '1' });
 });
 
-test('what is left is written as those write it who are left', async () => {
+test('formats the remaining usage like the remaining objects', async () => {
   await makeQuota({ 'requests.memory': '9Gi' });
   for (const [name, memory] of [
     ['a', '500M'],
@@ -271,7 +271,7 @@ test('thousands of objects that go one after another cost no more than a few', a
   expect(await used()).toEqual({ configmaps: '0' });
 });
 
-test('a pod whose time to go is over counts no more, as soon as there is a look', async () => {
+test('stops counting a pod after its grace period with the next reconcile', async () => {
   await makeQuota({ pods: '5', configmaps: '5' });
   await pod('a', { nodeName: 'n' });
   await map('m');

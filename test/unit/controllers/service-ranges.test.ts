@@ -97,7 +97,7 @@ describe('ranges', () => {
     expect(await range(self, 'wider')).toMatchObject({ ready: READY });
   });
 
-  test('addresses that nobody gave do not hold them', async () => {
+  test('ignores addresses that the server did not allocate', async () => {
     const self = await serving([serviceRanges()]);
     await make(self, 'more', '10.10.0.0/24');
     await range(self, 'more');
@@ -193,7 +193,7 @@ describe('addresses', () => {
     expect(await self.events()).toEqual([`Warning ${event} (1)`]);
   });
 
-  test('in no range are told of', async () => {
+  test('records an event for addresses outside of every range', async () => {
     const self = await serving([clusterAddresses()]);
     await make(self, 'more', '10.10.0.0/24');
     await serve(self, 'svc', '10.10.0.9');

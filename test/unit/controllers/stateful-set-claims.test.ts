@@ -182,7 +182,7 @@ describe('retention', () => {
     expect(await world.events()).toContain('SuccessfulUpdate: update Pod web-0 in StatefulSet web successful');
   });
 
-  test('a claim that somebody else manages is left alone, with a warning', async () => {
+  test('leaves a claim of another controller unchanged and records a warning', async () => {
     const { uid } = (await world.cluster.api(ConfigMap).create({ metadata: { name: 'other' } })).metadata;
     const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid, controller: true };
     await make();

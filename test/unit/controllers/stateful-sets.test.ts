@@ -159,7 +159,7 @@ describe('all at once', () => {
     expect(await world.podNames()).toEqual(['web-0']);
   });
 
-  test('a refused pod does not keep others of its batch from being made, and is told', async () => {
+  test('creates the other pods of a batch when one is rejected, and records an event', async () => {
     await world.cluster
       .api(Pod)
       .create({ metadata: { name: 'web-1' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
@@ -273,7 +273,7 @@ describe('history', () => {
     expect((await world.revisions()).map(({ revision }) => revision)).toEqual([1, 4, 5]);
   });
 
-  test('a name that is taken by something else is told apart by a count', async () => {
+  test('resolves a name collision with the collision count', async () => {
     await make({ replicas: 0 });
     const { updateRevision = '' } = (await world.cluster.api(StatefulSet).get('web')).status;
     await world.cluster.api(StatefulSet).delete('web');
@@ -340,7 +340,7 @@ describe('whose pods', () => {
     expect(await status()).toMatchObject({ replicas: 0 });
   });
 
-  test('a refused pod is told in an event and tried again', async () => {
+  test('records an event for a rejected pod and retries', async () => {
     await make({ replicas: 1, template: template('i:1', { priorityClassName: 'missing' }) });
     expect(await world.podNames()).toEqual([]);
     const [event] = await world.events({ type: 'Warning' });

@@ -21,7 +21,7 @@ const dropPod = async (name: string) => {
 };
 
 describe('claims', () => {
-  test('one that nobody uses goes at once', async () => {
+  test('deletes an unused one at once', async () => {
     await at.claim('c');
     await dropClaim('c');
     expect(await at.findClaim('c')).toBeUndefined();

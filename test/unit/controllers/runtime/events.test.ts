@@ -84,7 +84,7 @@ describe('of the core group', () => {
     });
   });
 
-  test('events of two who write in the same moment do not meet', async () => {
+  test('gives events of two recorders at the same time different names', async () => {
     const { one, two, map, list, failures } = await recording();
     one.events.record(map, 'Normal', 'Made', 'one');
     two.events.record(map, 'Normal', 'Made', 'two');
@@ -103,7 +103,7 @@ describe('of the core group', () => {
     expect(combined[0]).toMatchObject({ message: '(combined from similar events): attempt 14', count: 5 });
   });
 
-  test('ten minutes without one, and they are told apart again', async () => {
+  test('stops combining events after ten minutes without one', async () => {
     const { cluster, one, map, list } = await recording();
     for (let nth = 1; nth <= 9; nth++) one.events.record(map, 'Warning', 'Failed', `attempt ${nth}`);
     await cluster.clock.advance(600_001);
@@ -159,7 +159,7 @@ describe('of the core group', () => {
     expect(items).toHaveLength(2);
   });
 
-  test('one that cannot be written is reported, and nobody waits for it', async () => {
+  test('reports an event that cannot be written without blocking', async () => {
     const { cluster, one, map, failures, list } = await recording();
     using _refuse = cluster.use((request, next) => {
       if (request.resource.resource === 'events' && request.verb === 'create') throw new Error('full');

@@ -152,7 +152,7 @@ test('clocks need not agree: what counts is how long the lease was seen unchange
   expect((await leaseOf(cluster)).spec).toMatchObject({ holderIdentity: 'one', leaseTransitions: 8 });
 });
 
-test('a clock that jumps: the leader finds its lease overdue, and renews it if nobody took it', async () => {
+test('a leader whose clock jumps renews its overdue lease if no other candidate took it', async () => {
   await using cluster = testCluster();
   let skipped = 0;
   // Timers run as before, but the time of day has gone on, as after a suspended machine.
@@ -170,7 +170,7 @@ test('a clock that jumps: the leader finds its lease overdue, and renews it if n
   expect((await leaseOf(cluster)).spec.renewTime).toMatch(/^2030-01-01T01:00/);
 });
 
-test('a lease that somebody deleted is made anew', async () => {
+test('recreates a deleted lease', async () => {
   await using cluster = testCluster();
   await using one = candidate(cluster, 'one');
   await cluster.settle();
@@ -180,7 +180,7 @@ test('a lease that somebody deleted is made anew', async () => {
   expect((await leaseOf(cluster)).spec.holderIdentity).toBe('one');
 });
 
-test('events tell who leads', async () => {
+test('records the leader in events', async () => {
   await using cluster = testCluster();
   const one = candidate(cluster, 'one', [], { events: true });
   await cluster.settle();

@@ -42,7 +42,7 @@ async function secretsOf(cluster: TestCluster, name: string) {
 }
 
 describe('own writes', () => {
-  test('are seen before the next look, so nothing is made twice', async () => {
+  test('are in the informers before the next reconcile, so nothing is created twice', async () => {
     const log: string[] = [];
     await using cluster = testCluster({ controllers: controllers([copier(log)]) });
     for (const name of ['a', 'b', 'c']) await cluster.api(ConfigMap).create(copied(name));
@@ -120,7 +120,7 @@ describe('settle', () => {
     await running.ready;
   });
 
-  test('gives up after a while, and names who is busy with what', async () => {
+  test('gives up after a while and names the busy activities', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -213,7 +213,7 @@ describe('the end', () => {
     await cluster.settle();
   });
 
-  test('of a controller that cannot be set up is told at once, and the others are ended', async () => {
+  test('reports a controller that throws in start at once and stops the others', async () => {
     await using cluster = testCluster();
     const broken: Controller = {
       name: 'broken',
@@ -388,7 +388,7 @@ test('controllers act as their own accounts where that is asked for', async () =
   expect(await cluster.api(ServiceAccount, 'a').find('default')).toBeDefined();
 });
 
-describe('failures that nobody listens to', () => {
+describe('failures without onError', () => {
   const refuse = (reason: string): Middleware => {
     let attempts = 0;
     return (request, next) => {

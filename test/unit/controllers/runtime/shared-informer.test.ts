@@ -76,7 +76,7 @@ test('an index follows additions, changes of its keys, deletions and objects mad
   expect(byTeam('nobody')).toEqual([]);
 });
 
-test('who asks for an index by a name that exists gets that one', async () => {
+test('returns the existing index for a known name', async () => {
   const { informer } = await watched();
   const index = informer.index('team', () => ['x']);
   expect(informer.index('team', () => ['y'])).toBe(index);
@@ -92,7 +92,7 @@ test('the objects of a controlling owner are found by its uid, plain owners do n
   expect(informer.controlledBy(owner.metadata.uid).map(({ metadata }) => metadata.name)).toEqual(['child']);
 });
 
-test('who subscribes late is told of what is there, and then of changes', async () => {
+test('reports existing objects to a late subscriber, then changes', async () => {
   const { cluster, informer, configMaps } = await watched();
   await configMaps.create({ metadata: { name: 'a' } });
   await cluster.settle();

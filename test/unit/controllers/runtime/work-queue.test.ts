@@ -70,7 +70,7 @@ describe('keys', () => {
     expect(queue.isBusy()).toBe(false);
   });
 
-  test('that a look has seen to be as it left them are not looked at again, later changes are', async () => {
+  test('drops a repeat after the reconcile has compared its result, but not later changes', async () => {
     const log: string[] = [];
     const first = gate();
     const { queue, rest } = queueOf(async (key) => {
@@ -185,7 +185,7 @@ describe('keys', () => {
 });
 
 describe('delays', () => {
-  test('a look asks for another, which comes at its time and not before', async () => {
+  test('runs a requeued reconcile at its time and not before', async () => {
     const seen: number[] = [];
     const { clock, queue, rest } = queueOf(async (): Promise<Again> => {
       seen.push(clock.now());

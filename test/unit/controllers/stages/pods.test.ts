@@ -248,7 +248,7 @@ describe('nodes', () => {
     expect((await pods.get('web')).status.phase).toBe('Running');
   });
 
-  test('that are not ready get no pods; without any, pods wait if they are told to', async () => {
+  test('get no pods while they are not ready; without nodes pods wait if the option says so', async () => {
     const { cluster, pods, nodes } = playground(readyPods({ nodeName: false }));
     await pods.create(pod('web'));
     await cluster.settle();

@@ -69,7 +69,7 @@ test('a rolling update of a hundred replicas settles without time passing, in as
   expect(cluster.clock.pending).toBe(0);
 });
 
-test('a rollout whose pods crash stands still, and goes on when they are mended', { timeout: 60_000 }, async () => {
+test('a rollout whose pods crash stalls, and continues when the pods are fixed', { timeout: 60_000 }, async () => {
   const { cluster } = playground([...crashLoop({ labels: { version: 'bad' } }), ...readyPods()]);
   const deployments = cluster.api(Deployment);
   const versioned = (version: string) => ({
