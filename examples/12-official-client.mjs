@@ -1,6 +1,6 @@
 /**
  * A program that was written for the official JavaScript client, tested as it is: its requests end in a cluster of this
- * process, without a port. (`npm i @kubernetes/client-node@1`; release 2 needs a port, see docs/guide/12-other-clients.md.)
+ * process, without a port. (`npm i @kubernetes/client-node@1`; release 2 needs a port, see docs/guide/18-other-clients.md.)
  */
 import assert from 'node:assert/strict';
 import {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { root } from '../package/manifest.js';
 
 test('the table of the guide holds every built-in kind with its subresources', () => {
-  const guide = readFileSync(join(root, 'docs/guide/08-built-in-kinds.md'), 'utf8');
+  const guide = readFileSync(join(root, 'docs/guide/07-built-in-kinds.md'), 'utf8');
   const rows = new Map(
     [...guide.matchAll(/^\| `([^`]+)`[^|]*\| (.*) \|$/gm)].map(([, version, list]) => [version, list ?? '']),
   );
