@@ -65,7 +65,9 @@ function identitiesOf(table: TokenTable, serverAudiences: readonly string[]): Re
 
 function checkedUser(user: User): User {
   if (isNamed(user)) return user;
-  throw new TypeError('orchplane: tokens must map tokens to users, like { "a-token": { user: "alice", groups: ["dev"] } }');
+  throw new TypeError(
+    'orchplane: tokens must map tokens to users, like { "a-token": { user: "alice", groups: ["dev"] } }',
+  );
 }
 
 /** A user without a name would match no rule as intended. */
@@ -117,7 +119,8 @@ function completeIdentity(
   { audiences, serverAudiences }: Attempt,
 ): TokenIdentity | undefined {
   if (identity === undefined || identity === null) return undefined;
-  if (!isNamed(identity.user)) throw new Error('orchplane: a token authenticator must return { user: { user: "name" } }');
+  if (!isNamed(identity.user))
+    throw new Error('orchplane: a token authenticator must return { user: { user: "name" } }');
   const { audiences: madeFor = [] } = identity;
   const knowsAudiences = madeFor.length > 0;
   const accepted = audiences.filter((audience) => (knowsAudiences ? madeFor : serverAudiences).includes(audience));
