@@ -1,14 +1,13 @@
 /**
- * The contract of this folder: an encoding that clients and server exchange. What a codec is called on the wire comes
- * from here, so messages that list the encodings change by themselves when a handler is given another one.
+ * The interface of a codec: an encoding of requests and responses.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { RequestBody } from '../protocol/body.js';
 
-/** What goes over the wire: text where the encoding is one, else bytes. */
+/** Encoded data: text for text encodings, else bytes. */
 export type Encoded = string | Uint8Array;
 
-/** A document that says what it is: an object, a list, a Status, a table, a page of discovery. */
+/** A document with a type: an object, a list, a Status, a table, a discovery document. */
 export interface Document {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -16,7 +15,7 @@ export interface Document {
 
 export interface EncodeOptions {
   readonly dialect: Dialect;
-  /** Indented, where the encoding has such a thing. */
+  /** Indents the output, if the encoding supports it. */
   readonly pretty: boolean;
 }
 
@@ -29,33 +28,32 @@ export interface EventDocument {
 export interface Codec {
   /** The media type in Accept and Content-Type: `application/json`. */
   mediaType(dialect: Dialect): string;
-  /** Only clusters with this feature gate speak it. */
+  /** The feature gate that enables the codec. */
   readonly gate?: string;
-  /** Which kinds it can carry: every one, or only those whose types it knows beforehand. */
+  /** The kinds that it can encode: all, or only those whose types are built in. */
   readonly carries: 'all kinds' | 'built-in kinds';
-  /** Whether tables can be had in it; the reference server has them only where people can read them. */
+  /** Whether tables can be encoded; the reference server serves them only in text encodings. */
   readonly tables?: boolean;
-  /** Watches in this encoding; absent: there are none. */
+  /** The encoding of watches; absent if they are not supported. */
   readonly stream?: StreamCodec;
-  /** Wraps the bytes of a request; they are parsed when the server asks for the document. */
+  /** Wraps the bytes of a request; they are parsed when the server needs the document. */
   body(bytes: Uint8Array, dialect: Dialect): RequestBody;
   /**
-   * A whole answer. Parts that are frozen are shared between answers, so what was made of an object, or of an item of a
-   * list, is kept by its identity and used again.
+   * Encodes a response. Frozen objects and list items are shared between responses, so their encodings are cached by
+   * identity.
    */
   encode(document: Document, options: EncodeOptions): Encoded;
   /**
-   * The same in parts to be put one behind the other, so that a long list can be sent while it is put together; absent:
-   * only whole.
+   * Encodes a response in consecutive parts, so that a long list can be sent while it is encoded. Optional.
    */
   encodeParts?(document: Document, options: EncodeOptions): readonly string[];
 }
 
 export interface StreamCodec {
-  /** How messages name it: `application/json;stream=watch`. */
+  /** The media type in messages: `application/json;stream=watch`. */
   mediaType(dialect: Dialect): string;
-  /** The Content-Type of the answer. */
+  /** The Content-Type of the response. */
   contentType(dialect: Dialect): string;
-  /** One event with its frame. */
+  /** Encodes one event including its framing. */
   encode(event: EventDocument, dialect: Dialect): Encoded;
 }

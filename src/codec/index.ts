@@ -1,6 +1,6 @@
 /**
- * The encodings that every handler speaks, in the order in which messages list them. Those with tables or libraries of
- * their own are entries of their own (`orchplane/codec/protobuf`, `orchplane/codec/cbor`), and a handler is given them.
+ * The codecs that every HTTP handler has, in the order in which messages list them. The larger codecs are separate entry
+ * points (`orchplane/codec/protobuf`, `orchplane/codec/cbor`) and are passed to the handler.
  */
 import type { Codec } from './codec.js';
 import { jsonCodec } from './json.js';

@@ -1,7 +1,6 @@
 /**
- * Values → JSON text as the reference server writes it: compact, with the characters that could end a script or break
- * a line in a browser escaped. Stored objects are frozen and shared, so their text is kept by identity: a get, a list
- * and a thousand watchers encode an object once.
+ * Encodes JSON like the reference server: compact, with HTML characters escaped. Stored objects are frozen and shared, so
+ * their text is cached by identity: a get, a list and a thousand watchers encode an object once.
  */
 
 import type { ApiObject } from '../meta/object.js';
@@ -11,14 +10,14 @@ const bareItems = new WeakMap<ApiObject, object>();
 
 const wholeObjects = new WeakMap<object, ApiObject>();
 
-/** An escaped backslash (skipped, so that what follows it is not misread) or half a surrogate pair. */
+/** An escaped backslash (matched, so that the text after it is not misinterpreted) or a lone surrogate. */
 const ESCAPED_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g;
 
-/** Texts of frozen objects, for as long as the objects live. */
+/** The texts of frozen objects. */
 const texts = new WeakMap<object, string>();
 
 /**
- * A JSON value as text, without a line end. Keys that hold `undefined` are left out; bigints are written as integers.
+ * Encodes a JSON value without a final line feed. Keys with the value `undefined` are omitted; bigints become integers.
  *
  * @example
  * encodeJson({ a: '<', b: 1n }) // {"a":"\u003c","b":1}
@@ -28,7 +27,7 @@ export function encodeJson(value: unknown): string {
   return text.includes('\\ud') ? text.replace(ESCAPED_HALF, replaceHalf) : text;
 }
 
-/** {@link encodeJson} of an object; what is frozen (and so, by our convention, frozen all the way down) only once. */
+/** {@link encodeJson} with a cache for frozen objects (by convention they are deeply frozen). */
 export function encodeCached(object: object): string {
   const known = texts.get(object);
   if (known !== undefined) return known;
@@ -37,9 +36,7 @@ export function encodeCached(object: object): string {
   return text;
 }
 
-/**
- * A document in pieces: what has items comes item by item, each from what is kept of it.
- */
+/** Encodes a document in pieces. The items of a list are encoded one by one, with the cache. */
 export function encodeDocument(document: object): string[] {
   const items: unknown = 'items' in document ? document.items : undefined;
   if (!Array.isArray(items) || items.length === 0) return [encodeCached(document)];
@@ -70,7 +67,7 @@ function appendItem(pieces: string[], item: unknown, isFirst: boolean): void {
   else pieces.push(isFirst ? '{' : ',{', tail);
 }
 
-/** Texts of bare items behind their opening brace: slices of the objects' texts, which cost no copy. */
+/** The texts of bare items without the opening brace: slices of the objects' texts, which share memory with them. */
 const tails = new WeakMap<object, string>();
 
 function tailOfBare(item: object): string | undefined {
@@ -79,7 +76,7 @@ function tailOfBare(item: object): string | undefined {
   const whole = wholeObject(item);
   if (whole === undefined) return undefined;
   const text = encodeCached(whole);
-  // What stored objects of built-in kinds begin with.
+  // The text of stored objects of built-in kinds starts with these fields.
   const head = `{"kind":${encodeJson(whole.kind)},"apiVersion":${encodeJson(whole.apiVersion)},`;
   if (!text.startsWith(head)) return undefined;
   const tail = text.slice(head.length);
@@ -87,7 +84,7 @@ function tailOfBare(item: object): string | undefined {
   return tail;
 }
 
-/** Compact JSON text with two-space indentation, without a line end. Empty objects and lists stay on one line. */
+/** Indents compact JSON text by two spaces, without a final line feed. Empty objects and arrays stay on one line. */
 export function indentJson(text: string): string {
   let out = '';
   let depth = 0;
@@ -115,14 +112,14 @@ function newLine(depth: number): string {
   return `\n${'  '.repeat(depth)}`;
 }
 
-/** The index behind the string that opens at `open`. */
+/** The index after the string that starts at `open`. */
 function endOfString(text: string, open: number): number {
   let at = open + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at + 1;
 }
 
-/** Undefined when the platform gives up: on a bigint, and on values nested deeper than its stack. */
+/** Undefined if JSON.stringify throws: for a bigint, or for values that are nested too deeply. */
 function encodeNatively(value: unknown): string | undefined {
   try {
     return JSON.stringify(value) ?? 'null';
@@ -132,10 +129,10 @@ function encodeNatively(value: unknown): string | undefined {
   }
 }
 
-/** A piece of output still to come: finished text, or a value to encode. */
+/** Pending output: text, or a value to encode. */
 type Step = { readonly text: string } | { readonly value: unknown };
 
-/** For what the platform cannot encode. Works off a list, last step first, so depth costs no call frames. */
+/** Encodes what JSON.stringify cannot. Uses an explicit stack, so that deep nesting does not overflow the call stack. */
 function encodeWidely(root: unknown): string {
   let out = '';
   const steps: Step[] = [{ value: root }];
@@ -145,7 +142,7 @@ function encodeWidely(root: unknown): string {
     else if (typeof step.value === 'object' && step.value !== null) {
       for (const next of stepsOf(step.value).reverse()) steps.push(next);
     }
-    // What JSON has no word for is null in a list, as the platform writes it.
+    // Values that JSON cannot represent become null in an array, like in JSON.stringify.
     else out += JSON.stringify(step.value) ?? 'null';
   }
   return out;
@@ -164,12 +161,15 @@ function stepsOf(container: object): Step[] {
   return [{ text: '{' }, ...members, { text: '}' }];
 }
 
-/** Half a pair cannot be written in UTF-8. */
+/** A lone surrogate cannot be encoded in UTF-8. */
 function replaceHalf(match: string): string {
   return match === '\\\\' ? match : '\\ufffd';
 }
 
-/** The object as an item of a list of its kind. */
+/**
+ * The object as an item of a typed list: without kind and apiVersion, which the list states. The item is created once for
+ * each object, so that encodings can be cached by its identity.
+ */
 export function bareItem(object: ApiObject): object {
   const known = bareItems.get(object);
   if (known !== undefined) return known;
@@ -181,7 +181,7 @@ export function bareItem(object: ApiObject): object {
   return bare;
 }
 
-/** The object that a bare item was made of. */
+/** The object from which a bare item was created. */
 function wholeObject(bare: object): ApiObject | undefined {
   return wholeObjects.get(bare);
 }

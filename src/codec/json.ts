@@ -1,5 +1,5 @@
 /**
- * The JSON codec: what the server reads and writes unless a client asks for something else.
+ * The JSON codec, the default encoding.
  */
 
 import type { RequestBody } from '../protocol/body.js';
@@ -19,7 +19,7 @@ export const jsonCodec: Codec = {
     contentType: () => 'application/json',
     encode: ({ type, object }) => `{"type":"${type}","object":${encodeCached(object)}}\n`,
   },
-  // The mark of byte order is no JSON white space, so it stays and is refused like any other character.
+  // A byte order mark is not JSON white space, so it is kept and rejected by the parser.
   body: (bytes) => jsonBody(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)),
   // A compact body ends with a line feed, an indented one does not.
   encode(document, { pretty }) {
@@ -30,7 +30,7 @@ export const jsonCodec: Codec = {
     options.pretty ? [indentJson(encodeDocument(document).join(''))] : [...encodeDocument(document), '\n'],
 };
 
-/** A request body of JSON text. `read` throws BodyError with the bare syntax error; the caller words the rest. */
+/** A request body of JSON text. `read` throws BodyError with the syntax error, to which the caller adds a prefix. */
 export function jsonBody(text: string): RequestBody {
   let parsed: ParsedBody | undefined;
   return {
@@ -43,24 +43,24 @@ export function jsonBody(text: string): RequestBody {
   };
 }
 
-/** A short look at a body for messages: `<empty>`, the first bytes of what begins with `{`, else their hex. */
+/** A summary for messages: `<empty>`, the first bytes of text that starts with `{`, else their hex digits. */
 export function bodySummary(text: string): string {
   if (text === '') return '<empty>';
-  // A character is at least one byte, so this much text holds the bytes shown and one more to tell that some were cut.
+  // A character has at least one byte, so this prefix contains all bytes of the summary and one more to detect the cut.
   const bytes = new TextEncoder().encode(text.slice(0, SUMMARY_LENGTH + 1));
   const shown = bytes.subarray(0, SUMMARY_LENGTH);
   const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
   return (text.startsWith('{') ? decodeCut(shown) : toHex(shown)) + mark;
 }
 
-/** Bytes as text; each byte of a character that the cut went through shows as U+FFFD. */
+/** Decodes bytes; each byte of an incomplete last character becomes U+FFFD. */
 function decodeCut(bytes: Uint8Array): string {
   let whole = bytes.length;
   while (whole > 0 && isInside(bytes, whole)) whole--;
   return new TextDecoder().decode(bytes.subarray(0, whole)) + '\ufffd'.repeat(bytes.length - whole);
 }
 
-/** Whether a cut before `end` leaves the last character incomplete. */
+/** Whether the last character before `end` is incomplete. */
 function isInside(bytes: Uint8Array, end: number): boolean {
   for (let length = 1; length <= 4 && length <= end; length++) {
     const byte = bytes[end - length] ?? 0;

@@ -39,7 +39,7 @@ export const yaml: Codec = {
   encode: encodeDocument,
 };
 
-/** Texts of frozen documents and of frozen items, for as long as those live. They differ in how far they are indented. */
+/** The texts of frozen documents and of frozen items, which differ in indentation. */
 const documents = new WeakMap<object, string>();
 
 const items = new WeakMap<object, string>();
@@ -48,29 +48,29 @@ const ITEMS = 'items:\n';
 
 export interface YamlBody extends RequestBody {
   /**
-   * What a strict reader complains of, one finished line per repeated key in document order:
-   * `line 7: key "k" already set in map`. Empty when there is none. Throws {@link BodyError} like `read`.
+   * One message for each duplicate key in document order: `line 7: key "k" already set in map`. Throws {@link BodyError}
+   * like `read`.
    */
   repeatedKeys(): readonly string[];
 }
 
 /**
- * A request body of YAML text. `read` gives an object or null: null for no document at all. It throws
- * {@link BodyError} for anything else, with the reference server's whole sentence from `error converting YAML to JSON`
- * or `error unmarshaling JSON` on.
+ * A request body of YAML text. `read` returns an object, or null if there is no document. It throws {@link BodyError} for
+ * anything else, with the reference server's message starting at `error converting YAML to JSON` or `error unmarshaling
+ * JSON`.
  *
  * @example
  * yamlBody('a: yes\na: 017\n').read().value // { a: 15 }
  *
- * @param linesBefore of the file that the text is a part of: messages count from its beginning
+ * @param linesBefore the number of lines before the text in its file, for line numbers in messages
  */
 export function yamlBody(text: string, linesBefore = 0): YamlBody {
   return lazyBody(text, () => readConfiguration(text, linesBefore));
 }
 
 /**
- * The same for a text that may be any document, as a create or an update carries it. A text that cannot be turned into
- * JSON is a {@link BodyError} whose message says all.
+ * The same for the body of a create or update, which may be any document. If the text cannot be converted to JSON, `read`
+ * throws a {@link BodyError} with a complete message.
  */
 export function yamlDocumentBody(text: string): YamlBody {
   return lazyBody(text, () => readWhole(text));
@@ -95,12 +95,12 @@ interface Document {
   readonly repeatedKeys: readonly string[];
 }
 
-/** The text cannot be turned into JSON; the two callers word it differently. */
+/** The text cannot be converted to JSON. The two callers use different message prefixes. */
 class ConversionError extends Error {
   override readonly name = 'ConversionError';
 }
 
-/** On its way through JSON the reference server sorts all keys, which decides what it complains of first. */
+/** The reference server sorts all keys in the conversion to JSON, which determines the first reported error. */
 function readWhole(text: string): Document {
   const { parsed, repeatedKeys } = readOr(text, 0, (problem) => new BodyError(problem, { isWhole: true }));
   return { parsed: { ...parsed, value: inKeyOrder(parsed.value) }, repeatedKeys };
@@ -141,9 +141,9 @@ function jsonTypeOf(value: unknown): string {
   return typeof value === 'string' ? 'string' : 'number';
 }
 
-/** A text that means the same as JSON and as YAML; undefined when it might not, or is no JSON. */
+/** Parses text that has the same meaning in JSON and YAML; undefined if it may differ or is not JSON. */
 function readPlainJson(text: string): Document | undefined {
-  // A tab is not among the white space that may surround a YAML document.
+  // A tab is not allowed around a YAML document.
   if (!/^[ \r\n]*\{/.test(text) || !/\}[ \r\n]*$/.test(text) || UNLIKE_YAML.test(text)) return undefined;
   try {
     const parsed = parseJson(text);
@@ -156,14 +156,13 @@ function readPlainJson(text: string): Document | undefined {
 }
 
 /**
- * What JSON may hold and YAML reads differently or not at all: `\/` and escaped surrogates, white space before a colon
- * (a key and its colon share a line), characters that YAML forbids or takes for line breaks, numbers of many digits,
- * and a minus before a zero.
+ * JSON that YAML interprets differently or rejects: `\/` and escaped surrogates, white space before a colon, characters
+ * that YAML forbids or treats as line breaks, numbers with many digits, and negative zero.
  */
 const UNLIKE_YAML =
   /\\\/|\\u[dD][89a-fA-F]|"\s+:|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\p{Surrogate}]|\d{17}|-0(?![.\d])/u;
 
-/** A YAML key has 1024 characters at most, quotes included; one of JSON may spend six on each of its own. */
+/** A YAML key has at most 1024 characters including quotes; JSON may use six characters to escape one. */
 const LONGEST_KEY = 1024;
 
 function hasLongKey(document: unknown): boolean {
@@ -188,7 +187,7 @@ function readYaml(text: string, linesBefore: number): Document {
     return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };
   } catch (error) {
     if (error instanceof YamlSyntaxError) throw new ConversionError(`yaml: ${error.message}`);
-    // The grammar allows more depth than the walks over its tree have stack for.
+    // The grammar allows deeper nesting than the recursive conversion supports.
     if (error instanceof RangeError) throw new ConversionError('yaml: exceeded max depth of 10000');
     throw error;
   }
@@ -200,7 +199,7 @@ function toJson(value: YamlValue): unknown {
     case 'null':
       return null;
     case 'int':
-      // As in JSON bodies: exact, so beyond what a number holds it is a bigint.
+      // Exact as in JSON bodies: a bigint if it is not a safe integer.
       return Number.isSafeInteger(Number(value.value)) ? Number(value.value) : value.value;
     case 'float':
       if (!Number.isFinite(value.value)) throw new ConversionError(`json: unsupported value: ${goScalar(value)}`);
@@ -225,7 +224,7 @@ function toJsonObject(mapping: YamlMapping): MutableRecord {
   return object;
 }
 
-/** What has items comes item by item, each from what is kept of it; no line of one depends on another. */
+/** Encodes the items of a list one by one, with the cache; items do not depend on each other. */
 function encodeDocument(document: object): string {
   if (!('items' in document) || !Array.isArray(document.items) || document.items.length === 0) {
     return kept(documents, document, writeYaml);
@@ -248,7 +247,7 @@ function kept(texts: WeakMap<object, string>, value: object, write: (value: obje
   const known = texts.get(value);
   if (known !== undefined) return known;
   const text = write(value);
-  // By our convention what is frozen is frozen all the way down.
+  // By convention frozen objects are deeply frozen.
   if (Object.isFrozen(value)) texts.set(value, text);
   return text;
 }

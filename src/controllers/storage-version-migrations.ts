@@ -2,13 +2,14 @@
  * Migrates the objects of a resource to the current storage version by rewriting each one unchanged. The progress is in the
  * conditions of the StorageVersionMigration. Each migration runs once.
  */
+
+import type {
+  MigrationCondition,
+  StorageVersionMigrationStatus,
+} from '../kinds/generated/storagemigration-v1alpha1.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import {
-  type MigrationCondition,
-  StorageVersionMigration,
-  type StorageVersionMigrationStatus,
-} from '../kinds/storagemigration/v1alpha1/storage-version-migration.js';
+import { StorageVersionMigration } from '../kinds/storagemigration/v1alpha1/storage-version-migration.js';
 import { serviceGroup } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';

@@ -10,32 +10,6 @@ export type {
   ValidationRuleInput,
 } from '../schema/json-schema.js';
 export * from './definition/custom-resource-definition.js';
-export type {
-  CustomResourceColumnDefinition,
-  CustomResourceColumnDefinitionInput,
-  CustomResourceConversion,
-  CustomResourceConversionInput,
-  CustomResourceDefinitionCondition,
-  CustomResourceDefinitionConditionInput,
-  CustomResourceDefinitionNames,
-  CustomResourceDefinitionNamesInput,
-  CustomResourceDefinitionSpec,
-  CustomResourceDefinitionSpecInput,
-  CustomResourceDefinitionStatus,
-  CustomResourceDefinitionStatusInput,
-  CustomResourceDefinitionVersion,
-  CustomResourceDefinitionVersionInput,
-  CustomResourceSubresourceScale,
-  CustomResourceSubresourceScaleInput,
-  CustomResourceSubresources,
-  CustomResourceSubresourcesInput,
-  CustomResourceValidation,
-  CustomResourceValidationInput,
-  SelectableField,
-  SelectableFieldInput,
-  WebhookConversion,
-  WebhookConversionInput,
-} from './definition/types.js';
 
 /** The kinds of the group. */
 export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

@@ -3,13 +3,13 @@
  */
 
 import type { CellContext, Column } from '../kinds/columns.js';
+import type { CustomResourceColumnDefinition } from '../kinds/generated/apiextensions-v1.js';
 import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { DeepReadonly } from '../meta/object.js';
 import { printGoValue } from '../text/go/go-value.js';
 import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
 import { humanDuration, parseTime, timeToMs } from '../text/time/time.js';
 import { encodeSorted, escapeForPages } from '../util/json.js';
-import type { CustomResourceColumnDefinition } from './definition/types.js';
 
 type Definition = DeepReadonly<CustomResourceColumnDefinition>;
 

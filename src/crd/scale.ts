@@ -5,6 +5,7 @@
 
 import { Scale } from '../kinds/autoscaling/v1/scale.js';
 import type { Column } from '../kinds/columns.js';
+import type { CustomResourceSubresourceScale } from '../kinds/generated/apiextensions-v1.js';
 import type { ScalePaths } from '../kinds/scale-paths.js';
 import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { SubresourceView } from '../kinds/subresource.js';
@@ -17,7 +18,6 @@ import { quote } from '../text/go/go-text.js';
 import { goType, printGoValue } from '../text/go/go-value.js';
 import type { MutableRecord } from '../util/json.js';
 import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
-import type { CustomResourceSubresourceScale } from './definition/types.js';
 import { jsonKind } from './value/json-kind.js';
 
 /**

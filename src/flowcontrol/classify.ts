@@ -5,11 +5,11 @@
 
 import type {
   FlowSchemaSpec,
-  FlowSubject,
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
   ResourcePolicyRule,
-} from '../kinds/flowcontrol/v1/flow-schema/schema.js';
+  Subject,
+} from '../kinds/generated/flowcontrol-v1.js';
 import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 
@@ -73,7 +73,7 @@ function compileRule(rule: PolicyRulesWithSubjects): CompiledRule {
   };
 }
 
-function compileSubjects(subjects: readonly FlowSubject[]): Test<User> {
+function compileSubjects(subjects: readonly Subject[]): Test<User> {
   const names = new Set<string>();
   const groups = new Set<string>();
   /** Name prefixes for the service accounts of a whole namespace. */

@@ -2,7 +2,8 @@
  * A priority level at run time: its seats, queues and demand statistics. It outlives its object until its last request
  * ends.
  */
-import type { PriorityLevelConfigurationSpec } from '../kinds/flowcontrol/v1/priority-level-configuration.js';
+
+import type { PriorityLevelConfigurationSpec } from '../kinds/generated/flowcontrol-v1.js';
 import type { Clock } from '../util/clock.js';
 import { type Bounds, boundsOf, type Claim, type Shares } from './limits.js';
 import { QueueSet, type Queuing } from './queue-set.js';

@@ -1,8 +1,8 @@
 /**
- * Puts a kind together from what a definition says and what goes without saying.
+ * Builds a kind from a definition and the defaults.
  *
- * All kinds, and all strategies, have the same members in the same order, absent ones as `undefined`: engines then
- * know one form of them, and reading a member is a load from a fixed place wherever generic code does it.
+ * All kinds, and all strategies, have the same members in the same order, absent ones as `undefined`. They then share
+ * one hidden class, and generic code reads their members at a fixed offset.
  */
 import type * as z from 'zod';
 import { parseApiVersion } from '../meta/gvk.js';
@@ -14,6 +14,7 @@ import type { Kind, KindNames, NameRule, Scope, Strategy, StrategyDefinition } f
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import type { AnySubresource } from './subresource.js';
 
+/** The members of a kind that a definition provides. */
 export interface Described extends Pick<Kind, OptionalPart> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -23,6 +24,7 @@ export interface Described extends Pick<Kind, OptionalPart> {
   readonly subresources?: Readonly<Record<string, AnySubresource>>;
 }
 
+/** The optional members of a kind. */
 export type OptionalPart =
   | 'connectSubresources'
   | 'storageVersion'
@@ -41,7 +43,7 @@ export type OptionalPart =
   | 'custom'
   | 'reconciler';
 
-/** The two forms of a schema, built when they are asked for. */
+/** The schemas of a kind, built on first access. */
 interface Forms {
   readonly representation: ObjectNode['representation'];
   readonly body: () => z.ZodObject;
@@ -57,6 +59,7 @@ const withForms = lazyMembers<Forms, Pick<Kind, 'schema' | 'body'>>({
   },
 });
 
+/** Builds a frozen kind. Throws TypeError for an invalid apiVersion, kind or scope. */
 export function buildKind<Result extends Kind>(
   described: Described,
   forms: Forms,
@@ -64,7 +67,7 @@ export function buildKind<Result extends Kind>(
 ): Result {
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
-  // A definition may name its kind as it likes, and has been judged already.
+  // A CRD's kind is validated with the CRD and need not be in CamelCase.
   if (described.custom === undefined && !/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) {
     throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
   }
@@ -103,7 +106,7 @@ export function buildKind<Result extends Kind>(
   return Object.freeze(withForms(parts, forms)) as Kind as Result;
 }
 
-/** Absent members are there, as `undefined`. */
+/** The type with absent members present as `undefined`. */
 type WithAbsent<Type> = { readonly [Key in keyof Type as Key extends string ? Key : never]-?: Type[Key] | undefined };
 
 /** Fills in defaults. Every strategy has the same hidden class, absent members included. */
@@ -169,7 +172,7 @@ export function mergeStrategies(...strategies: readonly StrategyDefinition[]): S
   return merged as StrategyDefinition;
 }
 
-/** The names of DNS subdomains, as most kinds demand. */
+/** Requires a DNS subdomain, as most kinds do. */
 export const subdomainName: NameRule = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
 
 const ALL_VERBS: readonly Verb[] = Object.freeze([
@@ -183,7 +186,7 @@ const ALL_VERBS: readonly Verb[] = Object.freeze([
   'watch',
 ]);
 
-/** The warning of the reference release; what another release says is up to `deprecationOf`. */
+/** The warning in the reference release; `deprecationOf` computes that of another release. */
 function deprecationFrom(
   { lifecycle, kind }: Described,
   { group, version }: { readonly group: string; readonly version: string },
@@ -204,7 +207,7 @@ function namesOf(kind: string, given: Partial<KindNames> = {}): KindNames {
   };
 }
 
-/** Good enough for the usual kind; give `names.plural` for the others. */
+/** Covers regular English plurals; definitions of other kinds set `names.plural`. */
 function pluralOf(singular: string): string {
   if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
   if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;

@@ -1,28 +1,30 @@
 /**
- * What a table of objects shows, column by column.
+ * The columns and row conditions of tables (`meta.k8s.io` Table responses).
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { ApiObject } from '../meta/object.js';
 
+/** What a cell may depend on besides its object. */
 export interface CellContext {
-  /** The cluster's clock, for ages. */
+  /** The current time of the cluster's clock, for ages. */
   readonly nowMs: number;
   readonly dialect: Dialect;
 }
 
-export interface Column {
+/** A table column. `Object` is the type of the kind that declares it. */
+export interface Column<Object = unknown> {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly format?: string;
   readonly description: string;
-  /** 0 (left out): always shown; higher: only in wide output. */
+  /** 0 or absent: in every output; higher: only in wide output. */
   readonly priority?: number;
-  /** The reference server fills the cell and forgets to say what it is. */
+  /** The reference server returns the cell without a column definition. */
   readonly isHidden?: boolean;
-  readonly cell: (object: ApiObject, context: CellContext) => unknown;
+  readonly cell: (object: ApiObject & Object, context: CellContext) => unknown;
 }
 
-/** Something about an object that clients may want to know before they show its row. */
+/** A condition of a table row. */
 export interface RowCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';

@@ -13,15 +13,15 @@ export interface CustomResourceHandler {
   /** Decodes a copy of a document: unknown fields are pruned and reported, defaults are applied. Throws DecodeError. */
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] };
   /**
-   * Validates an object against the schema and the validation rules of the CRD. `sofar` has the metadata errors: after
-   * some of them the rules are not evaluated.
+   * Validates an object against the schema and the validation rules of the CRD. Some of the `metadataErrors` prevent
+   * the evaluation of the rules.
    */
   validate(next: ApiObject, live: ApiObject | undefined, options: CustomValidationOptions): CustomValidationResult;
   /** Converts stored objects of any version to this version. */
   convertFromStorage(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]>;
   /** Converts an object of this version to the storage version. */
   convertToStorage(object: ApiObject): MaybePromise<ApiObject>;
-  /** True if `show` and `store` may return a promise. */
+  /** True if the conversions may return a promise. */
   readonly mayWait: boolean;
   /**
    * Returns an object of another version with the apiVersion of this one, without pruning. Field ownership depends on

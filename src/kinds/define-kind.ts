@@ -1,10 +1,12 @@
 /**
- * From a definition to a kind. `defineKind` is for users' own kinds; built-in kinds go through `defineBuiltIn`, which
- * differs only in the wire manner of its objects (see `schema/structural.ts`).
+ * Builds kinds from definitions: `defineKind` for user-defined kinds, `defineBuiltIn` for built-in kinds and
+ * `anotherVersion` for their further versions. Built-in kinds are structs on the wire, user-defined kinds are documents
+ * (see `schema/structural.ts`).
  */
 import * as z from 'zod';
+import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
-import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
+import type { ApiObject, DraftObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
@@ -12,51 +14,63 @@ import { type Field, type ObjectNode, type Structural, uniform } from '../schema
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { buildKind, type Described, mergeStrategies, type OptionalPart } from './build-kind.js';
-import type { Kind, KindNames, KindRule, Scope, StorageVersion, Strategy, StrategyDefinition } from './kind.js';
+import type { Column, RowCondition } from './columns.js';
+import type {
+  Kind,
+  KindNames,
+  KindRule,
+  Scope,
+  StorageVersion,
+  Strategy,
+  StrategyDefinition,
+  VirtualKind,
+} from './kind.js';
 import { unqualifiedFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 import type { AnySubresource, SubresourceStrategy, SubresourceView } from './subresource.js';
 
-/** What every object has beside its body. */
+/** The members of every object besides its body. */
 export interface ObjectBase {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
 }
 
-/** What every input has beside its body. `apiVersion` and `kind` are filled in when left out. */
+/** The members of every input besides its body. The server sets `apiVersion` and `kind` if they are absent. */
 export interface InputBase {
   apiVersion?: string;
   kind?: string;
   metadata: ObjectMetaInput;
 }
 
-/** What zod makes of a body; a body without fields says nothing, where zod would say that there can be none at all. */
+/** zod's output type of a body. For an empty body it is `unknown`, because zod's type would forbid all members. */
 export type BodyOutput<Shape extends z.ZodRawShape> = keyof Shape extends never
   ? unknown
   : z.output<z.ZodObject<Shape>>;
+/** zod's input type of a body, see {@link BodyOutput}. */
 export type BodyInput<Shape extends z.ZodRawShape> = keyof Shape extends never ? unknown : z.input<z.ZodObject<Shape>>;
 
+/** The definition of a user-defined kind. */
 export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends Scope, Subresource extends string> {
-  /** `example.com/v1`; the core group is just `v1`. */
+  /** `example.com/v1`; for the core group only the version: `v1`. */
   readonly apiVersion: string;
   /** CamelCase, singular. */
   readonly kind: string;
   readonly scope: ObjectScope;
-  /** Plural and the rest; derived from the kind where left out. */
+  /** Absent names are derived from the kind. */
   readonly names?: Partial<KindNames>;
-  /** zod schemas of the top-level fields beside `apiVersion`, `kind` and `metadata`. */
+  /** zod schemas of the top-level fields other than `apiVersion`, `kind` and `metadata`. */
   readonly body: Shape;
-  /** `status` and `scale`, where the kind has them. */
+  /** `status` and `scale`, if the kind has them. */
   readonly subresources?: Readonly<Record<Subresource, SubresourceStrategy | SubresourceView>>;
-  /** Rules across fields in CEL, as definitions have them. Not in `orchplane/core`, which has no expression engine. */
+  /** CEL validation rules, as in a CRD. Not available in `orchplane/core`, which has no expression engine. */
   readonly rules?: readonly KindRule[];
-  /** Rules across fields. */
+  /** Validation across fields; runs on create and update. */
   readonly validate?: (object: ObjectBase & BodyOutput<Shape>) => readonly FieldError[];
 }
 
 /**
- * Makes a kind of your own from zod schemas.
+ * Defines a kind from zod schemas.
  *
  * @example
  * const Widget = defineKind({
@@ -74,7 +88,7 @@ export function defineKind<
   return defineWith(definition, withoutEngine);
 }
 
-/** Makes rules of their texts. */
+/** Compiles CEL rules to the hook `strategy.write.rules`. */
 export type CompileRules = (
   kind: string,
   body: z.ZodObject,
@@ -87,7 +101,7 @@ const withoutEngine: CompileRules = (kind) => {
   );
 };
 
-/** {@link defineKind}, with an expression engine or without. */
+/** {@link defineKind} with a given rule compiler. */
 export function defineWith<
   const Shape extends z.ZodRawShape,
   const ObjectScope extends Scope,
@@ -107,7 +121,7 @@ export function defineWith<
     );
   }
   const body = z.object(definition.body);
-  // A mistake in a user's schema shows where the kind is defined, not when its first object comes.
+  // Built eagerly, so that a mistake in the schema is reported where the kind is defined and not on the first write.
   const schema = wholeObject(objectFromZod(body, '', definition.kind), definition.kind);
   return buildKind(
     definition,
@@ -122,13 +136,13 @@ export function defineWith<
         },
       },
       hasStatus ? STATUS_SUBRESOURCE : {},
-      validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule),
+      validate === undefined ? {} : validatedOnWrites(validate),
       rules.length === 0 ? {} : { write: { rules: compileRules(definition.kind, body, rules) } },
     ),
   );
 }
 
-/** For who has no compiler to say so. */
+/** Checks types at run time, for callers without a type checker. */
 function checkNames(definition: unknown): void {
   const given = isRecord(definition) ? definition : {};
   for (const [member, example] of [
@@ -140,7 +154,7 @@ function checkNames(definition: unknown): void {
   }
 }
 
-/** Mistakes that would only show when the first object is made. */
+/** Throws for mistakes that would otherwise surface on the first write. */
 function checkBody(kind: string, body: unknown): void {
   if (!isRecord(body) || '_zod' in body) {
     throw new TypeError(`orchplane: ${kind}: body is a plain object of zod schemas by field, not a schema itself`);
@@ -151,28 +165,38 @@ function checkBody(kind: string, body: unknown): void {
   }
 }
 
-/** A built-in kind: its schema is built when it is first needed, and it may have ways of its own. */
+/**
+ * The definition of a built-in kind. Its schema is built on first access. `Object` is the kind's own type, which hooks
+ * and columns receive.
+ */
 export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string, Object = unknown>
-  extends Pick<Kind, Exclude<OptionalPart, 'storageVersion' | 'custom' | 'rules'>> {
+  extends Pick<Kind, Exclude<OptionalPart, 'storageVersion' | 'custom' | 'rules' | TypedPart>> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: ObjectScope;
   readonly names?: Partial<KindNames>;
-  /** The top-level fields beside `apiVersion`, `kind` and `metadata`, in wire order. */
+  /** The top-level fields other than `apiVersion`, `kind` and `metadata`, in wire order. */
   readonly body: () => z.ZodRawShape;
-  /** All of them unless said otherwise. */
+  /** Absent: all verbs. */
   readonly verbs?: readonly Verb[];
-  /** Types that the body shares with another version, by name, although messages show this version's own. */
+  /** Names of Go types that the body shares with another version; messages use this version's package for them. */
   readonly ownTypes?: readonly string[];
   readonly strategy?: StrategyDefinition<NoInfer<Object>>;
-  readonly subresources?: Readonly<Record<Subresources, AnySubresource>>;
+  readonly subresources?: Readonly<Record<Subresources, AnySubresource<NoInfer<Object>>>>;
+  readonly virtual?: VirtualKind<NoInfer<Object>>;
+  readonly columns?: readonly Column<NoInfer<Object>>[];
+  readonly rowConditions?: (object: ApiObject & NoInfer<Object>) => readonly RowCondition[];
+  readonly rowOrder?: (left: ApiObject & NoInfer<Object>, right: ApiObject & NoInfer<Object>) => number;
 }
 
+/** Members whose functions receive objects of the kind's own type. */
+type TypedPart = 'virtual' | 'columns' | 'rowConditions' | 'rowOrder';
+
 /**
- * A built-in kind: its objects are structs of the reference server. Its types are those it is declared with
- * (`const Lease: Kind<Lease, LeaseInput, …> = defineBuiltIn(…)`), so that messages show them by name.
+ * Defines a built-in kind, whose objects are structs of the reference server. The kind's types come from the type
+ * annotation (`const Lease: Kind<Lease, LeaseInput, …> = defineBuiltIn(…)`), so that compiler messages show their names.
  *
- * @__NO_SIDE_EFFECTS__ A bundle drops the kinds it does not use.
+ * @__NO_SIDE_EFFECTS__ Bundlers drop the kinds that are not used.
  */
 export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresources extends string>(
   definition: BuiltInDefinition<ObjectScope, Subresources, Object>,
@@ -180,7 +204,7 @@ export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresou
   const body = once(() => struct(definition.kind, definition.body()));
   const schema = once(() => ownTyped(wholeObject(objectFromZod(body()), definition.kind), definition));
   return buildKind(
-    definition,
+    definition as Described,
     { representation: 'struct', body, schema },
     (definition.strategy ?? {}) as StrategyDefinition,
   );
@@ -194,21 +218,23 @@ function ownTyped(schema: ObjectNode, { apiVersion, ownTypes }: Pick<BuiltIn, 'a
 
 type BuiltIn = BuiltInDefinition<Scope, string>;
 
-/** How a further version of a kind departs from the one that is stored. */
-export interface VersionDefinition<Subresources extends string, Object = unknown>
-  extends Partial<Omit<BuiltInDefinition<Scope, Subresources, Object>, 'apiVersion' | 'kind' | 'scope'>>,
-    Omit<StorageVersion, 'kind'> {
+/** The differences between a version of a built-in kind and its storage version. */
+export interface VersionDefinition<Subresources extends string, Object = unknown, Stored = unknown>
+  extends Partial<Omit<BuiltInDefinition<Scope, Subresources, Object>, 'apiVersion' | 'kind' | 'scope'>> {
   readonly apiVersion: string;
+  /** See {@link StorageVersion}. The draft has this version's type before the call and the other's after it. */
+  readonly toStored?: (draft: DraftObject & NoInfer<Object>, dialect: Dialect) => void;
+  readonly fromStored?: (draft: DraftObject & NoInfer<Stored>, dialect: Dialect) => void;
 }
 
 /**
- * The same objects in another version. What is not said is as in the stored one: identical shapes need no code.
+ * Defines another version of a built-in kind. Absent members are taken from the storage version.
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string>(
-  stored: Kind<unknown, unknown, ObjectScope>,
-  definition: VersionDefinition<Subresources, Object>,
+export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string, Stored = unknown>(
+  stored: Kind<Stored, unknown, ObjectScope>,
+  definition: VersionDefinition<Subresources, Object, Stored>,
 ): Kind<Object, Input, ObjectScope, Subresources> {
   const { toStored, fromStored, body: shape, strategy, ...rest } = definition;
   const { kind, scope, names, verbs, subresources } = stored;
@@ -216,24 +242,23 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
   const schema = once(() =>
     ownTyped(shape === undefined ? stored.schema : wholeObject(objectFromZod(body()), kind), definition),
   );
-  const form: StorageVersion = {
+  const storageVersion = {
     kind: stored as Kind,
     ...(toStored === undefined ? {} : { toStored }),
     ...(fromStored === undefined ? {} : { fromStored }),
-  };
+  } as StorageVersion;
   const inherited = {
     ...(stored.columns === undefined ? {} : { columns: stored.columns }),
     ...(stored.gate === undefined ? {} : { gate: stored.gate }),
   };
-  const described: Described = { kind, scope, names, verbs, subresources, ...inherited, ...rest, storageVersion: form };
   return buildKind(
-    described,
+    { kind, scope, names, verbs, subresources, ...inherited, ...rest, storageVersion } as Described,
     { representation: 'struct', body, schema },
     mergeStrategies(stored.strategy, (strategy ?? {}) as StrategyDefinition),
   );
 }
 
-/** The body's form with `kind`, `apiVersion` and `metadata` in their places. */
+/** The schema of a whole object: the body's fields and `kind`, `apiVersion` and `metadata`. */
 export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
   const text = uniform({ type: 'scalar', scalar: 'string', goType: 'string', checked: false });
   const common: Field[] = [
@@ -242,25 +267,25 @@ export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
     { name: 'metadata', node: objectMetaNode(), presence: 'always', required: false },
   ];
   const all = [...common, ...body.fields.values()];
-  // A document is a sorted map on the wire; metadata keeps its own order in both manners.
+  // A document is a sorted map on the wire; metadata has its own order in both representations.
   if (body.representation === 'document') all.sort((left, right) => (left.name < right.name ? -1 : 1));
   const fields = new Map(all.map((field) => [field.name, field]));
   return uniform({ ...body, goName: body.goName === '' ? goName : body.goName, fields });
 }
 
+/** True if the objects differ at most in the ignored top-level fields. */
 export function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {
   const names = new Set([...Object.keys(next), ...Object.keys(live)]);
   return [...names].every((name) => ignored.includes(name) || deepEqual(next[name], live[name]));
 }
 
-type WholeRule = (object: ApiObject) => readonly FieldError[];
-
-/** What must hold for an object must hold for every version of it. */
-function onEveryWrite(rule: WholeRule): StrategyDefinition {
+/** Validates an object on create and on update. */
+function validatedOnWrites<Object>(validate: (object: Object) => readonly FieldError[]): StrategyDefinition {
+  const rule = validate as (object: unknown) => readonly FieldError[];
   return { create: { validate: (object) => rule(object) }, update: { validate: (next) => rule(next) } };
 }
 
-/** With the status subresource, the main endpoint neither sets nor changes the status. */
+/** The strategy of a kind with a status subresource: the main endpoint neither sets nor changes the status. */
 export const STATUS_SUBRESOURCE: StrategyDefinition = {
   create: {
     prepare(draft) {
@@ -275,7 +300,7 @@ export const STATUS_SUBRESOURCE: StrategyDefinition = {
   },
 };
 
-/** The schema with these types, by name, in the package of that version: `v1.ParamKind` becomes `v1beta1.ParamKind`. */
+/** Moves the named Go types of a schema to the package of a version: `v1.ParamKind` becomes `v1beta1.ParamKind`. */
 function withOwnTypes(schema: ObjectNode, version: string, names: readonly string[]): ObjectNode {
   const ofAnyVersion = new RegExp(`\\bv\\d\\w*\\.(?=(?:${names.join('|')})$)`);
   const rename = (node: Structural): Structural => {

@@ -1,19 +1,20 @@
 /**
- * Feature gates: switches of the reference server that change what is served and which fields are kept. A gate has a
- * stage in each release: first alpha, then beta, then stable, and at last it is gone; or it is there to switch off what
- * went away. spec: Deprecation rules
+ * The reference server's feature gates that the library implements. They control which kinds are served and which fields
+ * are kept. A gate has a stage in each release: alpha, beta, GA, then removed; or deprecated. spec: Deprecation rules
  */
 import { compareReleases, REFERENCE_RELEASE, type Release } from './lifecycle.js';
 
+/** The stage of a gate in a release. */
 export type GateStage = 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
 
-/** The gates in force. */
+/** The feature gates of a cluster. */
 export interface FeatureGates {
   enabled(gate: string): boolean;
-  /** All that the release knows. */
+  /** All gates of the release. */
   all(): readonly FeatureGate[];
 }
 
+/** The state of one gate. */
 export interface FeatureGate {
   readonly name: string;
   readonly stage: GateStage;
@@ -22,9 +23,9 @@ export interface FeatureGate {
 
 interface Gate {
   readonly stage: GateStage;
-  /** Alpha gates are off and GA gates on; a beta gate may be either. */
+  /** The default: alpha gates are off, GA gates are on, a beta gate may be either. */
   readonly on: boolean;
-  /** It has no effect: nothing but what it is anyway can be asked for. */
+  /** Settings other than the default are rejected. */
   readonly locked?: boolean;
 }
 
@@ -32,14 +33,14 @@ const alpha: Gate = { stage: 'Alpha', on: false };
 const beta: Gate = { stage: 'Beta', on: true };
 const betaOff: Gate = { stage: 'Beta', on: false };
 const ga: Gate = { stage: 'GA', on: true, locked: true };
-/** What the library does in any case, whatever the stage is there. */
+/** Behaviour that the library cannot disable. */
 const alwaysOn: Gate = { stage: 'Beta', on: true, locked: true };
 const deprecatedOn: Gate = { stage: 'Deprecated', on: true, locked: true };
 const deprecatedOff: Gate = { stage: 'Deprecated', on: false, locked: true };
-/** Brings back for a while what went away. */
+/** Temporarily restores removed behaviour. */
 const deprecatedSwitch: Gate = { stage: 'Deprecated', on: false };
 
-/** Those that the library knows, with the stage that each has from a release on. */
+/** The implemented gates, with the stage that each has from a release on. */
 const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   APIResponseCompression: { '1.8': alpha, '1.16': beta },
   CBORServingAndStorage: { '1.32': alpha },
@@ -95,19 +96,19 @@ const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   WatchList: { '1.27': alwaysOn },
 };
 
-/** Settings by gate; `AllAlpha` and `AllBeta` stand for every gate of that stage that is not named. */
+/** Settings by gate; `AllAlpha` and `AllBeta` apply to the gates of that stage that are not listed. */
 export type FeatureGateSettings = Readonly<Record<string, boolean>>;
 
-/** Throws TypeError for a gate that the release does not know, and for a setting that could have no effect. */
+/** The gates of a release with these settings. Throws TypeError for an unknown gate and for a locked one that is changed. */
 export function featureGates(
   settings: FeatureGateSettings = {},
-  about: { readonly release?: Release; readonly warn?: (text: string) => void } = {},
+  options: { readonly release?: Release; readonly warn?: (text: string) => void } = {},
 ): FeatureGates {
-  const known = gatesOf(about.release ?? REFERENCE_RELEASE);
+  const gates = gatesOf(options.release ?? REFERENCE_RELEASE);
   for (const [name, on] of Object.entries(settings)) {
-    if (name !== 'AllAlpha' && name !== 'AllBeta') checkSetting(name, on, { gate: known.get(name), known, ...about });
+    if (name !== 'AllAlpha' && name !== 'AllBeta') checkSetting(name, on, gates, options.warn);
   }
-  const all = [...known].map(([name, gate]) => ({ name, stage: gate.stage, enabled: isOn(name, gate, settings) }));
+  const all = [...gates].map(([name, gate]) => ({ name, stage: gate.stage, enabled: isOn(name, gate, settings) }));
   const enabled = new Set(all.flatMap((gate) => (gate.enabled ? [gate.name] : [])));
   return Object.freeze({ enabled: (gate: string) => enabled.has(gate), all: () => all });
 }
@@ -115,15 +116,12 @@ export function featureGates(
 function checkSetting(
   name: string,
   on: boolean,
-  about: {
-    readonly gate: Gate | undefined;
-    readonly known: ReadonlyMap<string, Gate>;
-    readonly warn?: (text: string) => void;
-  },
+  gates: ReadonlyMap<string, Gate>,
+  warn: ((text: string) => void) | undefined,
 ): void {
-  const { gate, known, warn } = about;
+  const gate = gates.get(name);
   if (gate === undefined) {
-    const names = ['AllAlpha', 'AllBeta', ...known.keys()].join(', ');
+    const names = ['AllAlpha', 'AllBeta', ...gates.keys()].join(', ');
     throw new TypeError(`orchplane: unrecognized feature gate: ${name}; there are ${names}`);
   }
   if (gate.locked === true && on !== gate.on) {
@@ -138,7 +136,7 @@ function gatesOf(release: Release): ReadonlyMap<string, Gate> {
   const gates = new Map<string, Gate>();
   for (const [name, stages] of Object.entries(GATES)) {
     let present: Gate | undefined;
-    // In the order of the releases.
+    // The entries are in release order.
     for (const [since, gate] of Object.entries(stages)) if (compareReleases(since, release) <= 0) present = gate;
     if (present !== undefined) gates.set(name, present);
   }

@@ -1,7 +1,7 @@
 /**
- * Built-in kinds, importable one by one so that a bundle carries only what it names; `builtInKinds` is all of them.
+ * The entry point `orchplane/kinds`: all built-in kinds, importable one by one so that bundles contain only the kinds
+ * they use, and the list `builtInKinds`.
  */
-
 import { apiextensionsKinds } from '../crd/index.js';
 import { admissionregistrationKinds } from './admissionregistration/index.js';
 import { apiregistrationKinds } from './apiregistration/index.js';
@@ -41,6 +41,7 @@ export * from './core/index.js';
 export * from './discovery/index.js';
 export * from './events/index.js';
 export * from './flowcontrol/index.js';
+export type * from './generated/public-types.js';
 export * from './internal/index.js';
 export * from './networking/index.js';
 export * from './node/index.js';
@@ -48,27 +49,10 @@ export * from './policy/index.js';
 export * from './rbac/index.js';
 export * from './resource/index.js';
 export * from './scheduling/index.js';
-export type {
-  Condition,
-  ConditionInput,
-  ConditionStatus,
-  LabelSelector,
-  LabelSelectorInput,
-  LabelSelectorRequirement,
-  LabelSelectorRequirementInput,
-  LocalObjectReference,
-  LocalObjectReferenceInput,
-  ObjectReference,
-  ObjectReferenceInput,
-  SecretReference,
-  SecretReferenceInput,
-  TypedLocalObjectReference,
-  TypedLocalObjectReferenceInput,
-} from './shared/types.js';
 export * from './storage/index.js';
 export * from './storagemigration/index.js';
 
-/** Every built-in kind, in the order they are served. */
+/** All built-in kinds, in the order of discovery. */
 export const builtInKinds: readonly Kind[] = Object.freeze([
   ...coreKinds,
   ...admissionregistrationKinds,

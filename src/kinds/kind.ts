@@ -1,7 +1,7 @@
 /**
- * The contract of this folder: what a kind is. A kind is a value; one definition yields the TypeScript types, the
- * decoder, the validator and the server's behaviour. Built-in kinds and users' own take the same road through
- * `define-kind.ts`, and generic code reads only what stands here: it never asks which kind it holds.
+ * The contract of this folder: the `Kind` and `Strategy` types. One kind definition yields the TypeScript types, the
+ * decoder, the validator and the server's behaviour. Built-in and user-defined kinds are built by the same code
+ * (`define-kind.ts`); generic code reads only the members declared here and never branches on a particular kind.
  */
 import type * as z from 'zod';
 import type { FieldSet } from '../merge/apply/field-set.js';
@@ -22,9 +22,10 @@ import type { ReconcilerHost, ServerReconciler } from './reconciler.js';
 import type { AnySubresource, ConnectSubresource, OwnableFields } from './subresource.js';
 import type { TokenPower } from './tokens.js';
 
+/** Whether objects belong to a namespace. */
 export type Scope = 'Namespaced' | 'Cluster';
 
-/** Names under which a kind is served. */
+/** The names under which a kind is served. */
 export interface KindNames {
   readonly plural: string;
   readonly singular: string;
@@ -36,6 +37,7 @@ export interface KindNames {
 /** Carries a kind's types for inference; it has no value at run time. */
 declare const types: unique symbol;
 
+/** The types that `ObjectOf` and `InputOf` extract from a kind. */
 export interface KindTypes<Object, Input, Subresource extends string> {
   readonly object: Object;
   readonly input: Input;
@@ -52,87 +54,87 @@ export interface Kind<
   ObjectScope extends Scope = Scope,
   Subresource extends string = string,
 > {
-  /** Canonical; `dialect.group(kind.group)` is what a client sees. */
+  /** The canonical group; clients see `dialect.group(kind.group)`. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly scope: ObjectScope;
   readonly names: KindNames;
-  /** What can be done with its objects and its collection. */
+  /** The verbs of its objects and its collection. */
   readonly verbs: readonly Verb[];
-  /** See `schema/structural.ts`: built-in kinds are structs, users' own are documents. */
+  /** `struct` for built-in kinds, `document` for user-defined kinds; see `schema/structural.ts`. */
   readonly representation: ObjectNode['representation'];
-  /** The whole object, metadata included. Built by the first look at it, like `body`. */
+  /** The schema of the whole object, metadata included. Built on first access, like `body`. */
   readonly schema: ObjectNode;
-  /** Everything but `apiVersion`, `kind` and `metadata`; its value rules are run by the validate step. */
+  /** The fields other than `apiVersion`, `kind` and `metadata`. The validate step runs its value rules. */
   readonly body: z.ZodObject;
   readonly strategy: Strategy;
   readonly subresources: Readonly<Record<string, AnySubresource>>;
-  /** Lines from its objects to what runs elsewhere. */
+  /** Subresources that open a connection to a process outside the API server: `pods/exec`, `services/proxy`. */
   readonly connectSubresources?: Readonly<Record<string, ConnectSubresource>>;
-  /** Present on further versions of a kind: how their objects are stored. */
+  /** Present on versions that are not the storage version: the conversion to and from it. */
   readonly storageVersion?: StorageVersion;
-  /** Present when objects of the kind are not stored: a review is answered, a status is looked up. */
+  /** Present on kinds whose objects are computed and not stored, such as TokenReview and ComponentStatus. */
   readonly virtual?: VirtualKind;
-  /** In admission requests the namespace of an object is its own name: Namespace. */
+  /** In admission requests the namespace of an object is its own name. True for Namespace. */
   readonly isOwnNamespace?: boolean;
-  /** The feature gate that must be on for the kind to be served. */
+  /** The feature gate that must be enabled for the kind to be served. */
   readonly gate?: string;
-  /** What to tell everybody who still uses this version; follows from `lifecycle` where there is one. */
+  /** The warning for requests to this version; derived from `lifecycle` if that is present. */
   readonly deprecation?: (dialect: Dialect) => string;
-  /** In which releases there is this version, and what comes after it. Read by `deprecationOf`. */
+  /** The releases that serve this version, and its replacement. Read by `deprecationOf`. */
   readonly lifecycle?: Lifecycle;
   /**
-   * Objects that are there from the start, whole: without anything that the server gives every object. In their stored
-   * form; another version may say how its own names of what is owned are. `served` tells which versions of which groups
-   * the cluster serves, as clients name them.
+   * Objects of a new cluster, in the storage version and without the metadata that the server sets on every object.
+   * Another version may declare them too, for the names of its owned fields. `served` returns the group versions that
+   * the cluster serves, in its dialect.
    */
   readonly initial?: (dialect: Dialect, now: string, served: () => readonly GroupVersion[]) => readonly InitialObject[];
-  /** What a table shows of it; absent: its name and when it was created. */
+  /** The columns of its tables; absent: the name and the creation time. */
   readonly columns?: readonly Column[];
-  /** What a row of a table says of its object besides the cells; absent or empty: nothing. */
+  /** The conditions of an object's table row; absent: none. */
   readonly rowConditions?: (object: ApiObject) => readonly RowCondition[];
-  /** The order of rows, as `sort` takes it; absent: that of the list. */
+  /** Compares two objects to order the rows of a table; absent: list order. */
   readonly rowOrder?: (left: ApiObject, right: ApiObject) => number;
   /**
-   * Annotations in which this version keeps what the reference server's own form has fields for. Whoever asks for the
-   * metadata alone does not see them.
+   * Annotations in which this version stores values that are fields of the reference server's internal type.
+   * PartialObjectMetadata responses omit them.
    */
   readonly fieldAnnotations?: readonly string[];
-  /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
+  /** The reference server's storage version, if it differs from this library's. Discovery returns a hash of it. */
   readonly referenceStorageVersion?: string;
-  /** Rules in CEL that it was defined with. */
+  /** The CEL validation rules of a user-defined kind. */
   readonly rules?: readonly KindRule[];
-  /** Present on kinds that a definition makes while the cluster runs. */
+  /** Present on kinds that a CustomResourceDefinition declares while the cluster runs. */
   readonly custom?: CustomResourceHandler;
   /** Present on kinds whose objects change what the server does. */
   readonly reconciler?: (server: ReconcilerHost) => ServerReconciler;
   readonly [types]?: KindTypes<Object, Input, Subresource>;
 }
 
-/** What an object of a kind looks like when it comes back from the server. */
+/** An object of a kind as the server returns it. */
 export type ObjectOf<AnyKind> = DeepReadonly<DraftOf<AnyKind>>;
 
-/** The same while an edit is changing it. */
+/** A mutable object of a kind, as an edit function receives it. */
 export type DraftOf<AnyKind> =
   AnyKind extends Kind<infer Object, infer _Input, infer _Scope, infer _Sub> ? Object : never;
 
-/** What may be sent to create or update an object of a kind; what came back from the server may be sent again. */
+/** The input of create and update. An object that the server returned is a valid input too. */
 export type InputOf<AnyKind> = DeepReadonly<InputDraftOf<AnyKind>>;
 
-/** The same, still to be put together. */
+/** A mutable input. */
 export type InputDraftOf<AnyKind> =
   AnyKind extends Kind<infer _Object, infer Input, infer _Scope, infer _Sub> ? Input : never;
 
-/** What a strategy may know about the write it takes part in. */
+/** What a strategy hook may read about the write. */
 export interface WriteContext {
   readonly dialect: Dialect;
-  /** Now, as a Time. */
+  /** The current time in wire format. */
   readonly now: string;
   readonly features: FeatureGates;
 }
 
-/** A write or an action that may look at other objects, and change some. */
+/** The context of hooks and actions that read or change other objects. */
 export interface StrategyContext extends WriteContext {
   readonly objects: Objects;
   readonly access: AccessReader;
@@ -142,16 +144,16 @@ export interface StrategyContext extends WriteContext {
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
   readonly dryRun: boolean;
-  /** Warnings for the client; add to them. */
+  /** Warnings for the client; hooks append to it. */
   readonly warnings: string[];
-  /** Evenly from 0 to 1, from the cluster's own source. */
+  /** A number in [0, 1) from the cluster's random source. */
   random(): number;
 }
 
-/** Another version of the same objects: the kind in whose form they are stored, and the way there and back. */
+/** The storage version of a kind, and the conversions between it and the version that declares this. */
 export interface StorageVersion {
   readonly kind: Kind;
-  /** Changes a copy of an object of this version into the stored form; absent: they differ in `apiVersion` alone. */
+  /** Converts a copy of an object to the storage version, in place; absent: only `apiVersion` differs. */
   readonly toStored?: (draft: DraftObject, dialect: Dialect) => void;
   readonly fromStored?: (draft: DraftObject, dialect: Dialect) => void;
 }
@@ -160,7 +162,7 @@ export interface StorageVersion {
 export interface InitialObject {
   readonly metadata: {
     readonly name: string;
-    /** Absent for cluster-scoped kinds. One of those that every cluster has. */
+    /** One of the namespaces that every cluster has; absent for cluster-scoped kinds. */
     readonly namespace?: string;
     readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
@@ -170,23 +172,23 @@ export interface InitialObject {
   readonly [field: string]: unknown;
 }
 
-/** Who owns the fields of an object of a new cluster, in the order in which they are shown. */
+/** A field manager of an initial object, in the order of `managedFields`. */
 export interface InitialManager {
   readonly manager: string;
-  /** Absent: by an update. */
+  /** Absent: Update. */
   readonly operation?: 'Apply';
   readonly subresource?: string;
   readonly fields: FieldSet;
 }
 
-/** Objects that exist only in answers. */
-export interface VirtualKind {
-  readonly create?: (draft: DraftObject, context: StrategyContext) => MaybePromise<DraftObject>;
+/** The handlers of a kind whose objects are computed and not stored. */
+export interface VirtualKind<Object = unknown> {
+  readonly create?: (draft: DraftObject & Object, context: StrategyContext) => MaybePromise<DraftObject>;
   readonly get?: (name: string, context: StrategyContext) => MaybePromise<DraftObject>;
   readonly list?: (context: StrategyContext) => MaybePromise<readonly DraftObject[]>;
 }
 
-/** Problems with a name, as messages. `prefix` is true for a generateName, which may end in a dash. */
+/** Returns error messages for a name. `prefix` is true for a generateName, which may end in a dash. */
 export type NameRule = (name: string, prefix: boolean, object?: ApiObject) => readonly string[];
 
 /**
@@ -209,21 +211,24 @@ export type StrategyDefinition<Object = unknown> = {
   readonly [Group in keyof Strategy<Object>]?: Partial<Strategy<Object>[Group]>;
 };
 
+/** Rules for names. */
 export interface NameStrategy {
   readonly validate: NameRule;
   /** Builds a name from a generateName prefix; absent: appends five random characters. */
   readonly generate?: (prefix: string) => string;
 }
 
+/** How a request body becomes an object. */
 export interface DecodeStrategy<Object = unknown> {
-  /** Why a well-formed document cannot be decoded as this kind; called before defaulting. */
+  /** The reason why a well-formed document cannot be decoded as this kind; called before defaulting. */
   readonly problem?: (draft: DraftObject & Object) => string | undefined;
   /** Defaults that a schema cannot express. Runs with decoding, before admission. */
   readonly defaults?: (draft: DraftObject & Object, context: WriteContext) => void;
-  /** Why an unknown field is rejected; other unknown fields are dropped with a warning. */
+  /** The reason why an unknown field is rejected; other unknown fields are dropped with a warning. */
   readonly rejectUnknownField?: (field: string, dialect: Dialect) => string | undefined;
 }
 
+/** How objects are read and selected. */
 export interface ReadStrategy<Object = unknown> {
   /** The reference server has no watch cache for the kind: reads go to storage, with its messages and limits. */
   readonly uncached?: boolean;
@@ -233,6 +238,7 @@ export interface ReadStrategy<Object = unknown> {
   readonly unknownFieldLabel?: (field: string, dialect: Dialect) => string;
 }
 
+/** Hooks that run on create and on update. */
 export interface WriteStrategy<Object = unknown> {
   /** The main endpoint neither sets nor changes the status: empty on create, unchanged on update. */
   readonly separateStatus: boolean;
@@ -267,12 +273,14 @@ export interface WriteStrategy<Object = unknown> {
   readonly release?: (removed: ApiObject & Object, context: StrategyContext) => void;
 }
 
+/** Throws a StatusError if the user may not make this write. */
 export type AuthorizeHook<Object = unknown> = (
   next: ApiObject & Object,
   live: (ApiObject & Object) | undefined,
   context: StrategyContext,
 ) => void;
 
+/** Hooks of create. */
 export interface CreateStrategy<Object = unknown> {
   readonly prepare?: (draft: DraftObject & Object, context: WriteContext) => void;
   /** Rules across fields; rules of single fields are part of the schema. `live` is set when an update runs them again. */
@@ -287,6 +295,7 @@ export interface CreateStrategy<Object = unknown> {
   readonly warnings?: (object: ApiObject & Object) => readonly string[];
 }
 
+/** Hooks of update, patch and apply. */
 export interface UpdateStrategy<Object = unknown> {
   /** PUT without a resourceVersion overwrites the live object. */
   readonly unconditional: boolean;
@@ -300,6 +309,7 @@ export interface UpdateStrategy<Object = unknown> {
   readonly metadata?: MetadataStrictness | 'placed';
 }
 
+/** Hooks of delete. */
 export interface DeleteStrategy<Object = unknown> {
   /** DELETE returns the object where other kinds return a Status. */
   readonly returnsObject: boolean;
@@ -318,8 +328,10 @@ export interface DeleteStrategy<Object = unknown> {
 }
 
 /**
- * - `metadata`: what may change of the metadata, once more for the kind
- * - `change`: the kind's rules between two versions
+ * A step of update validation:
+ *
+ * - `metadata`: the kind validates the metadata update again
+ * - `change`: the kind's rules for an update
  * - `whole`: all rules of a new object, its metadata included
  */
 export type UpdateStep = 'metadata' | 'change' | 'whole';
@@ -346,33 +358,34 @@ export interface MetadataErrors {
   forUpdate(): readonly FieldError[];
 }
 
-/** What was set aside and becomes final with the write. */
+/** Resources reserved for a write, taken when the object is stored. */
 export interface Allocation {
   /**
-   * Takes it, right before the object is stored; nothing else can fail any more. Everything that may be refused is
-   * refused before the first thing is taken. Throws StorageError `stale` when what was picked has gone to somebody else
-   * meanwhile: the write starts again from what the client sent.
+   * Takes the reserved resources right before the object is stored, after every other check has passed. Throws
+   * StorageError `stale` before it changes anything if another write has taken one of them since; the server then
+   * repeats the write from the client's input.
    */
   commit(stored: ApiObject): void;
 }
 
+/** What a deletion does to the dependents of the object. */
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
 
-/** A rule in CEL, as in a definition: `self` is the object, `oldSelf` what it was before. */
+/** A CEL validation rule, as in a CRD: `self` is the new object, `oldSelf` the live one. */
 export interface KindRule {
-  /** True for objects that are fine: `self.spec.min <= self.spec.max`. */
+  /** True for valid objects: `self.spec.min <= self.spec.max`. */
   readonly rule: string;
   readonly message?: string;
-  /** Gives the message; used where it can be evaluated. */
+  /** Computes the message; `message` is used if the evaluation fails. */
   readonly messageExpression?: string;
   readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
-  /** Which field the message is about: `.spec.min`. */
+  /** The field that the error names: `.spec.min`. */
   readonly fieldPath?: string;
-  /** The rule is run on create too, and `oldSelf` is an optional. */
+  /** The rule runs on create too, and `oldSelf` is an optional. */
   readonly optionalOldSelf?: boolean;
 }
 
-/** A checked delete. */
+/** The validated options of a delete. */
 export interface DeletionRequest {
   readonly preconditions: Preconditions;
   readonly gracePeriodSeconds?: number;
@@ -381,10 +394,12 @@ export interface DeletionRequest {
 }
 
 /**
- * - `proceed`: the ordinary deletion
- * - `unchanged`: answer with the live object, change nothing
- * - `conflict`: 409 with this text
- * - `update`: store this and answer with it
+ * The result of `DeleteStrategy.intercept`:
+ *
+ * - `proceed`: run the default deletion
+ * - `unchanged`: respond with the live object and change nothing
+ * - `conflict`: respond with 409 and this message
+ * - `update`: store this object and respond with it
  */
 export type DeletionVerdict =
   | { readonly type: 'proceed' }

@@ -1,21 +1,21 @@
 /**
- * How long a version of a kind lives, in releases of the reference server, and what follows for whoever uses it: a
- * warning, an audit annotation and a metric, all from the same facts. spec: Deprecation rules, Events
+ * The releases of the reference server that introduce, deprecate and remove a version of a kind. The deprecation
+ * warning, the audit annotation and the metric are derived from them. spec: Deprecation rules, Events
  */
 import type { Dialect } from '../meta/dialect.js';
 import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
 import type { Kind } from './kind.js';
 
-/** `1.33`: no patch level, nothing in front. */
+/** A minor release without prefix and patch level: `1.33`. */
 export type Release = `${number}.${number}`;
 
-/** The release whose behaviour the library has unless it is told to play another. */
+/** The release that the library implements by default. */
 export const REFERENCE_RELEASE: Release = '1.33';
 
-/** The oldest release that can be played. */
+/** The oldest supported release. */
 export const OLDEST_RELEASE: Release = '1.22';
 
-/** Throws TypeError for what is no release, and for one that cannot be played. */
+/** Returns a supported release. Throws TypeError for any other value. */
 export function checkRelease(release: string): Release {
   if (typeof release !== 'string') throw new TypeError("orchplane: release is a text, like '1.33'");
   if (compareReleases(release, OLDEST_RELEASE) < 0 || compareReleases(release, REFERENCE_RELEASE) > 0) {
@@ -26,39 +26,40 @@ export function checkRelease(release: string): Release {
   return release as Release;
 }
 
+/** The releases in which a version changes its status. */
 export interface Lifecycle {
   readonly introducedIn?: Release;
-  /** It is on unless it is switched off, although it is not stable: as beta versions were before 1.22. */
+  /** A version that is not stable but served by default, as beta versions were before 1.22. */
   readonly onByDefault?: boolean;
-  /** From this release on everybody who uses it is warned. */
+  /** The first release that warns about uses of the version. */
   readonly deprecatedIn?: Release;
-  /** The first release without it, as far as that is decided. */
+  /** The first release without it; absent: not decided. */
   readonly removedIn?: Release;
   readonly replacement?: Replacement;
 }
 
-/** What to use instead; the group is canonical, as kinds declare theirs. */
+/** The version to use instead; its group is canonical. */
 export interface Replacement {
   readonly apiVersion: string;
   readonly kind: string;
-  /** What was named until there was that: by releases before this one. */
+  /** The replacement that releases before `release` name. */
   readonly before?: { readonly release: Release; readonly apiVersion: string };
 }
 
-/** What is to be said about a request for a version that goes away. */
+/** The data about a request to a deprecated version. */
 export interface Deprecation {
   readonly warning: string;
-  /** `1.36`; empty: it is not decided. The annotation is left out then, and the label of the metric is empty. */
+  /** `1.36`; empty if not decided: then there is no annotation, and the label of the metric is empty. */
   readonly removedRelease: string;
 }
 
-/** Undefined for a text that is no release. */
+/** Parses a release; undefined if the text is invalid. */
 export function parseRelease(text: string): readonly [major: number, minor: number] | undefined {
   const match = /^(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})$/.exec(text);
   return match === null ? undefined : [Number(match[1]), Number(match[2])];
 }
 
-/** Negative when `left` is the older one. Throws TypeError for a text that is no release. */
+/** Compares two releases; negative if `left` is older. Throws TypeError for an invalid release. */
 export function compareReleases(left: string, right: string): number {
   const [leftMajor, leftMinor] = partsOf(left);
   const [rightMajor, rightMinor] = partsOf(right);
@@ -71,7 +72,7 @@ function partsOf(release: string): readonly [number, number] {
   return parts;
 }
 
-/** Undefined for a version that nobody has to be warned about in that release. */
+/** The deprecation of a kind's version in a release; undefined if it is not deprecated. */
 export function deprecationOf(
   kind: Kind,
   dialect: Dialect,
@@ -86,7 +87,7 @@ export function deprecationOf(
   return { warning: lifecycleWarning(kind, dialect, { ...lifecycle, release }), removedRelease: removedIn };
 }
 
-/** `v1 Endpoints is deprecated in v1.33+, unavailable in v1.36+; use discovery.orch.io/v1 EndpointSlice`. */
+/** The warning: `v1 Endpoints is deprecated in v1.33+, unavailable in v1.36+; use discovery.orch.io/v1 EndpointSlice`. */
 export function lifecycleWarning(
   { group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>,
   dialect: Dialect,

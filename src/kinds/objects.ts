@@ -1,6 +1,6 @@
 /**
- * Other objects of the cluster, as strategies and actions may see and change them. Everything happens at once: between
- * a look and the change that follows it nobody else can come.
+ * The interfaces through which strategies and actions read and change other objects of the cluster. The calls are
+ * synchronous: no other write runs between a read and the change that follows it.
  */
 import type { GroupResource, GroupVersionKind } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
@@ -8,50 +8,51 @@ import type { KeyIndex, KeysOf } from '../storage/types.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { DeletionRequest } from './kind.js';
 
-/** Which object. The group is canonical (`serviceGroup('scheduling')`), whatever the cluster's dialect. */
+/** The address of an object. The group is canonical (`serviceGroup('scheduling')`) in every dialect. */
 export interface ObjectAddress extends GroupResource {
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Reads; a kind that is not served has no objects. */
+/** Reads objects; a kind that is not served has none. */
 export interface ObjectReader {
   get(address: ObjectAddress): ApiObject | undefined;
   list(resource: GroupResource, namespace?: string): readonly ApiObject[];
 }
 
-/** Objects as they are stored, for those who serve a cluster and are nobody in it. */
+/** Reads stored objects without a user, for parts of the server that run outside a request. */
 export interface InsideReader {
   readonly objects: ObjectReader;
-  /** Every stored object of every kind, served or not, in no order. */
+  /** All stored objects of all kinds, served or not, in no particular order. */
   everything(): readonly ApiObject[];
-  /** How often objects of a resource have been written: another number, another state. */
+  /** The number of writes to a resource so far. It changes if and only if an object changes. */
   writeCount(resource: GroupResource): number;
-  /** How many objects there are of a resource, named as clients do. */
+  /** The number of objects of a resource. The group is in the cluster's dialect. */
   count(resource: GroupResource): number;
 }
 
+/** Reads and changes objects as part of a write. */
 export interface Objects extends ObjectReader {
-  /** Whether the cluster serves such objects at all. */
+  /** True if the cluster serves the resource. */
   serves(resource: GroupResource): boolean;
-  /** The resource of a kind, both as clients name them; undefined for one that is not served. */
+  /** The resource of a kind, with groups in the cluster's dialect; undefined if the kind is not served. */
   resourceOf(gvk: GroupVersionKind): string | undefined;
-  /** Which keys the stored objects have, without a look at each of them. Ask again after anything was waited for. */
+  /** An index of the stored objects by key. It is valid until the next `await`. */
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
-  /** Stores a new object as it is, metadata filled in. Throws when there is one. */
+  /** Stores a new object and completes its metadata. Throws if the object exists. */
   create(address: ObjectAddress, draft: DraftObject): ApiObject;
-  /** Stores a changed copy. Throws when there is no such object. */
+  /** Stores a changed copy. Throws if the object does not exist. */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /**
-   * The same where fields of the object and of its parts (metadata, spec, status) are set: what stands deeper is frozen, and
-   * replaced as a whole.
+   * Like `change`, with a shallow copy: the object and its parts (metadata, spec, status) are mutable, deeper values are
+   * frozen and can only be replaced.
    */
   changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
-  /** The same at the status address, by the server itself: what changes is the server's from then on. */
+  /** Like `change`, as a write of the server to the status subresource: the server owns the changed fields. */
   changeStatus(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
-  /** Takes it away at once, whatever its finalizers; nothing happens when there is none. */
+  /** Removes an object from storage regardless of its finalizers. Does nothing if the object does not exist. */
   remove(address: ObjectAddress): void;
-  /** Deletes as a client's delete would, without asking plugins: whoever is here has been admitted. */
+  /** Deletes an object like a client's delete, without admission: the current request is already admitted. */
   delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void>;
 }

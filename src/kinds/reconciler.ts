@@ -1,6 +1,6 @@
 /**
- * Kinds whose objects change what the server does: a definition makes it serve another kind. Such a kind brings an
- * attendant, which the server calls after every write of such objects, before anybody is answered.
+ * Server-side reconcilers, for kinds whose objects change what the server does: a CRD makes it serve another kind. The
+ * server calls the reconciler of a kind after every write of its objects, before it responds.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
@@ -10,67 +10,68 @@ import type { Kind } from './kind.js';
 import type { ObjectReader } from './objects.js';
 import type { ServedKind } from './served-kind.js';
 
-/** What an attendant may see and do. Everything happens at once: nobody else comes in between. */
+/** What a reconciler may read and do. The calls are synchronous: no other write runs between them. */
 export interface ReconcilerHost {
   readonly dialect: Dialect;
   readonly objects: ObjectReader;
-  /** How conversions reach what is outside; see `conversion.ts`. */
+  /** The conversion functions and webhooks outside the server; see `conversion.ts`. */
   readonly external: ExternalCalls;
   readonly clock: Clock;
-  /** Now, as a Time. */
+  /** The current time in wire format. */
   now(): string;
   /**
-   * Serves these versions of a kind, and no others, in the name of `owner`. `stored` is the form in which its objects are
-   * kept, served or not; without it they are forgotten.
+   * Serves exactly these versions of a kind on behalf of `owner`. `stored` is the storage version, served or not;
+   * if it is undefined, the objects are removed.
    */
   serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void;
-  /** Ends the watches of a resource when they have told what has happened up to now: it is no longer what they show. */
+  /** Ends the watches of a resource after they have sent all events so far. */
   endWatches(resource: GroupResource): void;
-  /** Kinds of a group (as clients see it) that are not served in anybody's name. */
+  /** The kinds of a group (in the cluster's dialect) that have no owner. */
   unownedKinds(group: string): readonly Kind[];
   /**
-   * Writes to the status of an object as the server itself, past all plugins. With `appliedBy` it is applied, by force,
-   * as that manager: the draft is empty then, and what is put in it is all that the manager wants.
+   * Writes the status of an object as the server, without admission. With `appliedBy` it is a forced apply by that
+   * field manager: the draft is empty, and `change` sets the complete apply configuration.
    */
   writeStatus(object: ApiObject, change: (draft: DraftObject) => void, appliedBy?: string): void;
   /**
-   * Makes an object of the attended kind, which has no namespace, as the server itself, past all plugins. Throws what a
-   * client would be told; `manager` owns its fields, the server's own unless given.
+   * Creates a cluster-scoped object of the reconciler's kind as the server, without admission. Throws the StatusError
+   * that a client would get. `manager` is the field manager; absent: the server's own.
    */
   create(draft: Readonly<Record<string, unknown>>, manager?: string): void;
-  /** The same for a change of one. */
+  /** Updates an object of the reconciler's kind, like `create`. */
   update(object: ApiObject, change: (draft: DraftObject) => void, manager?: string): void;
-  /** Deletes one of them, as a client would. */
+  /** Deletes an object of the reconciler's kind, as a client would. */
   remove(object: ApiObject): void;
-  /** All kinds that are served, in each version; the same list as long as that does not change. */
+  /** All served kinds in each version. Returns the same list until it changes. */
   kinds(): readonly ServedKind[];
-  /** Calls `settle` after so many milliseconds, whatever happens meanwhile. Returns what takes that back. */
+  /** Calls `reconcile` after the given time. Returns a function that cancels the call. */
   wakeAfter(afterMs: number): Undo;
-  /** Begins to delete all objects of a resource. */
+  /** Starts to delete all objects of a resource. */
   deleteAll(resource: GroupResource): void;
-  /** How often objects of a resource have been written: another number, another state. */
+  /** The number of writes to a resource so far. It changes if and only if an object changes. */
   writeCount(resource: GroupResource): number;
 }
 
+/** The reconciler of a kind, with its state. */
 export interface ServerReconciler {
-  /** Brings the server in line with the objects. Cheap when nothing has changed. */
+  /** Brings the server in line with the objects. Cheap if nothing has changed. */
   reconcile(): void;
 }
 
-/** Conversions that are not the server's own affair. */
+/** The ways to convert custom resources outside the server. */
 export interface ExternalCalls {
-  /** By the name of a definition: a function of this process that takes the place of its webhook. */
+  /** Functions that replace the conversion webhook of a CRD, by the CRD's name. */
   readonly conversions: Readonly<Record<string, ConvertObject>>;
-  /** Where a webhook is found, and how it is called; absent: by `fetch`. See `webhook-caller.ts`. */
+  /** Locates or calls webhooks; absent: `fetch`. See `webhook-caller.ts`. */
   readonly webhooks?: Webhooks | undefined;
-  /** Names a review, so that its answer is known to be one. */
+  /** A new UID for a review request, which the response must repeat. */
   uid(): string;
 }
 
-/** Turns an object into another version; it is a copy, and may be changed and returned. */
+/** Converts an object to another version. The object is a copy; the function may change and return it. */
 export type ConvertObject = (object: DraftObject, toVersion: string) => DraftObject | Promise<DraftObject>;
 
-/** Where a webhook is, as configurations say it. */
+/** The address of a webhook, as in a webhook configuration. */
 export interface WebhookAddress {
   readonly url?: string;
   readonly service?: {
@@ -79,30 +80,30 @@ export interface WebhookAddress {
     readonly path?: string;
     readonly port?: number;
   };
-  /** Certificates that its server may be signed by, base64. */
+  /** The CA certificates for the webhook's serving certificate, base64. */
   readonly caBundle?: string;
 }
 
-/** Sends a review and returns what comes back, parsed. Rejects with what is to be told about it. */
+/** Sends a review and returns the parsed response. Rejects with an error whose message is part of the response. */
 export type WebhookCaller = (
   address: WebhookAddress,
   review: Readonly<Record<string, unknown>>,
   timeoutSeconds: number,
 ) => Promise<unknown>;
 
-/** A webhook in this process: takes a review, and answers with one. What it is given is a copy. */
+/** A webhook in this process: receives a copy of a review and returns a review. */
 export type WebhookFunction = (review: Record<string, unknown>) => unknown;
 
-/** Says where webhooks are: the address that stands in a configuration → where it really is. */
+/** Maps the address in a webhook configuration to the actual target. */
 export interface WebhookResolver {
   /**
-   * A URL, whole, to which reviews are sent; a function of this process; undefined: where the configuration says. Called
-   * with every review.
+   * Returns the complete URL for reviews, a function of this process, or undefined for the configured address. Called
+   * for every review.
    */
   resolve(address: WebhookAddress): string | WebhookFunction | undefined;
-  /** The platform's own unless said otherwise. */
+  /** Absent: the platform's `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** How webhooks for conversion and admission are reached. */
+/** How conversion and admission webhooks are called. */
 export type Webhooks = WebhookCaller | WebhookResolver;

@@ -1,16 +1,14 @@
 /**
- * What a webhook answered, before anybody looks into it: whether it can be read as a review of the version that was
- * asked in, and if not, what the reference server says of it.
+ * Checks that a webhook's response is a review of the type that was sent, with the reference server's error messages.
  */
-
 import { parseApiVersion } from '../meta/gvk.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import { quote } from '../text/go/go-text.js';
 import { isRecord } from '../util/json.js';
 
-/** The review that was sent: an answer is one of the same type. */
+/** The apiVersion and kind of a review. */
 export interface ReviewType {
-  /** Of one of the two versions that every review has. */
+  /** Every review has the versions v1 and v1beta1. */
   readonly apiVersion: string;
   readonly kind: string;
 }
@@ -18,7 +16,7 @@ export interface ReviewType {
 const TYPE_OF_TYPES =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** Why an answer cannot be read; undefined when it can. What it does not say is taken to be what was expected. */
+/** The reason why an answer is not a review of the expected type; undefined if it is. Absent type fields match. */
 export function unreadableReview(answer: unknown, expected: ReviewType): string | undefined {
   const unreadable = unreadableType(answer);
   if (unreadable !== undefined) return unreadable;
@@ -29,7 +27,7 @@ export function unreadableReview(answer: unknown, expected: ReviewType): string 
   return mismatch({ apiVersion, kind }, expected);
 }
 
-/** Why nobody can say of which type a document is; nothing at all will do. */
+/** The reason why the type of a document cannot be decoded; undefined if it can. An empty document is accepted. */
 export function unreadableType(document: unknown): string | undefined {
   if (document === null || document === undefined) return undefined;
   const fail = (value: unknown, into: string) =>
@@ -42,13 +40,13 @@ export function unreadableType(document: unknown): string | undefined {
   return undefined;
 }
 
-/** Group, version and kind as an answer gives them; what is missing is empty. */
+/** The type of an answer; absent fields are empty. */
 export function typeIn(answer: unknown): ReviewType {
   if (!isRecord(answer)) return { apiVersion: '', kind: '' };
   return { apiVersion: textOf(answer['apiVersion']), kind: textOf(answer['kind']) };
 }
 
-/** There is no way from one type that is known to another; of others nothing is known at all. */
+/** The message for another type: a registered type has no conversion, any other type is not registered. */
 function mismatch(found: ReviewType, expected: ReviewType): string {
   const [said, wanted] = [parseApiVersion(found.apiVersion), parseApiVersion(expected.apiVersion)];
   const isOther = said?.group === wanted?.group && (said?.version === 'v1' || said?.version === 'v1beta1');

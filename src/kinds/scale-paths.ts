@@ -1,13 +1,13 @@
 /**
- * Paths into an object, as definitions write them: `.spec.replicas`.
+ * The paths of a scale subresource.
  */
 
-/** Where a kind keeps what its scale shows. */
+/** The fields behind a scale subresource, as paths in a CRD: `.spec.replicas`. */
 export interface ScalePaths {
   /** Below `.spec`. */
   readonly specReplicasPath: string;
   /** Below `.status`. */
   readonly statusReplicasPath: string;
-  /** A label selector as text. */
+  /** The path of a serialized label selector. */
   readonly labelSelectorPath?: string;
 }

@@ -1,11 +1,11 @@
 /**
- * Selectors of requests as authorizers and reviews see them: lists of requirements.
+ * Converts field and label selectors to the requirement lists of authorizers and access reviews.
  */
 import { type FieldSelector, parseFieldSelector } from '../meta/fields.js';
 import { type LabelSelector, parseLabelSelector } from '../meta/labels.js';
 import type { SelectorRequirement } from '../protocol/access.js';
 
-/** A field equals one value or does not; nothing else can be said of fields. */
+/** Field selectors have only `=` and `!=`. */
 export function fieldRequirements({ terms }: FieldSelector): SelectorRequirement[] {
   return terms.map(({ field, operator, value }) => ({
     key: field,
@@ -26,6 +26,7 @@ const LABEL_OPERATORS: Readonly<Record<string, string>> = {
   lt: 'Lt',
 };
 
+/** The requirements of a label selector. */
 export function labelRequirements({ requirements }: LabelSelector): SelectorRequirement[] {
   return requirements.map(({ key, operator, values }) => ({
     key,
@@ -34,11 +35,12 @@ export function labelRequirements({ requirements }: LabelSelector): SelectorRequ
   }));
 }
 
-/** Both throw SelectorError for a text that is no selector. */
+/** Parses a field selector. Throws SelectorError if the text is invalid. */
 export function readFieldRequirements(text: string): SelectorRequirement[] {
   return fieldRequirements(parseFieldSelector(text));
 }
 
+/** Parses a label selector. Throws SelectorError if the text is invalid. */
 export function readLabelRequirements(text: string): SelectorRequirement[] {
   return labelRequirements(parseLabelSelector(text));
 }

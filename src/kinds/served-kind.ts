@@ -1,5 +1,5 @@
 /**
- * A kind in a dialect: every name a request or a message needs, worked out once.
+ * A kind as a cluster serves it: its names and its schema in the cluster's dialect, computed once.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
@@ -10,28 +10,28 @@ import type { ObjectNode } from '../schema/structural.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import type { Kind } from './kind.js';
 
-/** A kind as one cluster serves it: its names in that cluster's dialect, worked out once. */
+/** A kind in a dialect. */
 export interface ServedKind {
   readonly kind: Kind;
   readonly dialect: Dialect;
   readonly gvr: GroupVersionResource;
   readonly gvk: GroupVersionKind;
-  /** As messages name it: by the group it was asked for in. */
+  /** The resource in messages, with the group of the request. */
   readonly groupResource: GroupResource;
-  /** As messages name the kind: versions in another group are named by the group they are stored in. */
+  /** The kind in messages, with the group of the storage version. */
   readonly groupKind: { readonly group: string; readonly kind: string };
   readonly apiVersion: string;
-  /** Where its objects are stored; versions of one kind share it. */
+  /** The storage key of its objects, shared by all versions of a kind. */
   readonly storage: string;
-  /** The kind in whose form they are stored, when it is another one. */
+  /** The storage version, if it is another kind value. */
   readonly storageKind: ServedKind | undefined;
-  /** The kind's schema as the dialect spells it. */
+  /** The kind's schema with the dialect's names. */
   readonly schema: ObjectNode;
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
 }
 
-/** `stored`: the kind in whose form its objects are stored, when it is served already. */
+/** Builds the served form of a kind. `stored` is its storage version, if that is served already. */
 export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): ServedKind {
   const group = dialect.group(kind.group);
   const { version } = kind;

@@ -1,6 +1,6 @@
 /**
- * What can stand below an object: parts of it with rules of their own, views of it, actions on it, and lines to what runs
- * elsewhere. A kind lists its own; `kind.ts` has the rest of what a kind is.
+ * The types of subresources: strategies (`status`), views (`scale`), actions (`eviction`) and connect subresources
+ * (`exec`). A kind declares its subresources; `kind.ts` has the other members of a kind.
  */
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
@@ -11,57 +11,68 @@ import type { Kind, MetadataStrictness, StrategyContext, UpdateRules, WriteConte
 import type { ObjectReader } from './objects.js';
 import type { ScalePaths } from './scale-paths.js';
 
-/** A path below an object. */
-export type AnySubresource = SubresourceStrategy | SubresourceView | SubresourceAction;
+/** A subresource that is not a connect subresource. */
+export type AnySubresource<Object = unknown> = SubresourceStrategy<Object> | SubresourceView | SubresourceAction;
 
-/** Another object that shows a part of this one, and changes it: `scale`. */
+/** An object of another kind that represents a part of this object: `scale`. */
 export interface SubresourceView {
   readonly type: 'view';
   readonly verbs: readonly Verb[];
-  /** Of what is shown. */
+  /** The kind of the view. */
   readonly kind: Kind;
-  /** Of its tables; absent: those of what is shown. */
+  /** The columns of its tables; absent: those of the view's kind. */
   readonly columns?: readonly Column[];
-  /** The field of the object that `spec.replicas` of the view stands for; who owns one owns the other. */
+  /** The field of the object that `spec.replicas` of the view sets; both have the same field managers. */
   readonly replicasPath?: readonly string[];
-  /** Where a scale looks, as a definition says it; users' kinds only. */
+  /** The paths of a scale subresource in a CRD. Set for user-defined kinds only. */
   readonly paths?: ScalePaths;
-  /** `purpose`: what cannot be shown may still be changed. */
+  /** `purpose`: a view that cannot be read may still be updated. */
   readonly read: (live: ApiObject, context: WriteContext, purpose?: 'show' | 'change') => DraftObject;
-  /** Does to the object what a changed view asks for. */
+  /** Applies an updated view to the object. */
   readonly write: (view: ApiObject, draft: DraftObject, context: WriteContext) => void;
 }
 
-/** Something to be done with an object, asked for by creating another: `eviction`, `binding`, `token`. */
+/** An action on an object, requested by creating an object of another kind: `eviction`, `binding`, `token`. */
 export interface SubresourceAction {
   readonly type: 'action';
   readonly verbs: readonly Verb[];
-  /** Of the body. */
+  /** The kind of the request body. */
   readonly kind: Kind;
-  /** Older versions in which the body may be written as well. */
+  /** Older apiVersions of the body that are accepted too. */
   readonly alsoAccepts?: readonly string[];
-  /** Answers with an object, 201. Failures are thrown. */
+  /** Runs the action and returns the response object (201). Throws a StatusError if it fails. */
   readonly run: (body: DraftObject, context: StrategyContext) => MaybePromise<object>;
 }
 
-/** A line to something that runs elsewhere: the output of a container, a shell in it. Nothing runs here. */
-export interface ConnectSubresource {
-  readonly verbs: readonly Verb[];
-  /** The kind of the options that go with it, as discovery names it. */
-  readonly optionsKind: string;
-  /** Paths below it are the other end's affair. */
-  readonly allowsSubpaths?: boolean;
-  /** What the address asks for, as plugins see it. Throws a StatusError where it cannot be read. */
-  readonly options: (query: ConnectQuery) => object;
-  /** Throws why there is no line; comes back when there is nothing to be heard at its end yet. */
-  readonly open: (line: ConnectRequest) => void;
+/** Declares an action whose `run` receives the body in the type of its kind. */
+export function defineAction<Body>(
+  action: Omit<SubresourceAction, 'kind' | 'run'> & {
+    readonly kind: Kind<Body>;
+    readonly run: (body: DraftObject & Body, context: StrategyContext) => MaybePromise<object>;
+  },
+): SubresourceAction {
+  return action as SubresourceAction;
 }
 
-/** The parameters of a line's address. */
+/** A connection to a process outside the API server: container logs, exec, proxy. The library runs no such process. */
+export interface ConnectSubresource {
+  readonly verbs: readonly Verb[];
+  /** The kind of its options object, as in discovery. */
+  readonly optionsKind: string;
+  /** Paths below it are accepted and belong to the backend. */
+  readonly allowsSubpaths?: boolean;
+  /** The options object that admission plugins receive. Throws a StatusError if the query is invalid. */
+  readonly options: (query: ConnectQuery) => object;
+  /** Throws the StatusError of a failed connection; returns normally if there is no output yet. */
+  readonly open: (request: ConnectRequest) => void;
+}
+
+/** The query parameters of a connect request. */
 export type ConnectQuery = Readonly<Record<string, readonly string[]>>;
 
+/** A request to a connect subresource. */
 export interface ConnectRequest {
-  /** As it was asked for: proxies let a scheme and a port stand around it. */
+  /** The name in the path. For proxies it may include a scheme and a port: `https:web:443`. */
   readonly name: string;
   /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
@@ -70,24 +81,25 @@ export interface ConnectRequest {
   readonly features: FeatureGates;
 }
 
-/** The same object, with its own verbs and its own idea of what a write may change. */
-export interface SubresourceStrategy {
+/** A subresource that reads and writes the object itself, with its own verbs and rules. */
+export interface SubresourceStrategy<Object = unknown> {
   readonly type?: undefined;
   readonly verbs: readonly Verb[];
-  /** It cannot be had as a table, though the object can. */
+  /** False: the subresource cannot be returned as a table. */
   readonly tables?: false;
-  /** What writes there can own; absent: all. */
+  /** Fields that writes to the subresource can own; absent: all. */
   readonly ownableFields?: OwnableFields;
-  readonly prepare: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  readonly validate?: UpdateRules;
+  /** Resets the fields that a write to the subresource cannot change. */
+  readonly prepare: (draft: DraftObject & Object, live: ApiObject & Object, context: WriteContext) => void;
+  readonly validate?: UpdateRules<Object>;
   /** Absent: strict, if the kind is built in. */
   readonly metadata?: MetadataStrictness | 'placed';
-  /** What to tell the client about an object that is accepted all the same. */
-  readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
+  /** Warnings about an object that is accepted. */
+  readonly warnings?: (next: ApiObject & Object, live: ApiObject & Object, context: WriteContext) => readonly string[];
 }
 
 /**
- * Of which fields a writer can become the owner at some address: not of those that a write there has no say in. Paths
- * have dots between their names; `*` is every item of a list.
+ * The fields that a field manager can own by writes to an endpoint. Fields that the endpoint resets cannot be owned.
+ * Path segments are separated by dots; `*` matches every list item.
  */
 export type OwnableFields = { readonly except: readonly string[] } | { readonly only: readonly string[] };

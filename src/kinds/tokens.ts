@@ -1,49 +1,52 @@
 /**
- * Tokens, as the kinds see them that ask for one (TokenRequest) or about one (TokenReview). How they are signed and
- * checked stands in `auth/`.
+ * The token service that TokenRequest and TokenReview use. `auth/` implements it.
  */
 import type { User } from '../protocol/request.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
-/** An object that a token ends with. */
+/** The object that a token is bound to: the token becomes invalid when the object is deleted. */
 export interface BoundObject {
   readonly kind: 'Pod' | 'Secret' | 'Node';
   readonly name: string;
   readonly uid: string;
 }
 
+/** The content of a token to sign. */
 export interface TokenClaims {
   readonly namespace: string;
   readonly account: { readonly name: string; readonly uid: string };
-  /** Empty: those of the server itself. */
+  /** Empty: the API server's audiences. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
-  /** Who still uses it after this time is noted; absent: it is good until it ends. */
+  /** Use of the token after this time is recorded as stale; absent: never. */
   readonly warnAfterSeconds?: number;
   readonly bound?: BoundObject;
-  /** Of the node that a bound pod runs on. */
+  /** The node that a bound pod runs on. */
   readonly node?: { readonly name: string; readonly uid?: string };
 }
 
+/** A signed token and the data of a TokenRequest status. */
 export interface SignedToken {
   readonly token: string;
-  /** When its holder should have another, as a Time: when it ends, or when its use is noted. */
+  /** When the client must have a new token: the expiration, or `warnAfterSeconds` if that is set. */
   readonly expirationTimestamp: string;
   readonly audiences: readonly string[];
-  /** By which requests with it can be found: `JTI=…`. */
+  /** Identifies the token in audit events: `JTI=…`. */
   readonly credentialId: string;
 }
 
+/** The result of a token review. */
 export type TokenAnswer =
   | { readonly type: 'known'; readonly user: User; readonly audiences: readonly string[] }
   | { readonly type: 'unknown'; readonly error: string };
 
+/** Signs and reviews service account tokens. */
 export interface TokenPower {
-  /** For whom tokens are made when nobody says. */
+  /** The audiences of a token whose request names none. */
   readonly apiAudiences: readonly string[];
-  /** No token lasts longer than this; absent: as long as is asked for. */
+  /** The longest lifetime of a token; absent: unlimited. */
   readonly maxExpirationSeconds?: number;
-  /** Tokens that pods get by themselves last a year, so that programs which never read them again go on working. */
+  /** Tokens that pods request automatically last a year, so that clients that never reload them keep working. */
   readonly extendsExpiration: boolean;
   sign(claims: TokenClaims): MaybePromise<SignedToken>;
   review(token: string, audiences: readonly string[]): MaybePromise<TokenAnswer>;

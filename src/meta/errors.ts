@@ -1,6 +1,6 @@
 /**
- * The only error that crosses the API: StatusError, and one constructor per way to fail. Message texts are those of
- * the reference server, because clients match on them. spec: Errors
+ * StatusError, the only error that crosses the API, and one constructor for each kind of failure. The messages are those
+ * of the reference server, because clients match on them. spec: Errors
  */
 import type { FieldError } from './field-error.js';
 import { causeReason, printFieldError } from './field-error.js';
@@ -15,11 +15,11 @@ export interface StatusErrorOptions extends ErrorOptions {
 
 const BRAND = Symbol.for('orchplane.StatusError');
 
-/** What a rejected request throws. Ask for the reason with {@link StatusError.is}, never with `instanceof`. */
+/** Thrown when a request is rejected. Test it with {@link StatusError.is}, not with `instanceof`. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly status: Status;
-  /** What the server had to say beside the failure. */
+  /** The warnings that the server sent with the failure. */
   readonly warnings: readonly string[];
 
   constructor(status: Status, options: StatusErrorOptions = {}) {
@@ -29,7 +29,7 @@ export class StatusError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Absent on the few errors that carry none. */
+  /** Absent on the few errors that have none. */
   get reason(): StatusReason | undefined {
     return this.status.reason;
   }
@@ -60,7 +60,7 @@ interface FailureParts {
   readonly cause?: unknown;
 }
 
-/** Builds a failure from its parts; the code follows from the reason unless given. */
+/** Builds a failure from its parts. The code defaults to that of the reason. */
 export function failure(parts: FailureParts): StatusError {
   const status: Status = {
     kind: 'Status',
@@ -75,7 +75,7 @@ export function failure(parts: FailureParts): StatusError {
   return new StatusError(status, parts.cause === undefined ? undefined : { cause: parts.cause });
 }
 
-/** Details of a named object; empty parts are left out. */
+/** Details of a named object; empty parts are remaining out. */
 function detailsOf(resource: GroupResource, name: string, more: StatusDetails = {}): StatusDetails {
   return {
     ...(name === '' ? {} : { name }),
@@ -90,7 +90,7 @@ function notFound(resource: GroupResource, name: string): StatusError {
   return failure({ reason: 'NotFound', message, details: detailsOf(resource, name) });
 }
 
-/** `terminating`: the object in the way is being deleted. */
+/** `terminating`: the existing object is being deleted. */
 function alreadyExists(resource: GroupResource, name: string, options: { terminating?: boolean } = {}): StatusError {
   const prefix = options.terminating === true ? 'object is being deleted: ' : '';
   const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists`;
@@ -131,18 +131,18 @@ function forbidden(
   return failure({ reason: 'Forbidden', message, details });
 }
 
-/** Field errors as one 422. Identical texts collapse in the message; the causes keep every one. */
+/** A 422 from field errors. The message omits duplicate texts; the causes contain every error. */
 function invalid(
   gk: { readonly group: string; readonly kind: string },
   name: string,
   fieldErrors: readonly FieldError[],
 ): StatusError {
-  const told = withinReason(fieldErrors);
-  const texts = [...new Set(told.map(printFieldError))];
-  const left = fieldErrors.length - told.length;
-  if (left > 0) texts.push(`and ${left} more`);
+  const reported = withinSizeLimit(fieldErrors);
+  const texts = [...new Set(reported.map(printFieldError))];
+  const remaining = fieldErrors.length - reported.length;
+  if (remaining > 0) texts.push(`and ${remaining} more`);
   const aggregate = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`;
-  const causes = told.map((e) => ({ reason: causeReason(e.type), message: e.message, field: e.field }));
+  const causes = reported.map((e) => ({ reason: causeReason(e.type), message: e.message, field: e.field }));
   return failure({
     reason: 'Invalid',
     message: `${qualifiedKind(gk)} "${name}" is invalid${aggregate}`,
@@ -150,16 +150,16 @@ function invalid(
   });
 }
 
-/** More than anybody reads, and less than a text can hold: a hostile object has as many errors as it has items. */
-const MAX_CHARACTERS_OF_ERRORS = 8_000_000;
+/** Limits the message size: a hostile object can have one error for each of its items. */
+const MAX_ERROR_CHARACTERS = 8_000_000;
 
-function withinReason(fieldErrors: readonly FieldError[]): readonly FieldError[] {
-  let left = MAX_CHARACTERS_OF_ERRORS;
+function withinSizeLimit(fieldErrors: readonly FieldError[]): readonly FieldError[] {
+  let remaining = MAX_ERROR_CHARACTERS;
   const end = fieldErrors.findIndex(({ field, message }) => {
-    left -= field.length + message.length;
-    return left < 0;
+    remaining -= field.length + message.length;
+    return remaining < 0;
   });
-  // One is told in any case.
+  // At least one error is reported.
   return end < 0 ? fieldErrors : fieldErrors.slice(0, Math.max(end, 1));
 }
 
@@ -210,8 +210,8 @@ function timeout(message: string, retryAfterSeconds = 0): StatusError {
 }
 
 /**
- * Constructors for every way the API fails; each returns the error, none throws. Plugins and fault injection use the
- * same ones as the server.
+ * Constructors for all API failures. They return the error and do not throw it. The server, plugins and test faults use
+ * them.
  *
  * @example
  * throw errors.notFound({ group: '', resource: 'configmaps' }, 'settings')
@@ -234,7 +234,7 @@ export const errors = {
   badRequest: (message: string): StatusError => failure({ reason: 'BadRequest', message }),
   unauthorized: (message = 'not authorized'): StatusError => failure({ reason: 'Unauthorized', message }),
   gone: (message: string): StatusError => failure({ reason: 'Gone', message }),
-  /** `continueToken` lets the client go on with an inconsistent list. */
+  /** `continueToken` lets the client continue with an inconsistent list. */
   expired: (message: string, continueToken?: string): StatusError =>
     failure({ reason: 'Expired', message, ...(continueToken === undefined ? {} : { continueToken }) }),
   requestTooLarge: (why: string): StatusError =>
@@ -242,9 +242,9 @@ export const errors = {
   unsupportedMediaType: (message: string): StatusError => failure({ reason: 'UnsupportedMediaType', message }),
   notAcceptable: (message: string): StatusError => failure({ reason: 'NotAcceptable', message }),
   serviceUnavailable: (message: string): StatusError => failure({ reason: 'ServiceUnavailable', message }),
-  /** The reference server lets some failures escape as a bare text: code 500, no reason, no details. */
+  /** A failure with a message only (code 500, no reason, no details), as the reference server returns in some cases. */
   plain: (message: string): StatusError => failure({ message }),
-  /** The router's own failures, and JSON patches that cannot be applied: fixed texts, empty details. */
+  /** Failures of the HTTP router, and JSON patches that cannot be applied: fixed messages, empty details. */
   router: (reason: 'NotFound' | 'MethodNotAllowed' | 'Invalid'): StatusError =>
     failure({ reason, message: ROUTER_TEXT[reason], details: {} }),
 } as const;

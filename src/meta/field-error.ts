@@ -1,6 +1,6 @@
 /**
- * One thing wrong with one field, as a value. Validators return lists of these; `errors.invalid` turns a list into
- * the 422 Status. Nothing here throws.
+ * Validation errors of single fields, as values. Validators return lists of them; `errors.invalid` converts a list to a
+ * 422 Status. Nothing here throws.
  */
 import { quote, renderValue } from '../text/go/go-text.js';
 
@@ -50,10 +50,10 @@ const CAUSE_REASON: Readonly<Record<FieldErrorType, string>> = {
   internal: 'InternalError',
 };
 
-// These never show the value: it is absent, secret or large.
+// These types do not print the value: it is absent, secret or large.
 const HIDES_VALUE: ReadonlySet<FieldErrorType> = new Set(['required', 'forbidden', 'tooLong', 'internal']);
 
-/** What may be said about a field error beyond its type and path. */
+/** The optional parts of a field error. */
 export interface FieldErrorDetail {
   /** The offending value; printed for the types that print one. */
   readonly value?: unknown;
@@ -61,15 +61,15 @@ export interface FieldErrorDetail {
 }
 
 /**
- * Makes a field error.
+ * Creates a field error.
  *
  * @example
  * fieldError('invalid', 'spec.size', { value: 0, detail: 'must be greater than 0' })
  */
-export function fieldError(type: FieldErrorType, field: string, about: FieldErrorDetail = {}): FieldError {
+export function fieldError(type: FieldErrorType, field: string, options: FieldErrorDetail = {}): FieldError {
   let message = HEADLINE[type];
-  if (!HIDES_VALUE.has(type)) message += `: ${renderValue(about.value)}`;
-  if (about.detail !== undefined && about.detail !== '') message += `: ${about.detail}`;
+  if (!HIDES_VALUE.has(type)) message += `: ${renderValue(options.value)}`;
+  if (options.detail !== undefined && options.detail !== '') message += `: ${options.detail}`;
   return { type, field, message };
 }
 
@@ -106,7 +106,7 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   return { type: 'tooMany', field, message: `Too many: ${actual < 0 ? '' : `${actual}: `}${detail}` };
 }
 
-/** `<path>: <message>`, the form used in the message of a Status. */
+/** `<path>: <message>`, as in the message of a Status. */
 export function printFieldError(error: FieldError): string {
   return `${error.field}: ${error.message}`;
 }
@@ -116,7 +116,7 @@ export function causeReason(type: FieldErrorType): string {
   return CAUSE_REASON[type];
 }
 
-/** `parent.name`, or `name` at the top. */
+/** `parent.name`, or `name` at the top level. */
 export function childPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }

@@ -1,18 +1,17 @@
 /**
- * Field selectors: the text of `fieldSelector=`. Which fields exist, and what they hold, is the kind's business; this
- * file knows terms of `field=value` and how they are written. spec: Field selectors
+ * Parses and matches field selectors (`fieldSelector=`). The kind defines which fields exist. spec: Field selectors
  */
 import { SelectorError } from './label-selector-text.js';
 
 export interface FieldTerm {
   readonly field: string;
   readonly operator: '=' | '!=';
-  /** Without escapes. */
+  /** Unescaped. */
   readonly value: string;
 }
 
 export interface FieldSelector {
-  /** All must hold; in the order of their texts. */
+  /** All must match; sorted by their text. */
   readonly terms: readonly FieldTerm[];
 }
 
@@ -20,7 +19,7 @@ export interface FieldSelector {
 export const everyField: FieldSelector = Object.freeze({ terms: [] });
 
 /**
- * Reads the text of a `fieldSelector` parameter. Throws a SelectorError.
+ * Parses a `fieldSelector` parameter. Throws SelectorError.
  *
  * @example
  * parseFieldSelector('spec.nodeName=a,status.phase!=Failed').terms.length // 2
@@ -31,7 +30,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   return { terms: terms.filter((term) => term !== '').map((term) => parseTerm(term, text)) };
 }
 
-/** True when all terms hold. `lookup` answers with the empty text for a field that is absent. */
+/** True when all terms match. `lookup` returns the empty string for an absent field. */
 export function matchesFields(selector: FieldSelector, lookup: (field: string) => string): boolean {
   for (const { field, operator, value } of selector.terms) {
     if ((lookup(field) === value) !== (operator === '=')) return false;
@@ -39,12 +38,12 @@ export function matchesFields(selector: FieldSelector, lookup: (field: string) =
   return true;
 }
 
-/** The value that the selector pins a field to, if it does: a list by name is a read of one key. */
+/** The value that a field must equal, if the selector has such a term. A list by name then reads a single key. */
 export function requiresExactMatch(selector: FieldSelector, field: string): string | undefined {
   return selector.terms.find((term) => term.operator === '=' && term.field === field)?.value;
 }
 
-/** Splits at commas that no backslash precedes. */
+/** Splits at unescaped commas. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;

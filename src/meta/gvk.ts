@@ -1,5 +1,5 @@
 /**
- * Group, version, kind and resource: how kinds are named in objects, URLs and messages.
+ * Group, version, kind and resource: parsing, printing and the order of versions.
  */
 import { own } from '../util/json.js';
 
@@ -7,7 +7,7 @@ const MAX_INT64 = 2n ** 63n - 1n;
 
 const RANK: Readonly<Record<Maturity, number>> = { stable: 0, beta: 1, alpha: 2 };
 
-/** Where the name of the group is not that of the place: events are those of the core, whatever their group. */
+/** Packages that are not named after the group: Events of all groups are core types. */
 const OTHER_PACKAGES: Readonly<Record<string, string>> = {
   '': 'core',
   events: 'core',
@@ -57,21 +57,16 @@ export function qualifiedKind(gk: { readonly group: string; readonly kind: strin
   return gk.group === '' ? gk.kind : `${gk.kind}.${gk.group}`;
 }
 
-/** `/v1, Kind=Pod`: the form with every part, as messages print it. */
+/** `/v1, Kind=Pod`: all parts, as Go prints a GroupVersionKind. */
 export function printGvk(gvk: GroupVersionKind): string {
   return `${gvk.group}/${gvk.version}, Kind=${gvk.kind}`;
 }
 
-/** How the reference server calls its own form of a group's kinds. */
+/** The name of the reference server's internal Go package for a group, as in its messages. */
 export function internalPackage(group: string): string {
   const [first = ''] = group.split('.');
   return own(OTHER_PACKAGES, first) ?? first;
 }
-
-/**
- * Versions of API groups: `v1`, `v2beta3`. How stable a version is, and which of two comes first in discovery and is
- * preferred. spec: Discovery
- */
 
 type Maturity = 'stable' | 'beta' | 'alpha';
 
@@ -82,7 +77,7 @@ interface ApiVersion {
   readonly minor: bigint;
 }
 
-/** The parts of a version name, or undefined when it is not of the usual form. */
+/** Parses a version name such as `v1` or `v2beta3`; undefined for names of another form. */
 export function parseVersion(version: string): ApiVersion | undefined {
   const match = /^v([0-9]{1,100})(?:(alpha|beta)([0-9]{1,100}))?$/.exec(version);
   if (match === null) return undefined;
@@ -93,8 +88,8 @@ export function parseVersion(version: string): ApiVersion | undefined {
 }
 
 /**
- * For `sort`: the preferred version first. Stable before beta before alpha, high numbers before low ones, and names of
- * another form last, in alphabetical order.
+ * For `sort`: the preferred version first. Stable before beta before alpha, high numbers before low numbers, names of
+ * another form last, in alphabetical order. spec: Discovery
  */
 export function compareVersions(left: string, right: string): number {
   if (left === right) return 0;

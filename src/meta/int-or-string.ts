@@ -1,15 +1,15 @@
 /**
- * Values that are a count or a percentage: `maxSurge: 1`, `maxUnavailable: 25%`. They stay as the client wrote them;
+ * IntOrString values: a count or a percentage, such as `maxSurge: 1` or `maxUnavailable: 25%`. Values keep their type:
  * `"80"` is a string.
  */
 import type { Verbatim } from '../text/go/go-text.js';
 import { quote, verbatim } from '../text/go/go-text.js';
 import { patternMessage } from './names.js';
 
-/** A 32-bit integer, or any text. */
+/** A 32-bit integer or a string. */
 export type IntOrString = number | string;
 
-/** A value that cannot be scaled; the message is what a client is told. */
+/** Thrown for a value that cannot be scaled. Clients see the message. */
 export class IntOrStringError extends Error {
   override readonly name = 'IntOrStringError';
 }
@@ -19,23 +19,23 @@ const NOT_PERCENT: readonly string[] = Object.freeze([
   patternMessage("a valid percent string must be a numeric string followed by an ending '%'", '[0-9]+%', ['1%', '93%']),
 ]);
 
-/** True for a string or an integer of 32 bits. */
+/** True for a string or a 32-bit integer. */
 export function isIntOrString(value: unknown): value is IntOrString {
   return typeof value === 'string' || (typeof value === 'number' && (value | 0) === value);
 }
 
-/** What is wrong with a text that should be a percentage. */
+/** Validates a percentage. */
 export function percentProblems(text: string): readonly string[] {
   return /^[0-9]+%$/.test(text) ? NONE : NOT_PERCENT;
 }
 
-/** The number of a percentage: `25%` → 25. Undefined for a count and for any other text. */
+/** The number of a percentage: `25%` → 25. Undefined for other values. */
 export function percentOf(value: IntOrString): number | undefined {
   return typeof value === 'string' && percentProblems(value).length === 0 ? Number(value.slice(0, -1)) : undefined;
 }
 
 /**
- * A count as it is, a percentage as that part of `total`. Throws an IntOrStringError for a text that is no percentage.
+ * Returns a count unchanged and a percentage as part of `total`. Throws IntOrStringError for any other string.
  *
  * @example
  * scaleIntOrString('25%', { total: 10, round: 'up' }) // 3
@@ -52,7 +52,7 @@ export function scaleIntOrString(value: IntOrString, options: { total: number; r
   return (options.round === 'up' ? Math.ceil(share) : Math.floor(share)) + 0;
 }
 
-/** A value as it stands in messages about it. */
+/** Prints a value as Go's %#v does, for messages. */
 export function dumpIntOrString(value: IntOrString): Verbatim {
   const [type, int, text] = typeof value === 'number' ? [0, value, ''] : [1, 0, value];
   return verbatim(`intstr.IntOrString{Type:${type}, IntVal:${int}, StrVal:${quote(text)}}`);

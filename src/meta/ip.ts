@@ -1,11 +1,9 @@
 /**
- * IP addresses and CIDRs: reading, printing, classifying and counting them, and what the rules of fields say about
- * texts that are none. Pure; allocators and kinds build on it.
+ * IP addresses and CIDRs: parsing, printing, classification and validation messages.
  *
- * There are two readers. The sloppy one is what old fields have always been read with: decimal numbers and hex groups
- * may have leading zeros. The strict one refuses those. To both, an IPv4 address written inside IPv6
- * (`::ffff:10.1.2.3`) is the IPv4 address; that it was written so is kept in `mapped`. Zones (`fe80::1%eth0`) are
- * never taken.
+ * There are two parsers. The sloppy parser, which older fields use, accepts leading zeros in decimal numbers and hex
+ * groups; the strict parser rejects them. Both treat an IPv4-mapped IPv6 address (`::ffff:10.1.2.3`) as the IPv4 address
+ * and set `mapped`. Both reject zones (`fe80::1%eth0`).
  */
 
 import { quote } from '../text/go/go-text.js';
@@ -15,7 +13,7 @@ export type IpFamily = 'IPv4' | 'IPv6';
 
 export interface Ip {
   readonly family: IpFamily;
-  /** 32 or 128 bits, by family. */
+  /** 32 or 128 bits, depending on the family. */
   readonly value: bigint;
   /** An IPv4 address that was written as `::ffff:…`. */
   readonly mapped: boolean;
@@ -30,7 +28,7 @@ export interface Cidr {
   readonly prefix: number;
 }
 
-/** What an address is good for; every address has exactly one of these. */
+/** The class of an address; every address has exactly one. */
 export type IpClass =
   | 'unspecified'
   | 'loopback'
@@ -45,21 +43,21 @@ const INVALID_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff
 const INVALID_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 const MAPPED_PREFIX = 0xffffn;
-/** Bits of IPv6 before the IPv4 address in a mapped one. */
+/** The number of bits before the IPv4 address in a mapped address. */
 const MAPPED_BITS = 96;
 
-/** Undefined for what is no address, and for leading zeros. */
+/** Strict parser; undefined for an invalid address. */
 export function parseIp(text: string): Ip | undefined {
   return readIp(text, STRICT);
 }
 
-/** Like {@link parseIp}, with any number of leading zeros. They do not make a number octal. */
+/** Like {@link parseIp}, but accepts leading zeros. They do not make a number octal. */
 export function parseIpSloppy(text: string): Ip | undefined {
   return readIp(text, SLOPPY);
 }
 
 /**
- * The canonical text (RFC 5952); a mapped address prints as the IPv4 address that it is.
+ * The canonical text (RFC 5952); a mapped address is printed as IPv4 address.
  *
  * @example
  * const ip = parseIp('2001:DB8:0:0::1');
@@ -69,12 +67,12 @@ export function printIp(ip: Ip): string {
   return ip.family === 'IPv4' ? printV4(ip.value) : printV6(ip.value);
 }
 
-/** Undefined for what is no CIDR, and for leading zeros. Bits beyond the prefix are allowed. */
+/** Strict parser; undefined for an invalid CIDR. Bits beyond the prefix are allowed. */
 export function parseCidr(text: string): Cidr | undefined {
   return readCidr(text, STRICT);
 }
 
-/** Like {@link parseCidr}, with any number of leading zeros in address and prefix. */
+/** Like {@link parseCidr}, but accepts leading zeros in address and prefix. */
 export function parseCidrSloppy(text: string): Cidr | undefined {
   return readCidr(text, SLOPPY);
 }
@@ -91,12 +89,12 @@ export function contains(cidr: Cidr, ip: Ip): boolean {
   return ip.value >> shift === cidr.network.value >> shift;
 }
 
-/** How many addresses the range has, the first and the last included. */
+/** The number of addresses in the range, including the first and the last. */
 export function cidrSize(cidr: Cidr): bigint {
   return 1n << BigInt(bitsOf(cidr.network.family) - cidr.prefix);
 }
 
-/** True when both families are among those given. */
+/** True when the list contains both families. */
 export function isDualStack(families: Iterable<IpFamily>): boolean {
   return new Set(families).size === 2;
 }
@@ -106,12 +104,12 @@ export function classifyIp(ip: Ip): IpClass {
   return ip.family === 'IPv4' ? classifyV4(ip.value) : classifyV6(ip.value);
 }
 
-/** The rule of most fields that hold an address. They have accepted leading zeros and mapped addresses for ever. */
+/** Validates most address fields, which accept leading zeros and mapped addresses for compatibility. */
 export function validIpProblems(text: string): readonly string[] {
   return parseIpSloppy(text) === undefined ? [INVALID_IP] : NONE;
 }
 
-/** The rule of newer fields: the one canonical text of an address. */
+/** Validates newer address fields: only the canonical text is valid. */
 export function canonicalIpProblems(text: string): readonly string[] {
   const ip = parseIpSloppy(text);
   if (ip === undefined) return [INVALID_IP];
@@ -120,12 +118,12 @@ export function canonicalIpProblems(text: string): readonly string[] {
   return canonicalProblems(text, printIp(ip));
 }
 
-/** The rule of most fields that hold a CIDR; bits beyond the prefix are allowed. */
+/** Validates most CIDR fields; bits beyond the prefix are allowed. */
 export function validCidrProblems(text: string): readonly string[] {
   return parseCidrSloppy(text) === undefined ? [INVALID_CIDR] : NONE;
 }
 
-/** The rule of newer fields, as those of a ServiceCIDR: the one canonical text of a range. */
+/** Validates newer CIDR fields, such as those of ServiceCIDR: only the canonical text is valid. */
 export function canonicalCidrProblems(text: string): readonly string[] {
   const cidr = parseCidrSloppy(text);
   if (cidr === undefined) return [INVALID_CIDR];
@@ -135,14 +133,14 @@ export function canonicalCidrProblems(text: string): readonly string[] {
   return canonicalProblems(text, printCidr(cidr));
 }
 
-/** The name rule of IPAddress: its name is the address. */
+/** Validates the name of an IPAddress, which is the address. */
 export function ipAddressNameProblems(name: string): readonly string[] {
   return canonicalIpProblems(name);
 }
 
 /**
- * Addresses that no endpoint and no external IP may have. Callers ask {@link validIpProblems} first; what is no address
- * is reported here once more, in fewer words, as Endpoints show.
+ * Rejects addresses that are not allowed for endpoints and external IPs. Callers also call {@link validIpProblems}; an
+ * invalid address is reported by both, with a shorter message here.
  */
 export function specialIpProblems(text: string): readonly string[] {
   const ip = parseIpSloppy(text);
@@ -161,7 +159,7 @@ export function specialIpProblems(text: string): readonly string[] {
   }
 }
 
-/** The warnings about an address that {@link validIpProblems} accepts. Nothing is said about what it does not. */
+/** The warnings about an address that {@link validIpProblems} accepts; none for an invalid address. */
 export function ipWarnings(path: string, text: string): readonly string[] {
   const ip = parseIpSloppy(text);
   if (ip === undefined) return NONE;
@@ -178,7 +176,7 @@ export function cidrWarnings(path: string, text: string): readonly string[] {
   const canonical = printCidr(cidr);
   const found: string[] = [];
   if (!isSameAddress(cidr.address, cidr.network)) {
-    // The single address is shown with the width of the text, so a mapped one as IPv4 with 128 bits.
+    // The prefix length of the single address is that of the text's family: a mapped address is IPv4 with /128.
     const width = text.includes(':') ? 128 : 32;
     const choice = `${quote(canonical)} or ${quote(`${printIp(cidr.address)}/${width}`)}`;
     found.push(`${path}: CIDR value ${quote(text)} is ambiguous in this context (should be ${choice}?)`);
@@ -192,14 +190,14 @@ export function cidrWarnings(path: string, text: string): readonly string[] {
   return found;
 }
 
-/** How digits may be written. */
+/** The accepted spelling of numbers. */
 interface Spelling {
   readonly decimal: RegExp;
   readonly group: RegExp;
   readonly prefix: RegExp;
 }
 
-// At most one way to match each, so that a long hostile text costs no more than its length.
+// The patterns are unambiguous, so that they match in linear time.
 const STRICT: Spelling = {
   decimal: /^(?:0|[1-9][0-9]{0,2})$/,
   group: /^[0-9a-fA-F]{1,4}$/,
@@ -228,23 +226,23 @@ function readV4(text: string, { decimal }: Spelling): bigint | undefined {
   return fields.reduce((value, field) => (value << 8n) | BigInt(field), 0n);
 }
 
-/** The 128 bits. `a::b` stands for at least one group of zeros. */
+/** The 128 bits. `::` represents at least one group of zeros. */
 function readV6(text: string, spelling: Spelling): bigint | undefined {
   const halves = text.split('::', 3);
   const groups = halves.map((half) => readGroups(half, spelling));
   const [head, tail] = groups;
   if (head === undefined || groups.length > 2) return undefined;
-  // Only the end of the text may be dotted, so a head that something follows may not.
+  // A dotted address is only allowed at the end of the text, so not before `::`.
   if (groups.length === 1) return head.length === 8 ? joinGroups(head) : undefined;
   const isDotted = (halves[0] ?? '').includes('.');
   if (tail === undefined || isDotted || head.length + tail.length > 7) return undefined;
   return joinGroups([...head, ...new Array<bigint>(8 - head.length - tail.length).fill(0n), ...tail]);
 }
 
-/** Groups of 16 bits between colons; a dotted address at the end makes two. */
+/** The 16-bit groups between colons; a dotted address at the end counts as two. */
 function readGroups(text: string, spelling: Spelling): bigint[] | undefined {
   if (text === '') return [];
-  // One more than any address has: enough to see that it has too many.
+  // One more than an address can have, to detect too many groups.
   const parts = text.split(':', 9);
   const last = parts.at(-1) ?? '';
   const dotted = last.includes('.') ? readV4(last, spelling) : undefined;
@@ -304,7 +302,7 @@ function printV6(value: bigint): string {
   return `${groups.slice(0, run.start).join(':')}::${groups.slice(run.end).join(':')}`;
 }
 
-/** The run that `::` replaces: the longest of two groups or more, and of equals the first. */
+/** The run that `::` replaces: the longest run of at least two zero groups, the first if there are several. */
 function longestZeros(groups: readonly string[]): { readonly start: number; readonly end: number } | undefined {
   let longest = { start: 0, end: 0 };
   let start = 0;

@@ -1,11 +1,10 @@
 /**
- * The text of a label selector, read by its grammar into requirements. What they match is for labels.ts to say.
- * spec: Label selectors
+ * Parses the text of a label selector into requirements; labels.ts matches them. spec: Label selectors
  */
 import { type FieldError, invalid, keyPath, printFieldError } from './field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from './names.js';
 
-/** A selector text that cannot be read; the message is what a client is told. */
+/** Thrown for an invalid selector text. Clients see the message. */
 export class SelectorError extends Error {
   override readonly name = 'SelectorError';
 }
@@ -19,7 +18,7 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** The requirements of a text, in its order. Throws a SelectorError. */
+/** The requirements of a selector text, in text order. Throws SelectorError. */
 export function readRequirements(text: string): LabelRequirement[] {
   return new SelectorReader(scan(text)).read();
 }
@@ -28,9 +27,9 @@ export function sortedSet(values: Iterable<string>): string[] {
   return [...new Set(values)].sort();
 }
 
-/** Undefined for what is no number, or more than 64 bits hold. */
+/** Undefined for text that is not a 64-bit integer. */
 export function parseInt64(text: string): bigint | undefined {
-  // No label value is longer than 63 characters, but a requirement's value is checked for that only later.
+  // Label values have at most 63 characters, but the length is validated only later.
   if (text.length > 100 || !/^[+-]?[0-9]+$/.test(text)) return undefined;
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
   return value === BigInt.asIntN(64, value) ? value : undefined;
@@ -46,7 +45,7 @@ interface Token {
 const END: Token = { kind: 'end', text: '' };
 const TOKEN = /[ \t\r\n]*(?:(==|!=|[=!(),><])|([^ \t\r\n=!(),><\0]+))\0?/gy;
 
-/** Splits at whitespace and symbols. A NUL ends a token, and the whole text where no token stands before it. */
+/** Splits at whitespace and symbols. A NUL ends a token, or the whole text if no token precedes it. */
 function scan(text: string): Token[] {
   const tokens: Token[] = [];
   for (const [, symbol, word = ''] of text.matchAll(TOKEN)) {
@@ -66,7 +65,7 @@ const OPERATORS: ReadonlyMap<TokenKind, LabelOperator> = new Map<TokenKind, Labe
   ['<', 'lt'],
 ]);
 
-/** Reads tokens by the grammar. One reader reads one selector. */
+/** A recursive descent parser for one selector. */
 class SelectorReader {
   readonly #tokens: readonly Token[];
   #position = 0;
@@ -119,19 +118,19 @@ class SelectorReader {
   }
 
   #operator(): LabelOperator {
-    // The one place where `in` and `notin` are not words.
+    // Only here are `in` and `notin` operators; elsewhere they are words.
     const token = this.#tokens[this.#position++] ?? END;
     const operator = OPERATORS.get(token.kind);
     return operator ?? fail(`found '${token.text}', expected: in, notin, =, ==, !=, gt, lt`);
   }
 
-  /** The right side of `=` and its like; nothing there means the empty value. */
+  /** The right side of a comparison; a missing value is the empty value. */
   #value(): string {
     const { kind } = this.#peek();
     return kind === 'end' || kind === ',' ? '' : this.#word();
   }
 
-  /** `(a, b)`. Nothing between two commas, or between a comma and a parenthesis, is the empty value. */
+  /** `(a, b)`. A missing value between two commas, or between a comma and a parenthesis, is the empty value. */
   #values(): string[] {
     const open = this.#take();
     if (open.kind !== '(') fail(`found '${open.text}' expected: '('`);
@@ -144,7 +143,7 @@ class SelectorReader {
     return values;
   }
 
-  /** Up to the parenthesis, which stays. `(a,,)` fails: two commas in a row ask for a word after them. */
+  /** Reads up to the closing parenthesis, exclusive. `(a,,)` fails: a word must follow two commas in a row. */
   #valueList(): string[] {
     const values: string[] = [];
     for (;;) {

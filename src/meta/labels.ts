@@ -1,8 +1,8 @@
 /**
- * Label selectors: the LabelSelector object inside specs, the text of `labelSelector=` (read by label-selector-text.ts),
- * and the matcher both become.
+ * Label selectors: LabelSelector objects in specs, the text of `labelSelector=` (parsed by label-selector-text.ts), and
+ * the matcher for both.
  *
- * Matching is the hot path of list and watch, so a selector carries its requirements compiled to small tests.
+ * Matching is the hot path of list and watch, so a selector contains its requirements compiled to functions.
  * spec: Label selectors
  */
 import { unreachable } from '../util/invariant.js';
@@ -20,7 +20,7 @@ import { isLabelValue, labelValueProblems, qualifiedNameProblems } from './names
 export type Labels = Readonly<Record<string, string>>;
 
 export interface LabelSelector {
-  /** All must hold; ordered by key. */
+  /** All must match; sorted by key. */
   readonly requirements: readonly LabelRequirement[];
   /** The requirements compiled; for {@link matchesLabels} only. */
   readonly tests: readonly LabelTest[];
@@ -28,7 +28,7 @@ export interface LabelSelector {
 
 type LabelTest = (labels: Labels) => boolean;
 
-/** The LabelSelector of the API, as it stands in a spec. */
+/** The LabelSelector type of the API. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly LabelSelectorExpression[];
@@ -44,12 +44,12 @@ export interface LabelSelectorExpression {
 /** Matches every object. */
 export const everything: LabelSelector = Object.freeze({ requirements: [], tests: [] });
 
-/** Matches no object: what an absent LabelSelector object means. */
+/** Matches no object; the meaning of an absent LabelSelector object. */
 export const nothing: LabelSelector = Object.freeze({ requirements: [], tests: [() => false] });
 
 const NO_LABELS: Labels = Object.freeze({});
 
-/** True when all requirements hold. Absent labels are the same as none. */
+/** True when all requirements match. Absent labels are equivalent to empty labels. */
 export function matchesLabels(selector: LabelSelector, labels: Labels | undefined): boolean {
   const present = labels ?? NO_LABELS;
   for (const test of selector.tests) if (!test(present)) return false;
@@ -57,7 +57,7 @@ export function matchesLabels(selector: LabelSelector, labels: Labels | undefine
 }
 
 /**
- * Reads the text of a `labelSelector` parameter. Throws a SelectorError.
+ * Parses a `labelSelector` parameter. Throws SelectorError.
  *
  * @example
  * matchesLabels(parseLabelSelector('app in (web, api),!canary'), { app: 'web' }) // true
@@ -67,12 +67,12 @@ export function parseLabelSelector(text: string): LabelSelector {
   return selectorOf(readRequirements(text));
 }
 
-/** The canonical text; parsing it gives the same selector. */
+/** The canonical text; parsing it returns an equal selector. */
 export function printLabelSelector(selector: LabelSelector): string {
   return selector.requirements.map(printRequirement).join(',');
 }
 
-/** A selector that asks for exactly these labels. The labels must be valid. */
+/** A selector that requires these labels. The labels must be valid. */
 export function labelSelectorFrom(labels: Labels): LabelSelector {
   return selectorOf(Object.keys(labels).map((key) => ({ key, operator: '=', values: [labels[key] ?? ''] })));
 }
@@ -85,24 +85,24 @@ const OBJECT_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map<string, Lab
 ]);
 
 /**
- * The matcher of a LabelSelector object; absent means nothing, empty means everything. An expression with an unknown
- * operator, which {@link labelSelectorObjectErrors} reports, makes it match nothing.
+ * The matcher of a LabelSelector object: absent matches nothing, empty matches everything. It matches nothing if an
+ * operator is unknown, which {@link labelSelectorObjectErrors} reports.
  */
 export function labelSelectorFromObject(object: LabelSelectorObject | undefined): LabelSelector {
   if (object === undefined) return nothing;
   const requirements = [...labelSelectorFrom(object.matchLabels ?? {}).requirements];
   for (const { key, operator, values = [] } of object.matchExpressions ?? []) {
-    const known = OBJECT_OPERATORS.get(operator);
-    if (known === undefined) return nothing;
-    requirements.push({ key, operator: known, values: sortedSet(values) });
+    const compiledOperator = OBJECT_OPERATORS.get(operator);
+    if (compiledOperator === undefined) return nothing;
+    requirements.push({ key, operator: compiledOperator, values: sortedSet(values) });
   }
   return selectorOf(requirements);
 }
 
-/** Whether a LabelSelector object selects these labels. For a single question: a matcher answers many faster. */
+/** Whether a LabelSelector object selects these labels. For repeated matching, build a matcher instead. */
 export function selectsLabels(object: LabelSelectorObject | undefined, labels: Labels | undefined): boolean {
   if (object === undefined) return false;
-  // In a state that nobody judged, null may stand for nothing.
+  // An object that was not validated may contain null.
   const wanted = object.matchLabels ?? NO_LABELS;
   if ((object.matchExpressions ?? []).length > 0) return matchesLabels(labelSelectorFromObject(object), labels);
   const present = labels ?? NO_LABELS;
@@ -112,7 +112,7 @@ export function selectsLabels(object: LabelSelectorObject | undefined, labels: L
   return true;
 }
 
-/** What is wrong with a LabelSelector object at `path`. */
+/** Validates a LabelSelector object at `path`. */
 export function labelSelectorObjectErrors(
   object: LabelSelectorObject,
   path: string,
@@ -127,7 +127,7 @@ export function labelSelectorObjectErrors(
   ];
 }
 
-/** What is wrong with one expression of a selector object. */
+/** Validates one expression of a LabelSelector object. */
 export function labelExpressionErrors(
   expression: LabelSelectorExpression,
   path: string,
@@ -151,9 +151,9 @@ export function labelExpressionErrors(
   return found;
 }
 
-/** What is wrong with a map of labels; every fault is reported at the map itself, in the order of the keys. */
+/** Validates labels. All errors have the path of the map and are sorted by key. */
 export function labelErrors(labels: Labels, path: string): FieldError[] {
-  if (areGood(labels)) return [];
+  if (areValid(labels)) return [];
   const found: FieldError[] = [];
   for (const key of Object.keys(labels).sort()) {
     const value = labels[key] ?? '';
@@ -163,20 +163,20 @@ export function labelErrors(labels: Labels, path: string): FieldError[] {
   return found;
 }
 
-function areGood(labels: Labels): boolean {
+function areValid(labels: Labels): boolean {
   for (const key in labels) {
     if (!isLabelValue(labels[key] ?? '')) return false;
-    if (goodKeys.has(key)) continue;
+    if (validKeys.has(key)) continue;
     if (qualifiedNameProblems(key).length > 0) return false;
-    if (goodKeys.size >= MOST_GOOD_KEYS) goodKeys.clear();
-    goodKeys.add(key);
+    if (validKeys.size >= MAX_VALID_KEYS) validKeys.clear();
+    validKeys.add(key);
   }
   return true;
 }
 
-/** Values differ from object to object, but keys are the same few. */
-const goodKeys = new Set<string>();
-const MOST_GOOD_KEYS = 1_000;
+/** A cache of valid keys: objects use few different keys. */
+const validKeys = new Set<string>();
+const MAX_VALID_KEYS = 1_000;
 
 function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   if (requirements.length === 0) return everything;
@@ -185,8 +185,8 @@ function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   return { requirements: sorted, tests: sorted.map(compile) };
 }
 
-// Only own keys are labels: `constructor` and `__proto__` are keys like any other. The value is read first, because
-// ownership then needs asking only of what is there.
+// Only own keys are labels: `constructor` and `__proto__` are ordinary keys. Reading the value first avoids most calls of
+// `hasOwn`.
 function compile({ key, operator, values }: LabelRequirement): LabelTest {
   const [first = ''] = values;
   switch (operator) {

@@ -1,9 +1,9 @@
 /**
- * What names, keys and label values may look like. Each validator returns the messages of everything that is wrong,
- * in the order clients expect, and the same empty list whenever nothing is. spec: Names
+ * Validators of names, keys and label values. Each returns all messages in the reference server's order, and a shared
+ * empty list for a valid value. spec: Names
  *
- * Shapes are tested by looking for what must not be there: such a pattern never backtracks, so a hostile name of
- * megabytes costs one pass. The patterns that messages show are the ones clients know.
+ * The patterns match what is not allowed: they never backtrack, so that a long hostile name costs one pass. The messages
+ * contain the reference server's patterns.
  */
 
 /** A validator of names. */
@@ -71,18 +71,18 @@ const HEADER_MESSAGE = patternMessage(
   ['X-Header-Name'],
 );
 
-/** The name rule of most kinds. */
+/** The names of most kinds. */
 export function dnsSubdomainProblems(name: string): readonly string[] {
   return NOT_SUBDOMAIN.test(name) ? problems(tooLong(name, 253), SUBDOMAIN_MESSAGE) : lengthProblems(name, 253);
 }
 
-/** The rule of namespaces. */
+/** The names of namespaces. */
 export function dnsLabelProblems(name: string): readonly string[] {
   if (!NOT_LABEL.test(name)) return lengthProblems(name, 63);
   return problems(tooLong(name, 63), NOT_SUBDOMAIN.test(name) ? LABEL_MESSAGE : 'must not contain dots');
 }
 
-/** The rule of services: a label that does not start with a digit. */
+/** The names of services: a label that does not start with a digit. */
 export function dns1035LabelProblems(name: string): readonly string[] {
   return problems(tooLong(name, 63), NOT_1035.test(name) && LABEL_1035_MESSAGE);
 }
@@ -92,19 +92,19 @@ export function wildcardSubdomainProblems(name: string): readonly string[] {
   return problems(tooLong(name, 253), bad && WILDCARD_MESSAGE);
 }
 
-/** What every name must be whatever its kind: one segment of a URL. */
+/** The minimum for names of all kinds: a valid URL path segment. */
 export function pathSegmentProblems(name: string): readonly string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return pathSegmentPrefixProblems(name);
 }
 
-/** {@link pathSegmentProblems} of the start of a name. */
+/** Like {@link pathSegmentProblems}, for the prefix of a name. */
 export function pathSegmentPrefixProblems(prefix: string): readonly string[] {
   if (!/[/%]/.test(prefix)) return NONE;
   return problems(prefix.includes('/') && "may not contain '/'", prefix.includes('%') && "may not contain '%'");
 }
 
-/** Keys of labels and annotations, finalizers: a name, with or without `subdomain/` before it. */
+/** Keys of labels and annotations, and finalizers: a name with an optional `subdomain/` prefix. */
 export function qualifiedNameProblems(key: string): readonly string[] {
   const slash = key.indexOf('/');
   const name = key.slice(slash + 1);
@@ -114,7 +114,7 @@ export function qualifiedNameProblems(key: string): readonly string[] {
     ];
   }
   const prefix = slash < 0 ? NONE : prefixProblems(key.slice(0, slash));
-  // Good names are of one byte per character.
+  // Valid names have one byte per character.
   if (prefix.length === 0 && name.length <= 63 && !NOT_QUALIFIED.test(name)) return NONE;
   const length = name === '' ? 'must be non-empty' : tooLong(name, 63);
   const rest = problems(length && `name part ${length}`, NOT_QUALIFIED.test(name) && `name part ${QUALIFIED_MESSAGE}`);
@@ -127,7 +127,7 @@ function prefixProblems(prefix: string): readonly string[] {
   return found.length === 0 ? NONE : found.map((problem) => `prefix part ${problem}`);
 }
 
-/** Whether {@link labelValueProblems} has nothing to say. */
+/** Whether {@link labelValueProblems} returns no messages. */
 export function isLabelValue(value: string): boolean {
   return value.length <= 63 && !NOT_LABEL_VALUE.test(value);
 }
@@ -138,14 +138,14 @@ export function labelValueProblems(value: string): readonly string[] {
 
 /** Keys of config maps and secrets. */
 export function configMapKeyProblems(key: string): readonly string[] {
-  return problems(tooLong(key, 253), NOT_CONFIG_KEY.test(key) && CONFIG_KEY_MESSAGE, climbs(key));
+  return problems(tooLong(key, 253), NOT_CONFIG_KEY.test(key) && CONFIG_KEY_MESSAGE, parentDirectoryProblem(key));
 }
 
 export function envVarNameProblems(name: string): readonly string[] {
-  return problems(NOT_ENV_VAR.test(name) && ENV_VAR_MESSAGE, climbs(name));
+  return problems(NOT_ENV_VAR.test(name) && ENV_VAR_MESSAGE, parentDirectoryProblem(name));
 }
 
-/** What containers accept today in place of {@link envVarNameProblems}. */
+/** The rule for containers that replaced {@link envVarNameProblems}. */
 export function relaxedEnvVarNameProblems(name: string): readonly string[] {
   if (name === '') return ['environment variable name must be non-empty'];
   const message = "a valid environment variable name must consist only of printable ASCII characters other than '='";
@@ -168,38 +168,38 @@ export function portNameProblems(name: string): readonly string[] {
 }
 
 /**
- * What to validate in place of a `generateName`: the dash it ends in is forgiven, because a suffix will follow.
+ * The text to validate instead of a `generateName`: a trailing dash is allowed, because a suffix follows it.
  * `web-` → `wea`.
  */
 export function maskTrailingDash(prefix: string): string {
   if (prefix.length < 2 || !prefix.endsWith('-')) return prefix;
   const kept = prefix.slice(0, -2);
-  // Two bytes go, which leaves the first part of a longer character behind: still not a name.
+  // The reference server removes two bytes. Of a multi-byte character an invalid part remains, so the name stays invalid.
   return prefix.charCodeAt(prefix.length - 2) < 0x80 ? `${kept}a` : `${prefix.slice(0, -1)}a`;
 }
 
-/** `must be no more than 63 characters`, where a limit is not one of the rules above. */
+/** `must be no more than 63 characters`, for limits that are not part of the rules above. */
 export function lengthMessage(max: number): string {
   return `must be no more than ${max} characters`;
 }
 
-/** A message that shows examples and the pattern: `… (e.g. 'a',  or 'b', regex used for validation is '…')`. */
+/** A message with examples and the pattern: `… (e.g. 'a',  or 'b', regex used for validation is '…')`. */
 export function patternMessage(what: string, pattern: string, examples: readonly string[]): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ');
   return `${what} (${shown === '' ? '' : `e.g. ${shown}`}regex used for validation is '${pattern}')`;
 }
 
-/** Of more than one byte each. */
+/** Characters of more than one byte. */
 const LONG_CHARACTERS = /[\u0080-\uffff]/;
 
-/** The length of a text in UTF-8, which is what limits on names count. */
+/** The length in UTF-8 bytes, which limits on names refer to. */
 export function byteLength(text: string): number {
   if (!LONG_CHARACTERS.test(text)) return text.length;
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < 0x80) continue;
-    // The two halves of a pair make four bytes together: two of text.length and one more each.
+    // A surrogate pair has four bytes: two are counted in text.length, one more for each half.
     const half = code >= 0xd800 && code <= 0xdfff && isPaired(text, i);
     bytes += code < 0x800 || half ? 1 : 2;
   }
@@ -213,24 +213,24 @@ function isPaired(text: string, index: number): boolean {
   return isHigh(code) ? isLow(after) : isHigh(before);
 }
 
-/** The same for a text of characters of one byte, as good names are. */
+/** The length check for text that has only single-byte characters. */
 function lengthProblems(text: string, max: number): readonly string[] {
   return text.length > max ? [lengthMessage(max)] : NONE;
 }
 
 function tooLong(text: string, max: number): string | false {
-  // A character is at most three bytes per unit, so most names need no counting.
+  // A UTF-16 code unit has at most three bytes, so short names need no counting.
   if (text.length * 3 <= max) return false;
   return (text.length > max || byteLength(text) > max) && lengthMessage(max);
 }
 
-/** Keys become files, which must not lead out of their folder. */
-function climbs(key: string): string | false {
+/** Keys become file names, which must not refer to a parent directory. */
+function parentDirectoryProblem(key: string): string | false {
   if (key === '.' || key === '..') return `must not be '${key}'`;
   return key.startsWith('..') && "must not start with '..'";
 }
 
-/** The messages that are there, without making a list for a good name. */
+/** The messages that apply; allocates no list for a valid name. */
 function problems(...found: readonly (string | false)[]): readonly string[] {
   for (const problem of found) {
     if (problem !== false) return found.filter((message) => message !== false);

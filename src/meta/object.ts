@@ -1,9 +1,9 @@
 /**
- * What every API object has, as types. spec: Resources and their fields, Conventions
+ * The types of API objects: metadata, lists, drafts, changes. spec: Resources and their fields, Conventions
  */
 
 /**
- * All the way down, nothing can be assigned. What the library hands out is also frozen.
+ * A deeply readonly type. Objects that the library returns are also frozen.
  *
  * A plain mapped type, which maps arrays to readonly arrays and leaves strings and numbers alone: unlike a conditional
  * type it keeps its name in messages (`'spek' does not exist in type 'DeepReadonly<WidgetInput>'`).
@@ -31,7 +31,7 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
-/** Metadata as a client may send it. The server fills in and overrules what is its own. */
+/** Metadata as a client may send it. The server sets and overrides some of the fields. */
 export interface ObjectMetaInput {
   name?: string;
   generateName?: string;
@@ -56,7 +56,7 @@ export interface ObjectMeta {
   /** Absent on cluster-scoped kinds. */
   namespace?: string;
   uid: string;
-  /** Absent on the answer to a dry-run create, which stored nothing. */
+  /** Absent in the response to a dry-run create. */
   resourceVersion: string;
   generation?: number;
   creationTimestamp: string;
@@ -91,7 +91,7 @@ export interface ApiList<Item = ApiObject> {
   readonly items: readonly Item[];
 }
 
-/** An object on its way through a write, owned by that write alone and not yet frozen. */
+/** An object during a write. The write owns it, and it is not yet frozen. */
 export interface DraftObject {
   kind: string;
   apiVersion: string;
@@ -99,11 +99,12 @@ export interface DraftObject {
   [field: string]: unknown;
 }
 
-/** Metadata during a write: nothing is certain yet, not even a name. What is `undefined` will not be stored. */
+/** Metadata during a write: all fields may be missing, even the name. Fields that are `undefined` are not stored. */
 export type DraftMeta = { -readonly [Key in keyof ObjectMetaInput]?: ObjectMetaInput[Key] | undefined } & {
   selfLink?: string | undefined;
 };
 
+/** A change to one object, as the store records it and a watch delivers it. */
 export interface ChangeEvent<Object = ApiObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: Object;

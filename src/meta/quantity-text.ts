@@ -1,19 +1,18 @@
 /**
- * How quantities are written: from a text to the parts of a value. Arithmetic, and the way back to a text, stand in
- * quantity.ts. spec: Quantity
+ * Parses the text of a quantity into its parts. Arithmetic and printing are in quantity.ts. spec: Quantity
  */
 
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** What a value is made of: `mantissa × 10^scale`. */
+/** The parts of a quantity: `mantissa × 10^scale`. */
 export interface Parts {
   readonly mantissa: bigint;
   /** Power of ten. */
   readonly scale: number;
   readonly format: QuantityFormat;
-  /** Held as a wide decimal rather than as a 64-bit integer. */
+  /** Represented as arbitrary-precision decimal rather than as 64-bit integer. */
   readonly wide: boolean;
-  /** The text to print, where it is known already. */
+  /** The canonical text, if it is already known. */
   readonly text?: string;
 }
 
@@ -24,22 +23,22 @@ const WRONG_SUFFIX = "unable to parse quantity's suffix";
 export const NANO = -9;
 export const MAX_INT64 = 2n ** 63n - 1n;
 export const MIN_INT64 = -(2n ** 63n);
-/** As many decimal digits always fit a 64-bit integer. */
+/** The number of decimal digits that always fit in a 64-bit integer. */
 export const SAFE_DIGITS = 18;
 /**
- * The widest gap between two scales that is still written out in digits. A client may send `1e2000000000`; the number
- * is kept, but integers of gigabytes are not built for it.
+ * The largest difference of scales that is computed exactly. A client may send `1e2000000000`; the value is accepted, but
+ * no integer of gigabytes is built for it.
  */
 export const MAX_SPREAD = 10_000;
 
 export const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 export const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
-// Each of the two patterns can match in one way only, so that a long hostile text costs no more than its length.
+// The patterns are unambiguous, so that they match in linear time.
 const NUMBER = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?/;
 const SUFFIX = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 
-/** The parts, or the message of a failure. */
+/** The parts, or an error message. */
 export function parseParts(text: string): Parts | string {
   const match = NUMBER.exec(text);
   if (text === '' || match === null) return WRONG_FORMAT;
@@ -51,7 +50,7 @@ export function parseParts(text: string): Parts | string {
   const written = { negative: sign === '-', digits: digits || '0', fraction, suffix };
   const narrow = narrowParts(written, text);
   if (narrow !== undefined) return narrow;
-  // `Ei` reads as zero exbi in all but this: the wide decimal wants to see a digit.
+  // Without digits the small representation parses as zero (`Ki`); the decimal parser requires a digit (`Ei` fails).
   return /[0-9]/.test(number) ? wideParts(written) : WRONG_NUMBER;
 }
 
@@ -67,7 +66,7 @@ function interpretSuffix(suffix: string): Suffix | undefined {
   const binary = (BINARY_SUFFIXES as readonly string[]).indexOf(suffix);
   if (binary > 0) return { base: 2, exponent: 10 * binary, format: 'BinarySI' };
   if (!/^[eE][-+]?[0-9]+$/.test(suffix)) return undefined;
-  // Shorter than any text that BigInt would take long to read; 19 digits is all that 64 bits hold.
+  // A length limit keeps BigInt fast; 64-bit integers have at most 19 digits.
   const written = suffix.slice(1).replace(/^([-+]?)0+(?=[0-9])/, '$1');
   if (written.length > 20) return undefined;
   const exponent = BigInt(written.replace('+', ''));
@@ -84,12 +83,12 @@ interface Written {
   readonly suffix: Suffix;
 }
 
-/** The value as a 64-bit integer, if it visibly fits one; the text is kept when it is visibly canonical. */
+/** The value as 64-bit integer, if its digits guarantee that it fits; keeps a text that is known to be canonical. */
 function narrowParts({ negative, digits, fraction, suffix }: Written, text: string): Parts | undefined {
   const { format, exponent } = suffix;
   const all = digits + fraction;
   if (format === 'BinarySI') {
-    // 2^10 has about three digits; the sum is held below fifteen for safety.
+    // 2^10 has about three digits; the sum stays below fifteen for safety.
     if (fraction !== '' || digits.length + (exponent * 3) / 10 + 1 > 15) return undefined;
     const count = BigInt(digits);
     const mantissa = (negative ? -count : count) << BigInt(exponent);
@@ -118,12 +117,12 @@ function wideParts({ negative, digits, fraction, suffix }: Written): Parts {
   return { mantissa: negative ? -magnitude : magnitude, scale: resultScale, format, wide: true };
 }
 
-/** Nothing is finer than a nano: what is, counts as one nano more, so that asking for a little never yields nothing. */
+/** Rounds up to whole nanos, so that a small positive request never becomes zero. */
 function atNano(digits: string, scale: number): { readonly magnitude: bigint; readonly scale: number } {
   const extra = scale - NANO;
   if (extra > MAX_SPREAD) return { magnitude: BigInt(digits), scale };
   if (extra >= 0) return { magnitude: BigInt(digits) * 10n ** BigInt(extra), scale: NANO };
-  // Cut as text: the exponent of `1e-2000000000` is never turned into an integer.
+  // Cuts the text, because 10^2000000000 cannot be computed.
   const cut = Math.max(0, digits.length + extra);
   const magnitude = BigInt(digits.slice(0, cut) || '0');
   return { magnitude: /[1-9]/.test(digits.slice(cut)) ? magnitude + 1n : magnitude, scale: NANO };

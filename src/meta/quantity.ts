@@ -1,9 +1,8 @@
 /**
- * Resource quantities (`500m`, `1.5Gi`, `1e3`): exact decimal numbers that remember how they were written.
+ * Resource quantities (`500m`, `1.5Gi`, `1e3`): immutable exact decimal numbers with a format.
  *
- * A value is `mantissa × 10^scale` plus a format. The reference server keeps small values in a 64-bit integer and the
- * rest in a wide decimal; which of the two holds a value shows through in how its whole number overflows, so that
- * distinction is kept here. Values never change; arithmetic returns new ones. spec: Quantity
+ * A value is `mantissa × 10^scale`. The reference server represents small values as 64-bit integers and others as
+ * arbitrary-precision decimals. The two overflow differently, so `wide` records which one applies. spec: Quantity
  */
 import {
   BINARY_SUFFIXES,
@@ -20,7 +19,7 @@ import {
 
 export type { QuantityFormat } from './quantity-text.js';
 
-/** A text that is no quantity; the message is what a client is told. */
+/** Thrown for an invalid quantity. Clients see the message. */
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
 }
@@ -51,20 +50,20 @@ export class Quantity {
 
   static readonly zero = new Quantity({ mantissa: 0n, scale: 0, format: 'DecimalSI', wide: false });
 
-  /** Throws a QuantityError. No spaces are allowed around the text; a JSON decoder trims them first. */
+  /** Throws QuantityError. Surrounding spaces are invalid; JSON decoders trim them first. */
   static parse(text: string): Quantity {
     const parts = parseParts(text);
     if (typeof parts === 'string') throw new QuantityError(parts);
     return new Quantity(parts);
   }
 
-  /** Like {@link Quantity.parse}, with the failure as a value. */
+  /** Like {@link Quantity.parse}, but returns the error. */
   static tryParse(text: string): QuantityResult {
     const parts = parseParts(text);
     return typeof parts === 'string' ? { ok: false, message: parts } : { ok: true, quantity: new Quantity(parts) };
   }
 
-  /** A number as a client would have written it. Throws a QuantityError for what is not finite. */
+  /** Parses the decimal text of a number. Throws QuantityError if it is not finite. */
   static fromNumber(value: number | bigint): Quantity {
     return Quantity.parse(String(value));
   }
@@ -84,13 +83,13 @@ export class Quantity {
     return this.#mantissa === 0n;
   }
 
-  /** By value, whatever the formats: -1, 0 or 1. */
+  /** Compares by value, regardless of the format: -1, 0 or 1. */
   cmp(other: Quantity): number {
     const sign = this.sign();
     if (sign !== other.sign()) return sign < other.sign() ? -1 : 1;
     if (sign === 0) return 0;
     if (Math.abs(this.#scale - other.#scale) > MAX_SPREAD) {
-      // Too far apart to align; the number of digits before the point decides unless it is the same.
+      // The scales are too far apart to align; compare the number of digits before the decimal point.
       const difference = digitsOf(this.#mantissa) + this.#scale - (digitsOf(other.#mantissa) + other.#scale);
       if (difference !== 0) return difference > 0 ? sign : -sign;
     }
@@ -102,7 +101,7 @@ export class Quantity {
     return this.cmp(other) === 0;
   }
 
-  /** The sum, in this value's format; a zero takes the other's. */
+  /** The sum in this value's format; if this value is zero, in the other's. */
   add(other: Quantity): Quantity {
     const format = this.isZero() ? other.format : this.format;
     if (!this.#wide && !other.#wide) {
@@ -110,21 +109,21 @@ export class Quantity {
       if (this.isZero()) return other.#with({ format });
     }
     if (Math.abs(this.#scale - other.#scale) > MAX_SPREAD) {
-      // The smaller one would change nothing that anybody could read.
+      // The smaller value is negligible.
       const kept = other.isZero() || (!this.isZero() && this.#scale > other.#scale) ? this : other;
       return kept.#with({ format, wide: true });
     }
     const scale = Math.min(this.#scale, other.#scale);
     const [left, right] = [this.#at(scale), other.#at(scale)];
     const mantissa = left + right;
-    // Wide once any step leaves 64 bits, and then for good.
+    // Wide as soon as any step exceeds 64 bits; it never becomes narrow again.
     const wide = this.#wide || other.#wide || !fitsInt64(left) || !fitsInt64(right) || !fitsInt64(mantissa);
     return new Quantity({ mantissa, scale, format, wide });
   }
 
-  /** The difference, in this value's format; a zero takes the other's. */
+  /** The difference in this value's format; if this value is zero, in the other's. */
   sub(other: Quantity): Quantity {
-    // The smallest 64-bit number is its own opposite, as long as everything stays within 64 bits.
+    // In 64-bit arithmetic the smallest integer is its own negation.
     const wrapped = this.add(other.neg());
     if (other.#mantissa !== MIN_INT64 || !wrapped.#wide) return wrapped;
     return this.add(other.#with({ mantissa: -other.#mantissa, wide: true }));
@@ -135,7 +134,7 @@ export class Quantity {
     return this.#with({ mantissa: this.#wide ? mantissa : BigInt.asIntN(64, mantissa) });
   }
 
-  /** Rounded away from zero to a multiple of `10^scale`; keeps the text when nothing changes. */
+  /** Rounds away from zero to a multiple of `10^scale`; keeps the text if the value does not change. */
   roundUp(scale: number): Quantity {
     if (this.#scale < scale) return this.#with({ mantissa: divideAway(this.#mantissa, scale - this.#scale), scale });
     if (!this.#wide || this.#scale - scale > MAX_SPREAD) return this;
@@ -170,13 +169,13 @@ export class Quantity {
     return fitsInt64(whole) ? whole : undefined;
   }
 
-  /** The nearest floating-point number, give or take its last bit. */
+  /** The nearest floating-point number, with an error of at most one unit in the last place. */
   approximateFloat(): number {
     const base = Number(this.#mantissa);
     return this.#scale === 0 ? base : base * powerOfTen(this.#scale);
   }
 
-  /** The canonical text, or the text as it was written where the parser saw that it is canonical. */
+  /** The canonical text. Returns the parsed text if the parser recognised it as canonical. */
   toString(): string {
     this.#text ??= this.#canonical();
     return this.#text;
@@ -193,7 +192,7 @@ export class Quantity {
     return printDecimal(this.#mantissa, this.#scale, this.format === 'DecimalExponent' ? 'exponent' : 'suffix');
   }
 
-  /** Undefined where a binary suffix would need a fraction or say nothing. */
+  /** The integer value; undefined if it is a fraction or below 1024, where no binary suffix applies. */
   #wholeFrom1024(): bigint | undefined {
     const divisor = this.#scale < 0 ? 10n ** BigInt(-this.#scale) : 1n;
     if (this.#mantissa % divisor !== 0n) return undefined;
@@ -201,7 +200,7 @@ export class Quantity {
     return absolute(whole) < 1024n ? undefined : whole;
   }
 
-  /** The mantissa at a scale that is not above this value's. */
+  /** The mantissa for a scale that is at most this value's scale. */
   #at(scale: number): bigint {
     return this.#mantissa * 10n ** BigInt(this.#scale - scale);
   }
@@ -217,7 +216,7 @@ export class Quantity {
   }
 }
 
-/** `12000` → `12k`: as large a power of a thousand as leaves no fraction. */
+/** `12000` → `12k`: uses the largest power of 1000 that leaves no fraction. */
 function printDecimal(mantissa: bigint, scale: number, style: 'suffix' | 'exponent'): string {
   const digits = mantissa.toString();
   let end = digits.length;
@@ -227,7 +226,7 @@ function printDecimal(mantissa: bigint, scale: number, style: 'suffix' | 'expone
   const exponent = power - padding;
   const number = digits.slice(0, end) + '0'.repeat(padding);
   if (style === 'exponent') return exponent === 0 ? number : `${number}e${exponent}`;
-  // The reference server prints no suffix at all where it has none (`1000E` prints `1`).
+  // The reference server omits the suffix if none exists (`1000E` prints `1`).
   return number + (DECIMAL_SUFFIXES[(exponent - NANO) / 3] ?? '');
 }
 
@@ -237,16 +236,16 @@ function printBinary(whole: bigint): string {
   return number.toString() + (BINARY_SUFFIXES[power] ?? '');
 }
 
-/** `mantissa × 10^shift` for a value held as a 64-bit integer. */
+/** `mantissa × 10^shift` for a 64-bit value. */
 function narrowScaledValue(mantissa: bigint, shift: number): bigint {
   if (shift < 0) return divideAway(mantissa, -shift);
   const product = mantissa * 10n ** BigInt(shift);
   if (fitsInt64(product)) return product;
-  // The reference server multiplies by these in one step, which wraps; by others digit by digit, which gives up.
+  // The reference server multiplies by these powers in one step, which wraps; for others it returns 0 on overflow.
   return [1, 2, 3, 6, 9].includes(shift) ? BigInt.asIntN(64, product) : 0n;
 }
 
-/** The same for a wide decimal, where negative values do not round up but wrap first and then lean to +1. */
+/** The same for a wide value: it wraps to 64 bits first, and adds 1 to an inexact quotient, also if it is negative. */
 function wideScaledValue(mantissa: bigint, shift: number): bigint {
   if (shift >= 0) {
     // A power of ten beyond 64 bits becomes the smallest 64-bit number.
@@ -267,7 +266,7 @@ function divideAway(mantissa: bigint, places: number): bigint {
   return mantissa % divisor === 0n ? quotient : quotient + BigInt(signOf(mantissa));
 }
 
-/** From factors of 10^32, as the reference server does, because the last bit depends on it. */
+/** Computed from factors of 10^32 like in the reference server, because the last bit depends on it. */
 function powerOfTen(exponent: number): number {
   const [high, low] = [Math.trunc(Math.abs(exponent) / 32), Math.abs(exponent) % 32];
   if (exponent >= 0) return exponent > 308 ? Number.POSITIVE_INFINITY : Number(`1e${32 * high}`) * Number(`1e${low}`);

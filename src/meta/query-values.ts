@@ -1,17 +1,17 @@
 /**
- * Values of query parameters, as the reference server reads them into the fields of its options.
+ * Parses the values of query parameters like the reference server.
  */
 
 import { quote } from '../text/go/go-text.js';
 import { parseTime, TimeError } from '../text/time/time.js';
 import { errors } from './errors.js';
 
-/** Anything but `0` and `false` is true, the empty value too. */
+/** Parses a boolean: everything except `0` and `false` is true, including the empty value. */
 export function readSwitch(text: string): boolean {
   return !/^(?:0|false)$/i.test(text);
 }
 
-/** Throws a StatusError (BadRequest). */
+/** Parses a 64-bit integer. Throws a StatusError (BadRequest). */
 export function readInteger(text: string): number {
   const fault = (why: string) => errors.badRequest(`strconv.ParseInt: parsing ${quote(text)}: ${why}`);
   if (!/^[+-]?[0-9]+$/.test(text)) throw fault('invalid syntax');
@@ -20,9 +20,9 @@ export function readInteger(text: string): number {
   return Number(integer);
 }
 
-/** The canonical text of a time; undefined for none. Throws a StatusError (BadRequest). */
+/** The canonical text of a time; undefined for an empty value. Throws a StatusError (BadRequest). */
 export function readTimeValue(text: string): string | undefined {
-  // Clients of old wrote what JSON has for no time.
+  // Old clients send the JSON null.
   if (text === '' || text === 'null') return undefined;
   try {
     return parseTime(text);

@@ -1,28 +1,28 @@
 /**
- * Semantic versions, strictly: `1.33.0-alpha.1+build.5`, with no `v` in front and all three numbers there. LeaseCandidate
- * compares them and does not tell why it refuses a text; expressions do.
+ * Strict semantic versions: `1.33.0-alpha.1+build.5`, without `v` prefix and with all three numbers. LeaseCandidate and
+ * the CEL semver library use them; only CEL reports why a text is invalid.
  */
 import { quote } from '../text/go/go-text.js';
 import { byteLength } from './names.js';
 
 export interface SemanticVersion {
-  /** As wide as 64 unsigned bits, hence no plain numbers. */
+  /** Unsigned 64-bit integers. */
   readonly major: bigint;
   readonly minor: bigint;
   readonly patch: bigint;
-  /** Numeric identifiers as numbers: they order before and differently from words. */
+  /** Numeric identifiers are bigints: they sort numerically and before alphanumeric ones. */
   readonly prerelease: readonly (bigint | string)[];
-  /** Takes no part in the order. */
+  /** Ignored in comparisons. */
   readonly build: readonly string[];
 }
 
-/** What the reference server goes on comparing with after it has refused a text. */
+/** The version that the reference server compares with after it rejected a text. */
 export const ZERO_VERSION: SemanticVersion = { major: 0n, minor: 0n, patch: 0n, prerelease: [], build: [] };
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Undefined when the text is no semantic version.
+ * Parses a semantic version; undefined if it is invalid.
  *
  * @example
  * parseSemver('1.33.0-alpha.1')?.prerelease // ['alpha', 1n]
@@ -33,7 +33,7 @@ export function parseSemver(text: string): SemanticVersion | undefined {
   return typeof version === 'string' ? undefined : version;
 }
 
-/** The version, or what is wrong with the text: the first mistake from the left, but build words last. */
+/** The version, or the message of the first error from the left; errors in build metadata come last. */
 export function readSemver(text: string): SemanticVersion | string {
   if (text === '') return 'Version string empty';
   const [majorText, minorText, ...more] = text.split('.');
@@ -60,8 +60,8 @@ export function readSemver(text: string): SemanticVersion | string {
 }
 
 /**
- * The text as {@link readSemver} wants it, if it is only written more freely: a `v` in front, fewer than three numbers,
- * leading zeros. `v01.2` → `1.2.0`. A short version with more than numbers is a problem.
+ * Normalizes a tolerant version for {@link readSemver}: a `v` prefix, fewer than three numbers, leading zeros. `v01.2` →
+ * `1.2.0`. A short version must not have prerelease or build metadata.
  */
 export function normalizeSemver(text: string): { readonly text: string } | { readonly problem: string } {
   const parts = firstThree(text.replace(/^v/, ''));
@@ -72,7 +72,7 @@ export function normalizeSemver(text: string): { readonly text: string } | { rea
   return { text: [...trimmed, '0', '0'].slice(0, 3).join('.') };
 }
 
-/** Negative when `a` is the older one, 0 when neither is. A version without a prerelease is newer than one with it. */
+/** Negative if `a` is older, 0 if both are equal. A version without prerelease is newer than one with prerelease. */
 export function compareSemver(a: SemanticVersion, b: SemanticVersion): -1 | 0 | 1 {
   const numbers = order(a.major, b.major) || order(a.minor, b.minor) || order(a.patch, b.patch);
   if (numbers !== 0) return numbers;
@@ -86,7 +86,7 @@ export function compareSemver(a: SemanticVersion, b: SemanticVersion): -1 | 0 | 
   return order(a.prerelease.length, b.prerelease.length);
 }
 
-/** What stands before the first dot, before the second, and all the rest. */
+/** Splits at the first two dots. */
 function firstThree(text: string): string[] {
   const first = text.indexOf('.');
   const second = first < 0 ? -1 : text.indexOf('.', first + 1);
@@ -95,7 +95,7 @@ function firstThree(text: string): string[] {
   return [text.slice(0, first), text.slice(first + 1, second), text.slice(second + 1)];
 }
 
-/** A number is left: `00` → `0`, `0-a` → `0-a`; a part that does not begin with one gets it, and is refused later. */
+/** Keeps one digit: `00` → `0`, `0-a` → `0-a`. A part without a leading digit gets a `0` and is rejected later. */
 function withoutLeadingZeros(part: string): string {
   const rest = part.replace(/^0+/, '');
   return /^[0-9]/.test(rest) ? rest : `0${rest}`;
@@ -109,10 +109,10 @@ function numberOrProblem(name: string, digits: string): bigint | string {
   return wholeNumber(digits);
 }
 
-/** Digits without a leading zero, or why they are no 64-bit number. */
+/** The number, or an error message if the digits are not an unsigned 64-bit integer. */
 function wholeNumber(digits: string): bigint | string {
   if (digits === '') return 'strconv.ParseUint: parsing "": invalid syntax';
-  // Twenty digits hold every 64-bit number; longer ones need not be built to be refused.
+  // An unsigned 64-bit integer has at most 20 digits; longer texts are rejected without parsing.
   if (digits.length <= 20 && BigInt(digits) <= MAX_UINT64) return BigInt(digits);
   return `strconv.ParseUint: parsing ${quote(digits)}: value out of range`;
 }

@@ -1,8 +1,8 @@
 /**
- * The Status object: what every failure, and some successes, look like on the wire.
+ * The Status object, the response to all failures and to some successful requests.
  */
 
-/** spec: Errors. The machine-readable reasons and the HTTP code each stands for. */
+/** The machine-readable reasons and their HTTP codes. spec: Errors */
 export const REASON_CODES = {
   Unauthorized: 401,
   Forbidden: 403,
@@ -36,7 +36,7 @@ export interface StatusCause {
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
-  /** The plural resource for most reasons, the kind for Invalid and for delete preconditions. */
+  /** The plural resource for most reasons; the kind for Invalid and for delete preconditions. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
@@ -49,16 +49,16 @@ export interface Status {
   readonly metadata: { readonly continue?: string };
   readonly status: 'Success' | 'Failure';
   readonly message?: string;
-  /** Absent on the few errors that the reference server lets escape without one. */
+  /** Absent on the few errors that the reference server returns without a reason. */
   readonly reason?: StatusReason;
   readonly details?: StatusDetails;
   readonly code?: number;
 }
 
-/** What a client is told when an action below an object was done. */
+/** The response to a successful create of a subresource that returns no object. */
 export const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
-/** A success Status. It carries no code; the HTTP code is 200. */
+/** A success Status without a code; the HTTP code is 200. */
 export function successStatus(details: StatusDetails): Status {
   const metadata = Object.freeze({});
   return Object.freeze({

@@ -1,6 +1,6 @@
 /**
- * Who may do what: the question, the answer, and who gives it. Names of groups are as clients see them, in the dialect
- * of the cluster, because that is how rules are written.
+ * The authorization contract: attributes of a request, decisions and the authorizer interface. Group names are in the
+ * dialect of the cluster, as in RBAC rules.
  */
 import type { User } from './request.js';
 
@@ -9,7 +9,7 @@ export interface ResourceAttributes {
   readonly type: 'resource';
   readonly verb: string;
   readonly group: string;
-  /** Empty, or `*`: whatever version. */
+  /** Empty or `*`: any version. */
   readonly version: string;
   readonly resource: string;
   readonly subresource: string;
@@ -17,7 +17,7 @@ export interface ResourceAttributes {
   readonly namespace: string;
   /** Empty: any. */
   readonly name: string;
-  /** What a list, watch or deletecollection is narrowed to, as far as an authorizer may rely on it. */
+  /** The selector of a list, watch or deletecollection, as far as an authorizer may rely on it. */
   readonly fieldSelector?: readonly SelectorRequirement[];
   readonly labelSelector?: readonly SelectorRequirement[];
 }
@@ -28,10 +28,10 @@ export interface SelectorRequirement {
   readonly values: readonly string[];
 }
 
-/** A request for a page of the server's own. */
+/** A request for a non-resource path. */
 export interface PathAttributes {
   readonly type: 'path';
-  /** The method, in small letters. */
+  /** The HTTP method in lower case. */
   readonly verb: string;
   readonly path: string;
 }
@@ -40,11 +40,11 @@ export type AccessAttributes = ResourceAttributes | PathAttributes;
 
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** Refused for good: no other authorizer is asked. */
+  /** Explicitly denied: no further authorizer is consulted. */
   readonly denied?: boolean;
-  /** Why; may be empty. Clients see it. */
+  /** The reason, visible to clients; may be empty. */
   readonly reason: string;
-  /** What went wrong on the way to the answer. */
+  /** An error during the evaluation. */
   readonly error?: string;
 }
 
@@ -59,21 +59,21 @@ export interface AccessRule {
 export interface AccessRules {
   readonly resourceRules: readonly AccessRule[];
   readonly nonResourceRules: readonly AccessRule[];
-  /** There may be more than this. */
+  /** The list may be incomplete. */
   readonly incomplete?: boolean;
   readonly error?: string;
-  /** Names of roles that are given but do not exist: what `error` tells, for those who tell it in other words. */
+  /** The names of bound roles that do not exist; `error` reports them as text. */
   readonly missing?: readonly string[];
 }
 
-/** Answers the question. It answers at once: expressions in policies ask it too. */
+/** An authorizer. It is synchronous because CEL expressions in policies call it. */
 export interface AccessReader {
   decide(user: User, attributes: AccessAttributes): AccessDecision;
-  /** Everything that somebody may do in a namespace (`''`: outside of all), as far as that can be listed. */
+  /** The rules that apply to a user in a namespace (`''`: cluster scope), as far as they can be listed. */
   rules(user: User, namespace: string): AccessRules;
 }
 
-/** Everybody may do everything. */
+/** Allows every request. */
 export const allowAll: AccessReader = Object.freeze({
   decide: () => ({ allowed: true, reason: '' }),
   rules: () => ({

@@ -1,6 +1,6 @@
 /**
- * The body of a request: bytes that are parsed only when the server gets there, because a bad option must be
- * reported before a bad body.
+ * The body of a request. It is parsed only when the server needs it, because invalid options are reported before an
+ * invalid body.
  */
 import type { GroupVersionKind } from '../meta/gvk.js';
 import { copyUnvalidated, type ParsedBody, printJson } from '../util/json.js';
@@ -9,38 +9,38 @@ export type { DuplicateKeys, ParsedBody } from '../util/json.js';
 
 export interface RequestBody {
   /**
-   * Parses, at most once in effect. Throws {@link BodyError} when the bytes are no document at all. `expected` helps
-   * encodings that cannot be read without knowing the type, where the document does not say it.
+   * Parses the body; the result is cached. Throws {@link BodyError} when the bytes are not a document. `expected` is the
+   * type for encodings that cannot be decoded without one, if the document does not state it.
    */
   read(expected?: GroupVersionKind): ParsedBody;
   /**
-   * What the document claims to be, asked for before the document itself. Only encodings that find the type by a look of
-   * its own, and have words of its own when that fails, give one. Throws {@link BodyError}.
+   * The type that the document states, read before the document. Present only for encodings that decode the type in a
+   * separate pass with its own error messages. Throws {@link BodyError}.
    */
   typeMeta?(): TypeMeta | undefined;
-  /** A short look at the body for messages: `<empty>`, the first 30 bytes of an object, or the hex of other bytes. */
+  /** A summary for messages: `<empty>`, the first 30 bytes of an object, or the hex digits of other bytes. */
   summary(): string;
-  /** The document as it was written; text only. */
+  /** The document as it was sent; text encodings only. */
   text?(): string | undefined;
   /**
-   * The same body, cut loose from its sender's memory. Called before anything is waited for; absent on bodies that
-   * share no memory.
+   * A copy that shares no memory with the sender. Called before the server waits for anything; absent on bodies that share
+   * no memory.
    */
   detach?(): RequestBody;
-  /** Keys that a document repeats, each in a line of its own (`line 7: key "k" already set in map`); YAML only. */
+  /** A message for each duplicate key (`line 7: key "k" already set in map`); YAML only. */
   repeatedKeys?(): readonly string[];
 }
 
-/** The type that a document claims, in its own words; empty where it says nothing. */
+/** The type that a document states; empty strings where it states none. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** A body that is not a document: broken JSON, an empty body. The server words the Status around its message. */
+/** Thrown for a body that is not a document: invalid JSON, an empty body. The server builds the Status message from it. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
-  /** The message is all there is to say: the document was not even reached. */
+  /** The message is complete: the server adds no prefix to it. */
   readonly isWhole: boolean;
 
   constructor(message: string, { isWhole = false }: { readonly isWhole?: boolean } = {}) {
@@ -49,10 +49,10 @@ export class BodyError extends Error {
   }
 }
 
-/** How many bytes of a body a message shows. */
+/** The number of body bytes in a summary. */
 export const SUMMARY_LENGTH = 30;
 
-/** A body that is already a value, as the local client has it. */
+/** A body that is already a value, for the local client. */
 export function valueBody(value: unknown): RequestBody {
   return {
     read: () => ({ value }),
@@ -61,7 +61,7 @@ export function valueBody(value: unknown): RequestBody {
   };
 }
 
-/** The first bytes of a document that begins with `{`, with a mark when it was cut. */
+/** The start of a JSON object, with ` ...` if it was cut. */
 export function summarize(text: string): string {
   return text.length > SUMMARY_LENGTH ? `${text.slice(0, SUMMARY_LENGTH)} ...` : text;
 }

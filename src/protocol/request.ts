@@ -1,14 +1,14 @@
 /**
- * What both ends agree to send: one request of the API, before any transport has touched it.
+ * A request of the API, independent of the transport.
  *
  * The local client builds it directly; the HTTP handler builds it from a URL, a query and headers. Values are parsed
- * (a limit is a number) but not yet judged: whether `fieldValidation` is a word the server knows is the server's call.
+ * (a limit is a number) but not validated: the server rejects an unknown `fieldValidation`.
  */
 import type { GroupVersionResource } from '../meta/gvk.js';
 import { sortedRecord } from '../util/order.js';
 import type { RequestBody } from './body.js';
 
-/** Options that go into the query as they are; those of a delete go into its body. */
+/** Options that are sent as query parameters; delete options are sent in the body. */
 const PARAMETERS = [
   'fieldManager',
   'fieldValidation',
@@ -28,7 +28,7 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'd
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
-/** Who asks. The local client speaks as the cluster's administrator unless told otherwise. */
+/** The user that sends a request. The local client sends as the cluster's administrator by default. */
 export interface User {
   readonly user: string;
   readonly uid?: string;
@@ -36,27 +36,27 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What is noted about a request beside its answer. */
+/** Records information about a request for the audit log. */
 export interface AuditNotes {
-  /** The first note under a key stays. `body`: it shows a part of an object, and is kept only where objects are. */
+  /** Adds an annotation; the first value of a key wins. `body`: recorded only if the policy records object bodies. */
   annotate(key: string, value: string, shows?: 'body'): void;
-  /** The object as it was sent, and as it was answered; kept where the policy wants bodies. */
+  /** Records the request object, if the policy records object bodies. */
   requestObject?(object: unknown): void;
-  /** Whether who asks may, and why. The first decision stays. */
+  /** Records the authorization decision; the first one wins. */
   decision?(decision: { readonly allowed: boolean; readonly reason: string; readonly error?: string }): void;
-  /** The version that was asked for goes away; empty: nobody knows when. */
+  /** Records that the requested version is deprecated; an empty release means that no removal is planned. */
   deprecated?(deprecation: { readonly removedRelease: string }): void;
 }
 
-/** Conditions that the live object must meet for a delete to go ahead. */
+/** Conditions that the live object must meet for a delete to succeed. */
 export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
 
-/** Every option of the specification, under its query name. A verb ignores those that are not its own. */
+/** All request options, under their query names. A verb ignores options that do not apply to it. */
 export interface RequestOptions {
-  /** Writes. The only word the server knows is `All`. */
+  /** Writes. The only valid value is `All`. */
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
   readonly fieldValidation?: string;
@@ -110,7 +110,7 @@ export function isAuthorized(request: ApiRequest): boolean {
 /** Optional members may be absent or undefined; both mean the same. */
 export interface ApiRequest {
   readonly verb: Verb;
-  /** In the dialect of the cluster that answers. */
+  /** In the dialect of the cluster. */
   readonly resource: GroupVersionResource;
   readonly subresource?: string | undefined;
   /** Absent for cluster-scoped kinds and for a list or watch across all namespaces. */
@@ -124,17 +124,17 @@ export interface ApiRequest {
   readonly user?: User | undefined;
   /** Set by a transport that authorized the request before it looked up the resource; the HTTP handler does. */
   readonly authorized?: AuthorizedRequest | undefined;
-  /** Takes notes about the request for whoever keeps a record of it. */
+  /** Receives information for the audit log. */
   readonly audit?: AuditNotes | undefined;
-  /** From which a field manager is derived when the options name none. */
+  /** The field manager is derived from it when the options name none. */
   readonly userAgent?: string | undefined;
-  /** Which part of this process asks, a controller for one. For logs and faults of tests: nothing is decided by it. */
+  /** The component of this process that sends the request, such as a controller. Only request logs and faults use it. */
   readonly origin?: string | undefined;
-  /** Ends a watch; gives up waiting for a version that has not come yet. */
+  /** Ends a watch, or cancels waiting for a resourceVersion. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** With the question mark in front; empty when there is nothing to say. */
+/** The query of a request including the question mark; empty if there are no parameters. */
 export function queryText({ verb, options }: ApiRequest): string {
   const pairs: string[] = verb === 'watch' ? ['watch=true'] : [];
   for (const name of PARAMETERS) {
@@ -147,12 +147,12 @@ export function queryText({ verb, options }: ApiRequest): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** The plus sign too, which stands for a space in a query. Half a surrogate pair has no encoding. */
+/** Percent-encodes a query value. Lone surrogates, which have no UTF-8 encoding, become U+FFFD. */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 }
 
-/** What is empty is absent. */
+/** A user in API objects: audit events, reviews, certificate signing requests. Empty members are absent. */
 interface UserInfo {
   readonly username?: string;
   readonly uid?: string;
@@ -160,7 +160,7 @@ interface UserInfo {
   readonly extra?: Record<string, string[]>;
 }
 
-/** A copy: nothing in it is shared with the user. Keys of `extra` are in order. */
+/** The UserInfo of a user. Shares no data with the user; the keys of `extra` are sorted. */
 export function shownUser({ user, uid = '', groups = [], extra = {} }: User): UserInfo {
   const entries = Object.entries(extra).map(([key, values]): [string, string[]] => [key, [...values]]);
   return {

@@ -1,5 +1,5 @@
 /**
- * What the server answers. A failure is never a response: it is a thrown StatusError.
+ * The responses of the server. A failure is not a response but a thrown StatusError.
  */
 import type { ApiList, ApiObject } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
@@ -8,10 +8,10 @@ import type { WatchStream } from './watch-event.js';
 /** An object, a list or a success Status, deep-frozen and shared with the store. */
 export interface ObjectResponse {
   readonly type: 'object';
-  /** 200, 201 when something was created, 202 when a deletion waits. */
+  /** 200; 201 if an object was created; 202 if a deletion is pending. */
   readonly code: number;
   readonly object: ApiObject | ApiList | Status;
-  /** What the client should be told beside the answer, in order, without repeats. */
+  /** Warnings for the client, in order, without duplicates. */
   readonly warnings: readonly string[];
 }
 

@@ -1,6 +1,5 @@
 /**
- * How a client reaches a server: the seam between `client/` and everything behind it. In process it is a function
- * call; over HTTP it is fetch.
+ * The interface through which a client sends requests: a function call in process, fetch over HTTP.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { Clock } from '../util/clock.js';
@@ -8,17 +7,17 @@ import type { ApiRequest } from './request.js';
 import type { ApiResponse } from './response.js';
 
 export interface Transport {
-  /** The names the other end speaks. */
+  /** The dialect of the server. */
   readonly dialect: Dialect;
-  /** The time by which the client's own waits are measured. */
+  /** The clock for the client's own delays. */
   readonly clock: Clock;
-  /** Which part of this process sends by it, a controller for one; its requests carry the name. */
+  /** The component that sends through this transport, such as a controller; copied to `ApiRequest.origin`. */
   readonly origin?: string;
-  /** Aborts when there will be no more answers, so that what runs on its own can end; absent: that is never known. */
+  /** Aborts when the server closes, so that background work can end; absent if that is not known. */
   readonly closing?: AbortSignal;
   /**
-   * Sends one request. Answers at once where nothing has to be waited for (a local cluster without middleware), so
-   * that a watch is live before the caller goes on. Throws, or rejects with, StatusError.
+   * Sends one request. Returns synchronously if nothing is asynchronous (a local cluster without middleware), so that a
+   * watch is live when the call returns. Throws, or rejects with, StatusError.
    */
   send(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
 }

@@ -1,33 +1,33 @@
 /**
- * What a watch carries. spec: Watch, Events
+ * Watch events and the stream interfaces that deliver them. spec: Watch, Events
  */
 import type { ChangeEvent } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 
 export type { ChangeEvent } from '../meta/object.js';
 
-/** Everything up to `metadata.resourceVersion` has been sent. */
+/** States that all changes up to `metadata.resourceVersion` have been sent. */
 export interface BookmarkEvent {
   readonly type: 'BOOKMARK';
   readonly object: Bookmark;
 }
 
 /**
- * The requested kind with nothing in it but a version, and a mark when the initial events are complete. On the wire a
- * built-in kind also shows the fields that are never left out, empty.
+ * An object of the requested kind with only a resourceVersion, and an annotation when the initial events are complete. On
+ * the wire, built-in kinds also have their required fields, empty.
  */
 export interface Bookmark {
   readonly kind: string;
   readonly apiVersion: string;
   readonly metadata: {
     readonly resourceVersion: string;
-    /** Absent in one of a custom kind. */
+    /** Absent for custom resources. */
     readonly creationTimestamp?: null;
     readonly annotations?: Readonly<Record<string, string>>;
   };
 }
 
-/** The last event of a watch that failed after it had begun. */
+/** The last event of a watch that failed after its start. */
 export interface ErrorEvent {
   readonly type: 'ERROR';
   readonly object: Status;
@@ -36,37 +36,33 @@ export interface ErrorEvent {
 export type WireEvent = ChangeEvent | BookmarkEvent | ErrorEvent;
 
 /**
- * A running watch, live from the moment it exists. One consumer reads it; `close` ends it and releases what it holds.
- * After an ERROR event, after `close` and after the request's timeout, `next` answers `done`; so does a `next` that is
- * waiting when the end comes.
+ * A running watch; it is live when it is created. It has one consumer. `close` ends it and releases its resources. After
+ * an ERROR event, after `close` and after the request's timeout, pending and later calls of `next` return `done`.
  */
 export interface WatchStream extends AsyncIterable<WireEvent> {
   next(): Promise<IteratorResult<WireEvent, undefined>>;
   close(): void;
 }
 
-/**
- * A stream of this process, for a reader that is one of ours: `next` without a promise.
- */
+/** An in-process stream that can be read without promises. */
 export interface DirectWatchStream extends WatchStream {
-  /** The next event, if it is at hand. */
+  /** The next event, if one is available. */
   take(): WireEvent | undefined;
   /**
-   * Calls back once with an event, or with nothing at the end, during the call if there is something to say. The
-   * callback may run inside a write, so it must neither throw nor write: it resolves a promise. Not while another read
-   * waits.
+   * Calls back once with the next event, or with undefined at the end; synchronously if an event is available. The callback
+   * may run inside a write, so it must neither throw nor write. Only one read may be pending.
    */
   read(receive: (event: WireEvent | undefined) => void): void;
-  /** The reader promises to read all that comes as soon as it can: whoever waits for rest waits for it too. */
+  /** Declares that the reader reads all events promptly, so that waiting for an idle cluster includes this stream. */
   follow(): void;
 }
 
-/** A stream of this process for a reader that comes back at once whenever it is sent away. */
+/** An in-process stream for a reader that would reconnect at once when the server ends the watch. */
 export interface LastingStream extends DirectWatchStream {
   /**
-   * It does not end because it has run for long, unless the reader asked for that or is somebody whose rights may have
-   * been withdrawn meanwhile. Bookmarks are told in passing, during which nothing may be thrown, to a reader that waits
-   * for an event; to any other, or with something in between, they come as events.
+   * Disables the server's watch timeout, unless the request set one or the user's permissions may have been revoked.
+   * `onBookmark`, which must not throw, receives a bookmark while the reader waits for an event; otherwise the bookmark is
+   * delivered as an event.
    */
   keep(onBookmark: (resourceVersion: string) => void): void;
 }
@@ -75,15 +71,15 @@ export function isLasting(stream: WatchStream): stream is LastingStream {
   return 'keep' in stream;
 }
 
-/** Stands between a stream and its reader. */
+/** A stage between a stream and its reader. */
 export interface WatchFront extends DirectWatchStream {
-  /** Takes back a read that waits, if there is one. */
+  /** Cancels the pending read, if there is one, and returns its callback. */
   stopReading(): ((event: WireEvent | undefined) => void) | undefined;
 }
 
-/** A stream that something can be put in front of while it runs: a fault of a test that delays it or cuts it off. */
+/** A running stream in front of which a stage can be inserted: a test fault that delays or ends it. */
 export interface DivertibleStream extends DirectWatchStream {
-  /** `make` gets what was there before, which it reads from then on. A reader that waits waits at the new front. */
+  /** `make` receives the previous stage, from which the new one reads. A pending read moves to the new stage. */
   divert(make: (behind: WatchFront) => WatchFront): void;
 }
 

@@ -1,11 +1,6 @@
 /**
- * Declares API types in four lines, so that declarations and messages show them by name. Schemas are built on first
- * use, so that a cluster only pays for the kinds it uses.
- *
- *     const probeShape = () => ({ periodSeconds: optional(int32()) });
- *     export interface Probe extends Output<typeof probeShape> {}
- *     export interface ProbeInput extends Input<typeof probeShape> {}
- *     export const probe: Type<Probe, ProbeInput> = type('Probe', probeShape);
+ * Named schemas of API types. A schema is built when it is first used, so that a cluster pays only for the kinds it uses.
+ * Interfaces and schemas of built-in types are generated from the tables in `kinds/types`.
  */
 import type * as z from 'zod';
 import type { Hint } from './hints.js';

@@ -17,7 +17,7 @@ export interface Activity {
 export class Activities implements Activity {
   readonly #all = new Set<Activity>();
   readonly #held = new Set<() => string>();
-  /** Grows with everything that moves on; see {@link StuckDetector}. */
+  /** Counts progress; see {@link StuckDetector}. */
   #moves = 0;
 
   add(activity: Activity): Undo {

@@ -4,7 +4,7 @@
  */
 import { CONDITION, compileExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
-import type { MatchCondition } from '../../kinds/admissionregistration/v1/match-resources.js';
+import type { MatchCondition } from '../../kinds/generated/admissionregistration-v1.js';
 import { CONDITIONS_BUDGET, evaluateSet, type NamedExpression, type Scope } from './evaluate.js';
 import { type ExpressionInput, variablesOf } from './input.js';
 

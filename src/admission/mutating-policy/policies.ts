@@ -13,8 +13,10 @@ import {
 import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
 import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../../kinds/admissionregistration/expressions/patch-types.js';
 import { VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
-import type { MutatingAdmissionPolicySpec } from '../../kinds/admissionregistration/v1alpha1/mutating-admission-policy.js';
-import type { MutatingAdmissionPolicyBindingSpec } from '../../kinds/admissionregistration/v1alpha1/mutating-admission-policy-binding.js';
+import type {
+  MutatingAdmissionPolicyBindingSpec,
+  MutatingAdmissionPolicySpec,
+} from '../../kinds/generated/admissionregistration-v1alpha1.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { once } from '../../schema/type.js';

@@ -4,7 +4,7 @@
  */
 
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { errors } from '../../meta/errors.js';
 import { type FieldError, notSupported, printFieldError } from '../../meta/field-error.js';
 import type { DraftObject } from '../../meta/object.js';

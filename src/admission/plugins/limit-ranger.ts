@@ -5,10 +5,10 @@
  * Defaults are set before validation of the object, checks run after it. The resources of a pod are fixed at creation, so
  * of the updates only `resize` is checked.
  */
-import type { LimitRange, LimitRangeItem } from '../../kinds/core/v1/limit-range.js';
+import type { LimitRange } from '../../kinds/core/v1/limit-range.js';
 import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
-import type { Container } from '../../kinds/core/v1/pod-spec/container.js';
+import type { Container, LimitRangeItem } from '../../kinds/generated/core-v1.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';

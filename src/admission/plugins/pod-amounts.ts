@@ -1,8 +1,8 @@
 /**
  * Computes the total resources of a pod from those of its containers, without overhead.
  */
-import type { Container } from '../../kinds/core/v1/pod-spec/container.js';
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+
+import type { Container, PodSpec } from '../../kinds/generated/core-v1.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import { Quantity } from '../../meta/quantity.js';
 

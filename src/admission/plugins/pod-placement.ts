@@ -4,7 +4,7 @@
  */
 
 import type { Binding } from '../../kinds/core/v1/pod/binding.js';
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import { invalid, printFieldError } from '../../meta/field-error.js';

@@ -2,8 +2,7 @@
  * Whether a pod spec references Secrets or ConfigMaps. Indirect references do not count.
  */
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
-import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
+import type { PodSpec, Volume } from '../../kinds/generated/core-v1.js';
 
 /** Whether the spec references a Secret. */
 export function referencesSecret(spec: PodSpec): boolean {

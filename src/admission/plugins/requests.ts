@@ -2,7 +2,7 @@
  * Helpers of the plugins: which resource a request targets, and the 403 of a rejection.
  */
 
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';

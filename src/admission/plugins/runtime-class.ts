@@ -2,7 +2,8 @@
  * The RuntimeClass plugin: copies overhead, node selector and tolerations of the RuntimeClass to new pods, and rejects pods
  * with another overhead. These fields are immutable, so updates are not checked. spec: RuntimeClass
  */
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+
+import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import type { RuntimeClass } from '../../kinds/node/v1/runtime-class.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import { mergeTolerations } from '../../kinds/shared/tolerations.js';

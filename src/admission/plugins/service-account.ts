@@ -5,10 +5,8 @@
  */
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { mirrorKey } from '../../kinds/core/v1/pod-spec/annotations.js';
-import type { Container, EphemeralContainer } from '../../kinds/core/v1/pod-spec/container.js';
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
-import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
 import type { ServiceAccount } from '../../kinds/core/v1/service-account.js';
+import type { Container, EphemeralContainer, PodSpec, Volume } from '../../kinds/generated/core-v1.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';

@@ -3,7 +3,7 @@
  * and PodTolerationRestriction.
  */
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { isExtendedResource } from '../../kinds/shared/resources.js';
 import { mergeTolerations } from '../../kinds/shared/tolerations.js';
 import { errors, type StatusError } from '../../meta/errors.js';

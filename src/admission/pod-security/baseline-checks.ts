@@ -4,7 +4,7 @@
  */
 import { appArmorPrefix, seccompKeys } from '../../kinds/core/v1/pod-spec/annotations.js';
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
-import type { SELinuxOptions } from '../../kinds/core/v1/pod-spec/security-context.js';
+import type { SELinuxOptions } from '../../kinds/generated/core-v1.js';
 import { quote } from '../../text/go/go-text.js';
 import { own } from '../../util/json.js';
 import {

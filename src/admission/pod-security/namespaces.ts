@@ -2,7 +2,7 @@
  * Validates the pod security labels of namespaces, and warns about existing pods that violate a stricter level.
  */
 
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';

@@ -3,7 +3,7 @@
  * templates are only audited and warned about, because their pods are checked on creation. spec: Namespace
  */
 
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { PodSpec } from '../../kinds/generated/core-v1.js';
 import { errors } from '../../meta/errors.js';
 import { printFieldError } from '../../meta/field-error.js';
 import type { ApiObject } from '../../meta/object.js';

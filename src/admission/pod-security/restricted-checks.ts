@@ -1,7 +1,8 @@
 /**
  * The checks that the pod security level `restricted` adds: required hardening.
  */
-import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
+
+import type { Volume } from '../../kinds/generated/core-v1.js';
 import { addedCapabilities, isAllowedProfile, seccompProfileBaseline } from './baseline-checks.js';
 import { type Check, containersWhere, counted, isInUserNamespace, isWindows, sorted, subjectsOf } from './review.js';
 

@@ -1,11 +1,9 @@
 /**
  * The input of pod security checks, the pod templates of kinds, and helpers for messages.
  */
-import type { Container, EphemeralContainer } from '../../kinds/core/v1/pod-spec/container.js';
 import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
-import type { SecurityContext } from '../../kinds/core/v1/pod-spec/security-context.js';
 import type { FeatureGates } from '../../kinds/feature-gates.js';
+import type { Container, EphemeralContainer, PodSpec, SecurityContext } from '../../kinds/generated/core-v1.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';

@@ -1,7 +1,8 @@
 /**
  * Finds the parameters of a policy: objects of any served kind, named or selected by a binding.
  */
-import type { ParamKind, ParamRef } from '../../kinds/admissionregistration/v1/policy-parts.js';
+
+import type { ParamKind, ParamRef } from '../../kinds/generated/admissionregistration-v1.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { parseApiVersion } from '../../meta/gvk.js';

@@ -14,8 +14,10 @@ import {
 } from '../../kinds/admissionregistration/expressions/compile.js';
 import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
 import { VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
-import type { ValidatingAdmissionPolicySpec } from '../../kinds/admissionregistration/v1/validating-admission-policy.js';
-import type { ValidatingAdmissionPolicyBindingSpec } from '../../kinds/admissionregistration/v1/validating-admission-policy-binding.js';
+import type {
+  ValidatingAdmissionPolicyBindingSpec,
+  ValidatingAdmissionPolicySpec,
+} from '../../kinds/generated/admissionregistration-v1.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { DeepReadonly } from '../../meta/object.js';

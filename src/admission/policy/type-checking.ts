@@ -33,7 +33,7 @@ import {
   REQUEST_TYPE,
 } from '../../kinds/admissionregistration/expressions/declared-types.js';
 import { VARIABLES_TYPE, VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
-import type { ExpressionWarning } from '../../kinds/admissionregistration/types.js';
+import type { ExpressionWarning } from '../../kinds/generated/admissionregistration-v1.js';
 import type { ReconcilerHost, ServerReconciler } from '../../kinds/reconciler.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';

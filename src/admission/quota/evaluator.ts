@@ -2,8 +2,9 @@
  * The contract of quota evaluators: how the objects of one resource count. Evaluators are pure; the admission plugin and
  * the quota controller share them.
  */
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../kinds/core/v1/resource-quota.js';
+import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { FeatureGates } from '../../kinds/feature-gates.js';
+import type { ScopedResourceSelectorRequirement } from '../../kinds/generated/core-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { invalid, keyPath, printFieldError } from '../../meta/field-error.js';
 import type { GroupResource } from '../../meta/gvk.js';

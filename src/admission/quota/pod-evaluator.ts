@@ -4,10 +4,13 @@
 
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
-import type { ContainerStatus } from '../../kinds/core/v1/pod/status.js';
-import type { PodAffinity, PodAffinityTerm } from '../../kinds/core/v1/pod-spec/affinity.js';
-import type { Container } from '../../kinds/core/v1/pod-spec/container.js';
-import type { ScopedResourceSelectorRequirement } from '../../kinds/core/v1/resource-quota.js';
+import type {
+  Container,
+  ContainerStatus,
+  PodAffinity,
+  PodAffinityTerm,
+  ScopedResourceSelectorRequirement,
+} from '../../kinds/generated/core-v1.js';
 import { isExtendedResource, isHugePages, isNativeResource } from '../../kinds/shared/resources.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { Quantity } from '../../meta/quantity.js';

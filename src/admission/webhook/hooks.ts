@@ -1,7 +1,8 @@
 /**
  * The webhooks of all configurations in calling order: by configuration name, then by position in the configuration.
  */
-import type { MutatingWebhook, ValidatingWebhook } from '../../kinds/admissionregistration/v1/webhook.js';
+
+import type { MutatingWebhook, ValidatingWebhook } from '../../kinds/generated/admissionregistration-v1.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';

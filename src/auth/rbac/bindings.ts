@@ -3,7 +3,7 @@
  * the bindings that changed.
  */
 
-import type { RoleRef, Subject } from '../../kinds/rbac/v1/binding.js';
+import type { RoleRef, Subject } from '../../kinds/generated/rbac-v1.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessAttributes, AccessDecision } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';

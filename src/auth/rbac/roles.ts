@@ -2,6 +2,7 @@
  * The roles of a cluster, with cached rule tables.
  */
 
+import type { RoleRef } from '../../kinds/generated/rbac-v1.js';
 import {
   CLUSTER_ROLES,
   isAggregated,
@@ -11,7 +12,6 @@ import {
   sourcesOf,
   statedRules,
 } from '../../kinds/rbac/role-rules.js';
-import type { RoleRef } from '../../kinds/rbac/v1/binding.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
 import { sameItems } from '../../util/arrays.js';

@@ -1,12 +1,12 @@
 /**
- * A well-formed document → the JSON it stands for, or what is wrong with it. Strings of bytes are text, whatever is in
- * them; tags 21 to 23 turn the strings of bytes inside them into base64 and the like; other tags are passed over.
+ * Decodes a well-formed document to JSON, or returns its error. Byte strings are text; tags 21 to 23 convert the byte
+ * strings inside them to base64url, base64 or base16; other tags are ignored.
  *
- * Which fault is reported: reading goes on behind one, and the first of a list or a map is its own, but for a repeated
- * key, which takes the place of anything found in its map before.
+ * Errors are values, because decoding continues after an error: an array or map reports its first error, but a duplicate
+ * key replaces earlier errors of its map.
  *
- * The established packages cannot serve. They read strings of bytes as bytes and keys of bytes as foreign objects, have
- * no limits to set, accept what is refused here (repeated keys, large numbers, undefined) and have their own words.
+ * Existing packages are not suitable: they decode byte strings as bytes, have no limits, accept documents that the
+ * reference server rejects (duplicate keys, large numbers, undefined) and have other error messages.
  */
 import { encodeBase64 } from '../../util/base64.js';
 import { decodeStrictUtf8, decodeUtf8 } from '../../util/bytes.js';
@@ -32,17 +32,17 @@ import {
 } from './head.js';
 import { timeFromSeconds, timeFromText } from './time.js';
 
-/** The document as a map, null for none. It must be well-formed. */
+/** Decodes a well-formed document to a map, or to null. */
 export function decodeMap(bytes: Uint8Array): MutableRecord | null | CborFault {
   return new Decoder(bytes).into(MAP_TARGET) ?? null;
 }
 
-/** What a place takes, by the name its type has in messages; undefined stands for null. */
+/** The accepted types of a value, with the Go type name for messages. Undefined results mean null. */
 interface Target<Value> {
   readonly goType: string;
   readonly text?: (text: string) => Value;
   readonly map?: (decoder: Decoder) => Value | CborFault;
-  /** What is to be added when an array stands there. */
+  /** The addition to the message if the value is an array. */
   readonly noArray?: string;
 }
 
@@ -54,20 +54,20 @@ const LATER_BASE64URL = 21;
 const LATER_BASE64 = 22;
 const LATER_BASE16 = 23;
 
-/** 2^63: what integers must stay below. */
+/** 2^63, the exclusive limit of integers. */
 const INT64_END = 2n ** 63n;
 
-/** Reads on from where its last item ended. */
+/** Decodes consecutive data items. */
 export class Decoder {
   readonly #reader: HeadReader;
-  /** The tags 21 to 23 around this place; the innermost counts. */
+  /** The enclosing tags 21 to 23; the innermost applies. */
   readonly #laterEncodings: number[] = [];
 
   constructor(bytes: Uint8Array) {
     this.#reader = new HeadReader(bytes);
   }
 
-  /** The next item in a place that takes only some types. */
+  /** Decodes the next item for a target that accepts only some types. */
   into<Value>(target: Target<Value>): Value | undefined | CborFault {
     this.#skipSelfDescription();
     const misplaced = this.#misplacedTag();
@@ -90,7 +90,7 @@ export class Decoder {
     return new TypeFault(type, target.goType, integer instanceof Overflow ? integer.note : undefined);
   }
 
-  /** The text here, or undefined for null. */
+  /** The next item as text; undefined for null. */
   text(): string | undefined | CborFault {
     return this.into(TEXT_TARGET);
   }
@@ -108,7 +108,7 @@ export class Decoder {
         this.#reader.skip();
         continue;
       }
-      // A key of null leaves the last one standing in the reference server, which then finds it repeated.
+      // For a null key the reference server reuses the previous key, which is then a duplicate.
       key = nextKey ?? key;
       const value = this.value();
       if (value instanceof CborFault) fault ??= value;
@@ -118,7 +118,7 @@ export class Decoder {
     return fault ?? map;
   }
 
-  /** The fault of a key that its map has already, with the rest of the map passed over. */
+  /** The error of a duplicate key; skips the rest of the map. */
   repeatedKey(key: string, { index, entries }: { readonly index: number; readonly entries: Entries }): CborFault {
     while (entries.hasNext()) {
       this.#reader.skip();
@@ -127,7 +127,7 @@ export class Decoder {
     return new CborFault(`cbor: found duplicate map key "${key}" at map element index ${index}`);
   }
 
-  /** Opens the list or map here. */
+  /** Starts reading an array or map. */
   entries(): Entries {
     const { info, argument } = this.#reader.head();
     let left = argument;
@@ -138,12 +138,12 @@ export class Decoder {
     return this.#reader.nextType();
   }
 
-  /** The string here as the name of a field, to which the tags around it mean nothing. */
+  /** The next string as a field name; tags do not affect it. */
   fieldName(): string | CborFault {
     return this.#reader.nextType() === TEXT ? this.#textString() : decodeUtf8(this.#bytes());
   }
 
-  /** The integer here as the number of a field: 64 bits of it, where the sign is not in doubt. */
+  /** The next integer as a field number, truncated to 64 bits; an error if a negative integer overflows. */
   fieldNumber(): bigint | CborFault {
     const { type, info, argument } = this.#reader.head();
     const exact = info === 27 ? this.#reader.lastWide() : BigInt(argument);
@@ -156,7 +156,7 @@ export class Decoder {
     this.#reader.skip();
   }
 
-  /** Whatever stands here. */
+  /** Decodes the next item of any type. */
   value(): unknown {
     this.#skipSelfDescription();
     const misplaced = this.#misplacedTag();
@@ -213,7 +213,7 @@ export class Decoder {
     return integer instanceof Overflow ? integer.fault('int64') : integer;
   }
 
-  /** As in JSON bodies: exact, so beyond what a number holds it is a bigint. */
+  /** Exact as in JSON bodies: a bigint if it is not a safe integer. */
   #integer({ type, argument }: Head): number | bigint | Overflow {
     if (argument < Number.MAX_SAFE_INTEGER) return type === POSITIVE ? argument : -1 - argument;
     const exact = this.#reader.lastWide();
@@ -221,7 +221,7 @@ export class Decoder {
     return exact >= INT64_END ? new Overflow(type, value) : safeInteger(value);
   }
 
-  /** A fraction, or a whole number that was written as one and so is no integer to the reference server. */
+  /** A simple value or float. A float with an integral value stays a float, which the reference server distinguishes. */
   #primitive(head: Head): unknown {
     if (isNull(head)) return null;
     if (head.info <= 24) return rejectedSimple(head) ?? head.argument === 21;
@@ -259,11 +259,11 @@ export class Decoder {
     return info === INDEFINITE ? this.#pieces().bytes : this.#reader.take(argument);
   }
 
-  /** The pieces of a string up to its end, put together without anything being made of each: there may be millions. */
+  /** Concatenates the chunks of a string without an allocation for each: there may be millions. */
   #pieces(): { readonly bytes: Uint8Array; readonly areWhole: boolean } {
     const { bytes: source, at: start } = this.#reader;
     let length = 0;
-    // Whether no piece begins inside a character.
+    // Whether no chunk starts inside a character.
     let areWhole = true;
     while (!this.#reader.takeBreak()) {
       const { argument } = this.#reader.head();
@@ -280,7 +280,7 @@ export class Decoder {
     return { bytes, areWhole };
   }
 
-  /** Each piece must be text by itself. */
+  /** Each chunk must be valid UTF-8. */
   #textString(): string | CborFault {
     const { info, argument } = this.#reader.head();
     const { bytes, areWhole } =
@@ -298,7 +298,7 @@ export class Decoder {
     }
   }
 
-  /** A tag here whose content is not what it says, with the content passed over; undefined, and nothing read, if none. */
+  /** The error of a tag with content of the wrong type, which is skipped; undefined, without reading, if there is none. */
   #misplacedTag(): CborFault | undefined {
     const { at } = this.#reader;
     while (this.#reader.nextType() === TAG) {
@@ -320,9 +320,9 @@ export class Decoder {
   }
 }
 
-/** A list or map being read. */
+/** The entries of an array or map that is being read. */
 export interface Entries {
-  /** Whether another entry follows; asked once for each. */
+  /** Whether another entry follows. Must be called once for each entry. */
   hasNext(): boolean;
 }
 
@@ -354,7 +354,7 @@ function isNull({ info }: Head): boolean {
   return info === 22;
 }
 
-/** Simple values other than false, true and null have no meaning here. */
+/** Simple values other than false, true and null are rejected. */
 function rejectedSimple({ info, argument }: Head): CborFault | undefined {
   if (info > 24 || argument === 20 || argument === 21) return undefined;
   return new CborFault(unacceptable(PRIMITIVE, `simple value ${argument} is not recognized`));

@@ -1,20 +1,19 @@
 /**
- * JSON values → CBOR as the reference server writes it: text and keys as strings of bytes, numbers in their smallest
- * form, maps in the order of their keys. Binary fields are base64 text in a document and stay so; readers of the
- * reference server take text in their place for base64.
+ * Encodes JSON as CBOR like the reference server: text and keys as byte strings, numbers in their smallest form, maps in
+ * key order. Binary fields stay base64 text, which the reference server's decoder accepts.
  *
- * Written here because the established packages write text as text strings, and whole numbers beyond 32 bits as floats.
+ * Existing packages are not suitable: they write text strings, and integers beyond 32 bits as floats.
  */
 import { jsonView } from '../../util/json.js';
 import { ARRAY, BYTES, MAP, type MajorType, NEGATIVE, POSITIVE } from './head.js';
 
-/** What stands before each document: "this is CBOR". */
+/** The self-described CBOR tag, the prefix of each document. */
 const SELF_DESCRIBED = Uint8Array.of(0xd9, 0xd9, 0xf7);
 
-/** Encodings of frozen objects, without the mark, for as long as the objects live. */
+/** The encodings of frozen objects, without the prefix. */
 const encodings = new WeakMap<object, Uint8Array>();
 
-/** A whole document. Its items, and the document itself, are kept by identity where they are frozen. */
+/** Encodes a document. The encodings of the document and its items are cached if they are frozen. */
 export function encodeDocument(document: object): Uint8Array {
   const writer = new Writer();
   writer.raw(SELF_DESCRIBED);
@@ -22,7 +21,7 @@ export function encodeDocument(document: object): Uint8Array {
   return writer.written();
 }
 
-/** One entry of a stream; the object in it is a document with a mark of its own. */
+/** Encodes a watch event; its object is a document with its own prefix. */
 export function encodeEvent({ type, object }: { readonly type: string; readonly object: object }): Uint8Array {
   const writer = new Writer();
   writer.raw(SELF_DESCRIBED);
@@ -35,7 +34,7 @@ export function encodeEvent({ type, object }: { readonly type: string; readonly 
   return writer.written();
 }
 
-/** A value without the mark, kept if it is frozen (and so, by our convention, frozen all the way down). */
+/** Encodes a value without the prefix; cached if it is frozen (by convention it is then deeply frozen). */
 function encodeKept(value: object): Uint8Array {
   const known = encodings.get(value);
   if (known !== undefined) return known;
@@ -47,17 +46,17 @@ function encodeKept(value: object): Uint8Array {
 }
 
 const FIRST_CAPACITY = 1024;
-/** Texts up to this long are looked at here, because the way to the platform's encoder costs more. */
+/** For texts up to this length a loop is faster than TextEncoder. */
 const SHORT_TEXT = 48;
 const encoder = new TextEncoder();
 
-/** Bytes that grow. */
+/** A growing buffer. */
 class Writer {
   #bytes = new Uint8Array(FIRST_CAPACITY);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
 
-  /** A copy of just what was written, so that what is kept holds no spare room. */
+  /** A copy of the written bytes, without spare capacity. */
   written(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
@@ -100,7 +99,7 @@ class Writer {
         this.#object(jsonView(value));
         break;
       default:
-        // What JSON has no word for is null in a list; in a map it is left out.
+        // Values that JSON cannot represent are null in an array; in a map they are omitted.
         this.#byte(NULL);
     }
   }
@@ -130,7 +129,7 @@ class Writer {
     this.raw(bytes);
   }
 
-  /** Writes a text of ASCII only; false, and nothing written, when it is not. */
+  /** Writes ASCII text; returns false and writes nothing for other text. */
   #shortText(text: string): boolean {
     const before = this.#length;
     this.head(BYTES, text.length);
@@ -148,12 +147,12 @@ class Writer {
 
   #number(value: number): void {
     if (Number.isSafeInteger(value)) this.head(value < 0 ? NEGATIVE : POSITIVE, value < 0 ? -1 - value : value);
-    // The integer that the same document has in JSON, where digits beyond what a number holds are zeros.
+    // The same integer as in JSON, where the digits beyond the precision of a number are zeros.
     else if (Number.isInteger(value) && Math.abs(value) < 1e21) this.#integer(BigInt(String(value)));
     else this.#float(value);
   }
 
-  /** Integers have 64 bits, as those of the reference server; beyond them, as there, they are floats. */
+  /** Integers have 64 bits like in the reference server; larger ones become floats. */
   #integer(value: bigint): void {
     const argument = value < 0n ? -1n - value : value;
     const type = value < 0n ? NEGATIVE : POSITIVE;
@@ -167,7 +166,7 @@ class Writer {
     }
   }
 
-  /** In the smallest of the three sizes that keeps the value. */
+  /** Uses the smallest of the three sizes that preserves the value. */
   #float(value: number): void {
     const half = toHalf(value);
     this.#reserve(9);
@@ -238,10 +237,10 @@ const TRUE = 0xf5;
 const NULL = 0xf6;
 const INT64_END = 2n ** 63n;
 
-/** The bits of a float of 16 bits that has exactly this value. */
+/** The bits of the 16-bit float with exactly this value; undefined if there is none. */
 function toHalf(value: number): number | undefined {
   const size = Math.abs(value);
-  // Below the smallest full exponent, fractions count in steps of 2^-24.
+  // Subnormal values are multiples of 2^-24.
   if (size > 65504) return undefined;
   const exponent = size < 2 ** -14 ? -14 : Math.floor(Math.log2(size));
   const fraction = size / 2 ** (exponent - 10);

@@ -1,7 +1,7 @@
 /**
- * Reads the heads of data items: a type of three bits, and an argument that stands in the other five or in the 1, 2, 4
- * or 8 bytes behind them. Every step is checked against the end of the bytes, so the first pass over a document
- * (`well-formed.ts`) may be handed anything.
+ * Reads the heads of CBOR data items: a type of three bits, and an argument in the other five bits or in the next 1, 2, 4
+ * or 8 bytes. Bounds are always checked, so that `well-formed.ts` can read untrusted bytes. Also the error types, which
+ * have the reference server's messages.
  */
 
 /**
@@ -13,7 +13,7 @@ export class CborFault {
   constructor(readonly message: string) {}
 }
 
-/** A data item that cannot become what is expected in its place. */
+/** A data item of the wrong type. */
 export class TypeFault extends CborFault {
   readonly #found: string;
   readonly #wanted: string;
@@ -26,7 +26,7 @@ export class TypeFault extends CborFault {
     this.#note = note;
   }
 
-  /** The same fault, found in a field of a struct. */
+  /** The same error in a field of a struct. */
   inField(field: string): CborFault {
     return new CborFault(
       `cbor: cannot unmarshal ${this.#found} into Go struct field ${field} of type ${this.#wanted}${this.#note}`,
@@ -34,7 +34,7 @@ export class TypeFault extends CborFault {
   }
 }
 
-/** The bytes are no CBOR at all, or hold what no document may hold anywhere. */
+/** Thrown for bytes that are not well-formed CBOR or contain items that are never allowed. */
 export class NotWellFormed extends Error {
   override readonly name = 'NotWellFormed';
 }
@@ -66,7 +66,7 @@ export const TYPE_NAMES = {
   [PRIMITIVE]: 'primitives',
 } as const satisfies Record<MajorType, string>;
 
-/** A head: what it announces is its caller's to read. */
+/** The head of a data item; the caller reads the content. */
 export interface Head {
   readonly type: MajorType;
   /** The lower five bits of the first byte. */
@@ -78,7 +78,7 @@ export interface Head {
 export const INDEFINITE = 31;
 const BREAK = 0xff;
 
-/** A place in the bytes. */
+/** A position in the bytes. */
 export class HeadReader {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
@@ -89,7 +89,7 @@ export class HeadReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Throws {@link NotWellFormed}, also for numbers that JSON cannot say. */
+  /** Throws {@link NotWellFormed}, also for NaN and infinity, which JSON cannot represent. */
   head(): Head {
     const first = this.bytes[this.at];
     if (first === undefined) throw new NotWellFormed(UNEXPECTED_END);
@@ -133,12 +133,12 @@ export class HeadReader {
     return this.#view.getUint32(from) * 2 ** 32 + this.#view.getUint32(from + 4);
   }
 
-  /** The argument that was just read, exactly; only for those of 8 bytes. */
+  /** The exact value of the last argument; only if it has 8 bytes. */
   lastWide(): bigint {
     return this.#view.getBigUint64(this.at - 8);
   }
 
-  /** The float that was just read. */
+  /** The value of the last float. */
   lastFloat(size: number): number {
     if (size === 8) return this.#view.getFloat64(this.at - 8);
     if (size === 4) return this.#view.getFloat32(this.at - 4);
@@ -149,7 +149,7 @@ export class HeadReader {
     return ((this.bytes[this.at] ?? 0) >> 5) as MajorType;
   }
 
-  /** Takes the mark that ends an item of indefinite length, if it is here. */
+  /** Consumes the break code that ends an item of indefinite length, if it is next. */
   takeBreak(): boolean {
     if (this.bytes[this.at] !== BREAK) return false;
     this.at++;
@@ -162,7 +162,7 @@ export class HeadReader {
     return taken;
   }
 
-  /** Passes over a whole data item, which must be well-formed. */
+  /** Skips a data item, which must be well-formed. */
   skip(): void {
     const { type, info, argument } = this.head();
     if (type < BYTES || type === PRIMITIVE) return;
@@ -180,7 +180,7 @@ export class HeadReader {
 
 export const UNEXPECTED_END = 'unexpected EOF';
 
-/** A float of 16 bits: one for the sign, five for the exponent, ten for the fraction. */
+/** Decodes a 16-bit float: 1 bit sign, 5 bits exponent, 10 bits fraction. */
 function halfFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 31;

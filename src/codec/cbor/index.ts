@@ -1,6 +1,6 @@
 /**
- * CBOR, the entry `orchplane/codec/cbor`. What it reads and refuses is what the reference server does, limits included:
- * 64 levels, 1024 elements of an array, 1024 entries of a map.
+ * orchplane/codec/cbor: the CBOR codec. It accepts and rejects the same documents as the reference server, with the same
+ * limits: 64 levels, 1024 elements of an array, 1024 entries of a map.
  */
 import { BodyError, type RequestBody, SUMMARY_LENGTH, type TypeMeta } from '../../protocol/body.js';
 import { decodeUtf8 } from '../../util/bytes.js';
@@ -12,7 +12,7 @@ import { BYTES, CborFault, type MajorType, NEGATIVE, NotWellFormed, TEXT, TYPE_N
 import { requireWellFormed } from './well-formed.js';
 
 /**
- * The codec to give a handler besides those it has.
+ * The CBOR codec, to be passed to an HTTP handler.
  *
  * @example
  * createFetchHandler(cluster, { codecs: [cbor] })
@@ -30,7 +30,7 @@ export const cbor: Codec = {
   encode: encodeDocument,
 };
 
-/** A request body of CBOR bytes, which must stay as they are until it was read. */
+/** A request body of CBOR bytes. The bytes must not change until it was read. */
 function cborBody(bytes: Uint8Array): RequestBody {
   let parsed: ParsedBody | undefined;
   return {
@@ -63,7 +63,7 @@ function orBodyError<Value>(bytes: Uint8Array, decode: (bytes: Uint8Array) => Va
   return decoded;
 }
 
-/** A short look at a body for messages; it may well be JSON that was sent under the wrong name. */
+/** A summary for messages. The body may be JSON that was sent with the wrong content type. */
 function summary(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>';
   const shown = bytes.subarray(0, SUMMARY_LENGTH);
@@ -72,7 +72,10 @@ function summary(bytes: Uint8Array): string {
   return (isText ? decodeUtf8(shown) : Array.from(shown, (byte) => byte.toString(16).padStart(2, '0')).join('')) + mark;
 }
 
-/** The type that a well-formed document claims; empty where it says nothing. */
+/**
+ * Reads only `apiVersion` and `kind` of a well-formed document and skips everything else, like the reference server before
+ * it knows the type. Missing values are empty strings.
+ */
 function decodeTypeMeta(bytes: Uint8Array): TypeMeta | CborFault {
   const found = new DocumentDecoder(bytes).into({
     goType: 'v1.TypeMeta',
@@ -119,7 +122,7 @@ type Key =
   | { readonly fault: CborFault; readonly id: string; readonly printed: string }
   | { readonly fault: CborFault; readonly id?: undefined };
 
-/** Keys that are no text match nothing; integers are let pass all the same. */
+/** Only text keys match a field; integer keys are accepted without effect, other types are errors. */
 function readKey(decoder: Decoder, type: MajorType): Key {
   if (type === TEXT || type === BYTES) {
     const text = decoder.fieldName();

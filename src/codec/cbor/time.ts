@@ -1,11 +1,10 @@
 /**
- * Times that a tag marks as such. In a document they are text, so both become RFC 3339: the text of tag 0 in its one
- * canonical spelling with its own zone, the seconds of tag 1 in UTC.
+ * Converts tagged times to RFC 3339 text: tag 0 (text) to the canonical form with its time zone, tag 1 (seconds) to UTC.
  */
 import { formatTime, TimeError, timeToMs } from '../../text/time/time.js';
 import { CborFault } from './head.js';
 
-/** What stands under tag 0. */
+/** The content of tag 0. */
 export function timeFromText(text: string): string | CborFault {
   try {
     timeToMs(text);
@@ -22,10 +21,10 @@ export function timeFromText(text: string): string | CborFault {
   return `${date}${hour.padStart(2, '0')}${rest}${digits === '' ? '' : `.${digits}`}${zone}`;
 }
 
-/** What stands under tag 1: seconds since the epoch. */
+/** The content of tag 1: seconds since the epoch. */
 export function timeFromSeconds(seconds: number): string | CborFault {
   const whole = Math.trunc(seconds);
-  // As whole nanoseconds, towards zero; before the epoch they count backwards.
+  // Truncated to nanoseconds towards zero; negative before the epoch.
   const nanos = Math.trunc((seconds - whole) * 1e9);
   const second = nanos < 0 ? whole - 1 : whole;
   if (second < FIRST_SECOND || second > LAST_SECOND) return unprintable('year outside of range [0,9999]');
@@ -34,7 +33,7 @@ export function timeFromSeconds(seconds: number): string | CborFault {
   return `${formatTime(second * 1000).slice(0, -1)}${digits === '' ? '' : `.${digits}`}Z`;
 }
 
-/** The beginning of the year 0 and the end of the year 9999. */
+/** The first second of year 0 and the last of year 9999. */
 const FIRST_SECOND = -62_167_219_200;
 const LAST_SECOND = 253_402_300_799;
 

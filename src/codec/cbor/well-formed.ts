@@ -1,7 +1,7 @@
 /**
- * The first pass over a document: is it one whole data item, within the limits, without what no document may hold? It
- * makes nothing, so whatever a body announces (a gigabyte of text, a map of a million keys, a thousand levels) costs no
- * more than the bytes that really came. Later passes read what passed here and need no check against the end.
+ * The first pass over a document: checks that it is one data item within the limits, without disallowed items. It
+ * allocates nothing, so an announced size (a gigabyte of text, a million keys) costs no more than the bytes that were
+ * sent. Later passes rely on this check.
  */
 import {
   ARRAY,
@@ -18,12 +18,12 @@ import {
   unacceptable,
 } from './head.js';
 
-/** Containers and tags inside each other. */
+/** The nesting depth of containers and tags. */
 const MAX_DEPTH = 64;
 const MAX_ELEMENTS = 1024;
 const MAX_PAIRS = 1024;
 
-/** Throws {@link NotWellFormed} with the reference server's words. */
+/** Throws {@link NotWellFormed} with the reference server's message. */
 export function requireWellFormed(bytes: Uint8Array): void {
   if (bytes.length === 0) throw new NotWellFormed('EOF');
   const checker = new Checker(new HeadReader(bytes));
@@ -39,7 +39,7 @@ class Checker {
     this.#reader = reader;
   }
 
-  /** Passes one data item that stands `depth` levels deep; gives the place behind it. */
+  /** Checks one data item at nesting level `depth`; returns the position after it. */
   checkItem(depth: number): number {
     const { type, info, argument } = this.#reader.head();
     switch (type) {
@@ -69,7 +69,7 @@ class Checker {
     this.#reader.at += length;
   }
 
-  /** A string in pieces, each of the same type and of definite length. */
+  /** A string of indefinite length: chunks of the same type and of definite length. */
   #checkChunks(type: MajorType): void {
     while (!this.#takeBreak()) {
       const found = this.#reader.nextType();
@@ -106,7 +106,7 @@ class Checker {
     if (type === MAP && items % 2 === 1) throw new NotWellFormed('cbor: unexpected "break" code');
   }
 
-  /** Tags around tags count as levels; the first does not. */
+  /** Nested tags count as levels; the outermost tag does not. */
   #checkTagged(outermost: number, outerDepth: number): void {
     let tag = outermost;
     let depth = outerDepth;

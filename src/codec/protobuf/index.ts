@@ -1,4 +1,4 @@
 /**
- * The Protobuf encoding of built-in kinds: the entry `orchplane/codec/protobuf`.
+ * orchplane/codec/protobuf: the Protobuf codec for built-in kinds.
  */
 export { protobuf } from './protobuf.js';

@@ -1,17 +1,17 @@
 /**
- * How the message types are written down, and their lookup. A line is a type and its fields in order of number; a line
- * that begins with a blank goes on with the one before.
+ * The notation of the message types, and their lookup. A line is a type and its fields, sorted by number; a line that
+ * starts with a space continues the previous line.
  *
- * A field is NAME `=`NUMBER FORM `:`TYPE. Its number is left out when it is the next one, its type when it is a string:
- * - `name`               a string, which is on the wire even when it is empty
- * - `paused=7*:bool`     a pointer, with the number 7: only on the wire when it was given
+ * A field is NAME `=`NUMBER FORM `:`TYPE. The number defaults to the next one, the type to string:
+ * - `name`               a string, written even when it is empty
+ * - `paused=7*:bool`     a pointer with the number 7: written only when it is set
  * - `finalizers[]`       a list of strings; `ports[]:ServicePort`: of messages
  * - `labels{}`           a map from strings to strings; `limits{}:Quantity`: to messages
- * - `:VolumeSource`      a message of its own on the wire, whose fields stand among the others in JSON
- * - `x-~-list-type=42*`  a schema extension, which has another name in each dialect
+ * - `:VolumeSource`      an embedded struct: a message on the wire, whose fields are inlined in JSON
+ * - `x-~-list-type=42*`  a schema extension, whose name depends on the dialect
  *
- * A name is looked for in the version that uses it, in the one it is `like`, in the core group, and then among the
- * types of all groups. So a version writes down only what differs from the one it is like.
+ * A type name is looked up in the version that uses it, in the version it is `like`, in the core group, and in the types
+ * that all groups share. A version lists only the types that differ from the version it is `like`.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import { apiVersionOf } from '../../meta/gvk.js';
@@ -21,7 +21,7 @@ import type { Shape } from './shapes.js';
 import { shapeOf } from './shapes.js';
 
 export interface GroupTypes {
-  /** How other groups refer to it: `authentication/v1/UserInfo`. */
+  /** The name that other groups use in references: `authentication/v1/UserInfo`. */
   readonly name: string;
   /** The canonical name of the group. */
   readonly group: string;
@@ -30,29 +30,29 @@ export interface GroupTypes {
 
 export interface VersionTypes {
   readonly version: string;
-  /** The version that has the types which are not written down here. */
+  /** The version that defines the types which are not listed here. */
   readonly like?: string;
-  /** The types that are documents; `Pod+` has a list, `PodList`, of the usual make. */
+  /** The types that are documents; `Pod+` also defines the list type `PodList`. */
   readonly kinds: string;
   readonly types: string;
 }
 
-/** `bytes` is base64 in documents; `raw` is bytes as they are, for those who make something else of them. */
+/** `bytes` is base64 in JSON; `raw` is a Uint8Array that a shape converts. */
 export type WireType = 'string' | 'bytes' | 'raw' | 'int32' | 'int64' | 'bool' | 'double' | 'message';
 
 export interface MessageField {
-  /** The key in a document; empty when the fields of the message stand among the others. */
+  /** The key in JSON; empty for an embedded struct. */
   readonly name: string;
   readonly number: number;
   readonly form: 'one' | 'list' | 'map';
-  /** Left out when absent. What is no pointer is written as its zero value. */
+  /** Omitted when absent. Other fields are written with their zero value. */
   readonly pointer: boolean;
   readonly type: WireType;
-  /** How a single value of the type stands on the wire. */
+  /** The wire type of a single value. */
   readonly wireType: number;
-  /** Number and wire type as they precede a value. */
+  /** The field number and wire type, as written before a value. */
   readonly tag: number;
-  /** The items of a list of documents, whose bytes are kept. */
+  /** Whether this is the `items` field of a list type; the bytes of the items are cached. */
   readonly documents: boolean;
   /** Only of type `message`. */
   readonly message: Message;
@@ -62,28 +62,28 @@ export interface Message {
   readonly name: string;
   readonly fields: readonly MessageField[];
   readonly byNumber: readonly (MessageField | undefined)[];
-  /** Where in `fields` a key of a document is. */
+  /** The index in `fields` by JSON key. */
   readonly positions: ReadonlyMap<string, number>;
-  /** How it stands in documents, when that is not as an object with these fields. */
+  /** The conversion to JSON, if the JSON is not an object with these fields. */
   readonly shape: Shape | undefined;
 }
 
 /** Finds types for one dialect. */
 export interface TypeTable {
-  /** The type of a document; undefined when it is none that is known. */
+  /** The type of a document; undefined if the kind is unknown. */
   ofKind(apiVersion: string, kind: string): Message | undefined;
-  /** A type by its own name, for messages that are no documents. */
+  /** A type by its name, for messages that are not documents. */
   named(name: string): Message;
 }
 
-/** Documents of these kinds go with every version of every group. */
+/** These kinds belong to every group and version. */
 const EVERYWHERE = new Set(
   'CreateOptions DeleteOptions GetOptions ListOptions PatchOptions UpdateOptions WatchEvent'.split(' '),
 );
 
-/** A table of the groups; `shared` has the types that all of them may use. */
+/** Creates the table of all groups; `shared` contains the types that all groups may use. */
 export function createTypeTable(groups: readonly GroupTypes[], shared: string, dialect: Dialect): TypeTable {
-  /** By the names that types use, and by those of documents. */
+  /** By reference name (`core/v1`), and by apiVersion. */
   const scopes = new Map<string, Scope>();
   const ofDocuments = new Map<string, Scope>();
   const common = new Scope({ version: '', kinds: '', types: shared });
@@ -101,7 +101,7 @@ export function createTypeTable(groups: readonly GroupTypes[], shared: string, d
     if (known !== undefined) return known;
     const slash = name.lastIndexOf('/');
     if (slash > 0) return find(scopes.get(name.slice(0, slash)) as Scope, name.slice(slash + 1));
-    // The type is made for the version that asks: what it refers to may differ from version to version.
+    // The message is built for the requesting version, because types that it refers to may differ between versions.
     const text = scope.line(name) ?? scope.like?.line(name);
     const message = text === undefined ? findElsewhere(scope, name) : createMessage(name, text, scope);
     scope.messages.set(name, message);
@@ -138,7 +138,7 @@ export function createTypeTable(groups: readonly GroupTypes[], shared: string, d
   };
 }
 
-/** One version of a group; its text is taken apart when it is first asked for. */
+/** One version of a group; its text is parsed on first use. */
 class Scope {
   readonly messages = new Map<string, Message>();
   readonly like: Scope | undefined;
@@ -204,7 +204,7 @@ const WIRE_NUMBERS: Readonly<Record<WireType, number>> = {
   message: 2,
 };
 
-/** What a field's text leaves to its surroundings. */
+/** The context of a field definition. */
 interface FieldContext {
   /** The type it belongs to. */
   readonly holder: string;
@@ -223,7 +223,7 @@ function createField(text: string, { holder, next, dialect, resolve }: FieldCont
     name: name.startsWith('x-~-') ? dialect.extension(name.slice('x-~-'.length)) : name,
     number,
     form: form === '[]' ? 'list' : form === '{}' ? 'map' : 'one',
-    // Absent bytes differ from empty ones, as with a pointer.
+    // Absent bytes differ from empty bytes, as for a pointer.
     pointer: pointer !== undefined || type === 'bytes' || type === 'raw',
     type,
     wireType: WIRE_NUMBERS[type],
@@ -231,7 +231,7 @@ function createField(text: string, { holder, next, dialect, resolve }: FieldCont
     tag: (number << 3) | WIRE_NUMBERS[form === '{}' ? 'message' : type],
     documents: name === 'items' && type === 'message' && holder.endsWith('List') && holder !== 'List',
   };
-  // Only when it is needed: types refer to each other in circles.
+  // Resolved lazily, because types refer to each other in cycles.
   return withMessage(field, () => (message ??= resolve(typeName)));
 }
 

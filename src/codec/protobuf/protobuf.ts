@@ -1,6 +1,7 @@
 /**
- * The Protobuf codec: documents of built-in kinds, whose types it knows by heart. What users define, and tables, have
- * no message type; they are never asked for in this encoding, because negotiation looks at `carries` first.
+ * The Protobuf codec for documents of built-in kinds. Custom resources and tables have no message type; content
+ * negotiation excludes them with `carries`. The type of a document is in its envelope; a missing type is taken from the
+ * request.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import type { GroupVersionKind } from '../../meta/gvk.js';
@@ -10,11 +11,11 @@ import { BodyError, SUMMARY_LENGTH } from '../../protocol/body.js';
 import { quote } from '../../text/go/go-text.js';
 import type { MutableRecord } from '../../util/json.js';
 import type { Codec, Document, EventDocument } from '../codec.js';
+import { groups } from './message-types.js';
 import type { TypeTable } from './notation.js';
 import { createTypeTable } from './notation.js';
 import { decodeMessage } from './read.js';
 import { SHAPE_TYPES } from './shapes.js';
-import { groups } from './types/index.js';
 import { decodeUtf8 } from './utf8.js';
 import { encodeMessage, writeBytes } from './write.js';
 
@@ -23,8 +24,8 @@ const PREFIX = Uint8Array.of(0x6b, 0x38, 0x73, 0);
 const tables = new WeakMap<Dialect, TypeTable>();
 
 /**
- * The message is all there is to say (it is no fault of JSON). With a claimed type the reference server says
- * `Pod in version "v1" cannot be handled as a …: ` before it; else that the object is unrecognized.
+ * A body error whose message is complete. With a claimed type the reference server adds the prefix `Pod in version "v1"
+ * cannot be handled as a …: `; otherwise it reports an unrecognized object.
  */
 export class ProtobufBodyError extends BodyError {
   /** In the dialect of the request. */
@@ -36,7 +37,7 @@ export class ProtobufBodyError extends BodyError {
   }
 }
 
-/** A document has no message type: it is of a kind that somebody has defined, a table, or says not what it is. */
+/** Thrown for a document without a message type: a custom resource, a table, or a document without kind. */
 export class UnknownTypeError extends TypeError {
   override readonly name = 'UnknownTypeError';
   readonly apiVersion: string;
@@ -73,15 +74,15 @@ function streamType(dialect: Dialect): string {
 
 function encodeDocument(document: Document, dialect: Dialect): Uint8Array {
   const { apiVersion = '', kind = '' } = document;
-  // The oldest documents of discovery (of `/api` and below) do not name their version, in their envelope neither.
+  // The discovery documents of `/api` have no apiVersion, also not in the envelope.
   const message = typesIn(dialect).ofKind(apiVersion || 'v1', kind);
   if (message === undefined) throw new UnknownTypeError(document);
   const raw = encodeMessage(message, document);
-  // An event is no object and does not say what it is.
+  // The envelope of a WatchEvent has no type.
   return kind === 'WatchEvent' ? wrap({ apiVersion: '', kind: '', raw }) : wrap({ apiVersion, kind, raw });
 }
 
-/** The length in four bytes, then the event; its object is a whole document with an envelope of its own. */
+/** A length of four bytes, then the event; its object is a document with its own envelope. */
 function encodeEvent({ type, object }: EventDocument, dialect: Dialect): Uint8Array {
   const document = encodeDocument(object, dialect);
   const frame = writeBytes((writer) => {
@@ -108,7 +109,7 @@ export function protobufBody(bytes: Uint8Array, dialect: Dialect): RequestBody {
   };
 }
 
-/** What the envelope says; undefined when it cannot be read, which `read` will complain of in its own words. */
+/** The type in the envelope; undefined if the envelope is invalid, which `read` reports. */
 function claimedType(bytes: Uint8Array, dialect: Dialect): TypeMeta | undefined {
   try {
     const { apiVersion, kind } = unwrap(bytes, typesIn(dialect));
@@ -119,7 +120,7 @@ function claimedType(bytes: Uint8Array, dialect: Dialect): TypeMeta | undefined 
   }
 }
 
-/** A document with its envelope, as JSON would have it. Throws {@link ProtobufBodyError}. */
+/** Decodes a document with its envelope to JSON. Throws {@link ProtobufBodyError}. */
 export function decodeDocument(bytes: Uint8Array, dialect: Dialect, expected?: GroupVersionKind): MutableRecord {
   const envelope = worded(() => unwrap(bytes, typesIn(dialect)));
   const gvk = typeOf(envelope, expected);
@@ -140,7 +141,7 @@ function worded<Value>(read: () => Value, claimed?: GroupVersionKind): Value {
 
 function typeOf(envelope: Envelope, expected: GroupVersionKind | undefined): GroupVersionKind {
   const kind = envelope.kind || (expected?.kind ?? '');
-  // A version that cannot be read counts as none.
+  // An invalid apiVersion counts as absent.
   const given = parseApiVersion(envelope.apiVersion) ?? { group: '', version: '' };
   const { group, version } = given.version === '' && expected !== undefined ? expected : given;
   const gvk = { group, version, kind };
@@ -159,7 +160,7 @@ function unregistered(gvk: GroupVersionKind): string {
   return `no kind ${quote(gvk.kind)} is registered for version ${version} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
 }
 
-/** `<empty>`, or the first bytes: as text if they begin like JSON, which was then sent under a wrong name. */
+/** `<empty>`, or the first bytes: as text if they look like JSON that was sent with the wrong content type. */
 function summaryOf(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>';
   const shown = bytes.subarray(0, SUMMARY_LENGTH);
@@ -187,12 +188,12 @@ export function wrap({ apiVersion, kind, raw }: Envelope): Uint8Array {
   return writeBytes((writer) => {
     writer.raw(PREFIX);
     writer.uint32(0x0a).fork().uint32(0x0a).string(apiVersion).uint32(0x12).string(kind).ldelim();
-    // An encoding and a type of the content nobody gives; they are there all the same, empty.
+    // contentEncoding and contentType are always present and empty.
     writer.uint32(0x12).bytes(raw).uint32(0x1a).string('').uint32(0x22).string('');
   });
 }
 
-/** The reverse. Throws a BodyError. */
+/** Reads an envelope. Throws BodyError. */
 function unwrap(bytes: Uint8Array, types: TypeTable): Envelope {
   if (bytes.length === 0) throw new BodyError('empty data');
   if (PREFIX.some((byte, index) => byte !== bytes[index])) {

@@ -1,48 +1,29 @@
 /**
- * Messages → documents as JSON would have them: bytes in base64, times and quantities as texts. What is no pointer is on
- * the wire also when it is empty, and is left out again here; empty messages stay, as `{}`.
+ * Decodes messages to JSON documents: bytes as base64, times and quantities as strings. Zero values of non-pointer fields
+ * are omitted; empty messages become `{}`.
  *
- * Whatever the bytes are, nothing but BodyError is thrown, in the words of the reference server's decoder.
+ * Invalid bytes throw BodyError with the message of the reference server's decoder, and no other error.
  */
 import { BodyError } from '../../protocol/body.js';
 import { encodeBase64 } from '../../util/base64.js';
 import { unreachable } from '../../util/invariant.js';
 import { isRecord, type MutableRecord, setOwn } from '../../util/json.js';
+import { goInitials, goNames } from './message-types.js';
 import type { Message, MessageField } from './notation.js';
 import { WireReader } from './wire.js';
 
-/** Beginnings that are written in capitals. */
-const INITIALS = new RegExp(
-  `^(${[
-    'api|aws|ca|cel|cidr|csi|dns|fc|fs|gce|gid|gmsa|grpc|http|id|ip|iqn|iscsi|json|nfs|os|pd(?!ID)|qos|rbd|se|ssl|tcp',
-    'tls|ttl|tty|uid|url|wwid',
-  ].join('|')})(?=[A-Z]|s?$)`,
-);
+/** Prefixes that Go field names write in capitals. */
+const INITIALS = new RegExp(`^(${goInitials})(?=[A-Z]|s?$)`);
 
-/** Fields that have another name altogether; with the type's name in front where others of the name are regular. */
+/** Go names of fields that do not follow the rule, by type and field. */
 const OTHERS: ReadonlyMap<string, string> = new Map(
-  [
-    'cephfs=CephFS storageos=StorageOS diskURI=DataDiskURI externalID=DoNotUseExternalID',
-    'chapAuthDiscovery=DiscoveryCHAPAuth chapAuthSession=SessionCHAPAuth lastState=LastTerminationState',
-    'reportingComponent=ReportingController int=IntValue bool=BoolValue string=StringValue $schema=Schema $ref=Ref',
-    'AdmissionResponse.status=Result SubjectAccessReviewSpec.group=Groups PodSpec.serviceAccount=DeprecatedServiceAccount',
-    'GlusterfsPersistentVolumeSource.endpoints=EndpointsName GlusterfsVolumeSource.endpoints=EndpointsName',
-    'RBDPersistentVolumeSource.monitors=CephMonitors RBDVolumeSource.monitors=CephMonitors',
-    'RBDPersistentVolumeSource.image=RBDImage RBDVolumeSource.image=RBDImage',
-    'RBDPersistentVolumeSource.pool=RBDPool RBDVolumeSource.pool=RBDPool',
-    'RBDPersistentVolumeSource.user=RadosUser RBDVolumeSource.user=RadosUser',
-    'DeviceAttribute.version=VersionValue APIResourceList.resources=APIResources StatusCause.reason=Type',
-    'Quantity.string=String_',
-  ]
-    .join(' ')
-    .split(' ')
-    .map((pair) => pair.split('=') as [string, string]),
+  [...goNames.trim().split('\n'), 'Quantity.string=String_'].map((pair) => pair.split('=') as [string, string]),
 );
 
-/** Messages within messages beyond this are refused, so that no later walk runs out of stack. */
+/** The maximum nesting depth, so that recursive functions do not overflow the stack. */
 const MAX_DEPTH = 1_000;
 
-/** Reads a whole message. Throws a BodyError. */
+/** Decodes a message. Throws BodyError. */
 export function decodeMessage(message: Message, bytes: Uint8Array): MutableRecord {
   const document: MutableRecord = {};
   const reader = new WireReader(bytes);
@@ -51,14 +32,14 @@ export function decodeMessage(message: Message, bytes: Uint8Array): MutableRecor
   return document;
 }
 
-/** Reads from where the reader is to its end, onto what `out` has already. */
+/** Reads the fields from the current position to the end of the message and merges them into `out`. */
 function readFields(reader: WireReader, message: Message, out: MutableRecord, depth: number): void {
   if (depth > MAX_DEPTH) throw new BodyError('exceeded max depth');
   while (reader.pos < reader.len) {
     const before = reader.pos;
     reader.varint();
     const wireType = reader.low & 7;
-    // 32 bits of it, as a signed number: what goes beyond them is lost.
+    // Truncated to a signed 32-bit number.
     const number = (reader.low >>> 3) | (reader.high << 29);
     if (wireType === 4) throw new BodyError(`proto: ${goTypeName(message)}: wiretype end group for non-group`);
     if (number <= 0) {
@@ -86,7 +67,7 @@ function readField(reader: WireReader, field: MessageField, out: MutableRecord, 
 }
 
 function readSingle(reader: WireReader, field: MessageField, out: MutableRecord, depth: number): void {
-  // A message that comes twice is read onto the same value, so its parts add up; anything else is overwritten.
+  // A message field that occurs twice is merged; other fields are overwritten.
   const earlier = field.type !== 'message' ? undefined : field.name === '' ? out : out[field.name];
   const value = readValue(reader, field, depth, isRecord(earlier) ? earlier : undefined);
   if (field.name === '') return;
@@ -95,11 +76,11 @@ function readSingle(reader: WireReader, field: MessageField, out: MutableRecord,
 }
 
 function dropField(out: MutableRecord, name: string): void {
-  // Nearly never there, and deleting makes an object slow to use.
+  // Deleting makes an object slow; the field is almost never present.
   if (Object.hasOwn(out, name)) delete out[name];
 }
 
-/** Messages are never taken for empty: a port may be the empty text, which is not the port 0. */
+/** Messages never count as zero values: an IntOrString may be the empty string, which differs from 0. */
 function isZero({ type }: MessageField, value: unknown): boolean {
   return type !== 'message' && (value === '' || value === 0 || value === false);
 }
@@ -118,7 +99,7 @@ function readPacked(reader: WireReader, field: MessageField, out: MutableRecord,
   while (reader.pos < end) items.push(readValue(reader, field, depth));
 }
 
-/** An entry of a map. Its parts are read without regard to their wire types and to where the entry ends. */
+/** Reads a map entry. Like the reference server, it checks neither the wire types nor the end of the entry. */
 function readEntry(reader: WireReader, field: MessageField, out: MutableRecord, depth: number): void {
   const end = reader.extent();
   const known = out[field.name];
@@ -142,7 +123,7 @@ function readEntry(reader: WireReader, field: MessageField, out: MutableRecord, 
   setOwn(entries, key, value === undefined ? zeroValue(field) : value);
 }
 
-/** The value of an entry that has none; the values of maps are texts, bytes and messages. */
+/** The default value of a map entry; map values are strings, bytes or messages. */
 function zeroValue(field: MessageField): unknown {
   if (field.type !== 'message') return '';
   const { shape } = field.message;
@@ -188,13 +169,13 @@ function readMessage(reader: WireReader, message: Message, depth: number, onto: 
     return shape.fromFields(fields, pos === end);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    // What is wrong with a value counts only when nothing is wrong with the wire.
+    // An invalid value is reported only if the wire format is valid.
     reader.problem ??= error;
     return null;
   }
 }
 
-/** Times of both kinds are the same message to the decoder. */
+/** Time and MicroTime are both Timestamp messages in the decoder. */
 function goTypeName({ name }: Message): string {
   return name === 'Time' || name === 'MicroTime' ? 'Timestamp' : name;
 }
@@ -205,16 +186,16 @@ interface NamedField {
   readonly message: { readonly name: string };
 }
 
-/** The name of a field; `holder` is the message it belongs to. */
+/** The Go name of a field of the message `holder`. */
 function goFieldName(holder: string, field: NamedField): string {
   const { name } = field;
-  // What stands among the fields of others, or describes the whole object, goes by the name of its type.
+  // Embedded structs and object metadata are named after their type.
   if (name === '' || (name === 'metadata' && field.type === 'message')) return field.message.name;
-  return OTHERS.get(`${holder}.${name}`) ?? OTHERS.get(name) ?? regularName(name);
+  return OTHERS.get(`${holder}.${name}`) ?? regularName(name);
 }
 
 function regularName(name: string): string {
-  // A schema extension leaves out whose it is: `x-…-list-type` is `XListType`.
+  // Schema extensions omit the dialect's token: `x-…-list-type` is `XListType`.
   const words = name.split('-');
   const parts = words.length > 1 ? words.filter((_word, index) => index !== 1) : words;
   return parts.map(capitalized).join('');

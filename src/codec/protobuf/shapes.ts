@@ -1,6 +1,6 @@
 /**
- * Values that are one thing in a document and a message on the wire: a time is a text there and seconds here. Each has
- * the type of its message, and how one becomes the other.
+ * Types whose JSON differs from their message, such as Time: a string in JSON, seconds and nanos on the wire. For each of
+ * them: the message type and the conversion in both directions.
  */
 
 import { BodyError } from '../../protocol/body.js';
@@ -15,11 +15,11 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Shape {
   /** The fields of the message; null stands for the zero value. Undefined: a message without any. */
   toFields(value: unknown): Fields | undefined;
-  /** What stands in a document; null for nothing. `empty`: the message had no bytes. May throw a BodyError. */
+  /** The JSON value; null if it is absent. `empty`: the message has no bytes. May throw BodyError. */
   fromFields(fields: Fields, empty: boolean): unknown;
 }
 
-/** The messages that stand for shapes of all groups, in the notation of `notation.ts`. */
+/** The message types that all groups share, in the notation of `notation.ts`. */
 export const SHAPE_TYPES = `
 Time seconds:int64 nanos:int32
 MicroTime seconds:int64 nanos:int32
@@ -34,7 +34,7 @@ Unknown typeMeta:TypeMeta raw:raw contentEncoding contentType
 TypeMeta apiVersion kind
 `;
 
-/** Undefined when the messages of a type look like its JSON, as nearly all do. */
+/** The conversion of a type; undefined if its message has the same fields as its JSON. */
 export function shapeOf(type: string): Shape | undefined {
   return SHAPES.get(type);
 }
@@ -110,13 +110,13 @@ function timeFields(value: unknown, nanosIn: (text: string) => number): Fields |
   return { seconds: Math.floor(milliseconds / 1000), nanos: nanosIn(text) };
 }
 
-/** The decimals of the seconds, cut to microseconds; a Date has only three of them. */
+/** The fraction of the seconds, truncated to microseconds; a Date has milliseconds only. */
 function microsIn(text: string): number {
   const [, decimals = ''] = /\.(\d+)/.exec(text) ?? [];
   return Number(decimals.slice(0, 6).padEnd(9, '0'));
 }
 
-/** The seconds of year 0 and of the end of year 9999: JSON has no text for times outside. */
+/** The first second of year 0 and the last of year 9999; RFC 3339 cannot represent other times. */
 const [FIRST_SECOND, LAST_SECOND] = [-62_167_219_200, 253_402_300_799];
 
 function timeText(seconds: unknown, print: () => string): string | null {
@@ -129,12 +129,12 @@ function timeText(seconds: unknown, print: () => string): string | null {
 
 const ZERO_SECOND = ZERO_TIME.slice(0, -1);
 
-/** Unlike in answers of JSON, nothing is escaped for web pages. */
+/** Unlike in JSON responses, HTML characters are not escaped. */
 function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null';
   } catch (error) {
-    // The platform writes no bigints.
+    // JSON.stringify throws for a bigint.
     if (error instanceof TypeError) return encodeJson(value);
     throw error;
   }

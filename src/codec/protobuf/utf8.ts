@@ -1,20 +1,19 @@
 /**
- * Texts ↔ bytes as the reference server's JSON shows them: it keeps whatever bytes it was sent, and where they are no
- * UTF-8 each of them shows as U+FFFD.
+ * Text in protobuf messages. The reference server keeps invalid UTF-8 and prints each invalid byte as U+FFFD in JSON.
  */
 
 import { decodeUtf8 as decodeWhole } from '../../util/bytes.js';
 
-/** Below this, reading character by character takes less time than asking the platform. */
+/** Below this length, decoding character by character is faster than TextDecoder. */
 const SHORT = 24;
 
-/** The text of bytes, or of a part of them. */
+/** Decodes a range of bytes. */
 export function decodeUtf8(bytes: Uint8Array, start = 0, end = bytes.length): string {
   const ascii = end - start < SHORT ? decodeAscii(bytes, start, end) : undefined;
   return ascii ?? decodeWhole(bytes.subarray(start, end));
 }
 
-/** A text that has bytes in UTF-8: half a surrogate pair has none and becomes U+FFFD. */
+/** Replaces lone surrogates, which have no UTF-8 encoding, with U+FFFD. */
 export function wellFormed(text: string): string {
   return SURROGATES.test(text) ? text.replace(HALF_PAIRS, '\ufffd') : text;
 }

@@ -1,7 +1,6 @@
 /**
- * The wire level of reading: numbers, lengths and fields to be skipped, with the faults that the reference server's
- * decoder finds, in its words. It is more exact than the reader of the library: lengths and tags of up to 64 bits are
- * judged as what they are.
+ * Reads the protobuf wire format: varints, lengths and skipped fields. Errors have the messages of the reference server's
+ * decoder. Unlike the reader of protobufjs it handles lengths and tags of up to 64 bits exactly.
  */
 import protobuf from 'protobufjs/minimal.js';
 import { BodyError } from '../../protocol/body.js';
@@ -10,12 +9,12 @@ import { decodeUtf8 } from './utf8.js';
 const INT64_LIMIT = 2n ** 63n;
 
 export class WireReader extends protobuf.Reader {
-  /** The two halves of the varint that was read last, unsigned. */
+  /** The low and high 32 bits of the last varint, unsigned. */
   low = 0;
   high = 0;
-  /** Where the message that is being read begins; `len` is where it ends. */
+  /** The start of the current message; `len` is its end. */
   start = 0;
-  /** The first value that was found to make no sense; it is reported when all of the wire has been read. */
+  /** The first invalid value. It is reported only after the whole wire format was read without errors. */
   problem: BodyError | undefined;
 
   /** Reads a varint of up to ten bytes into `low` and `high`. Bits beyond the 64th are dropped. */
@@ -28,18 +27,18 @@ export class WireReader extends protobuf.Reader {
       byte = this.nextByte();
       const bits = byte & 0x7f;
       if (shift < 32) this.low = (this.low | (bits << shift)) >>> 0;
-      // The fifth byte lies across the two halves.
+      // The fifth byte spans both halves.
       if (shift === 28) this.high = bits >>> 4;
       else if (shift > 28) this.high = (this.high | (bits << (shift - 32))) >>> 0;
     }
   }
 
-  /** The varint read last, unsigned. */
+  /** The last varint, unsigned. */
   exact(): bigint {
     return (BigInt(this.high) << 32n) | BigInt(this.low);
   }
 
-  /** A signed integer of 64 bits: a number where that is exact. */
+  /** A signed 64-bit integer: a number if it is safe, else a bigint. */
   integer(): number | bigint {
     this.varint();
     const number = (this.high | 0) * 2 ** 32 + this.low;
@@ -61,7 +60,7 @@ export class WireReader extends protobuf.Reader {
     return super.double();
   }
 
-  /** Reads a length and gives the end of what has it, which lies within the message. */
+  /** Reads a length and returns the end of the value, which is inside the message. */
   extent(): number {
     this.varint();
     if (this.high === 0 && this.pos + this.low <= this.len) return this.pos + this.low;
@@ -69,7 +68,7 @@ export class WireReader extends protobuf.Reader {
     throw end >= INT64_LIMIT ? new BodyError('proto: negative length found during unmarshaling') : unexpectedEnd();
   }
 
-  /** The bytes of a value with a length, not copied. */
+  /** The bytes of a length-delimited value, not copied. */
   slice(): Uint8Array {
     const end = this.extent();
     const bytes = this.buf.subarray(this.pos, end);
@@ -84,7 +83,7 @@ export class WireReader extends protobuf.Reader {
     return text;
   }
 
-  /** Passes by a whole field from its tag on. Groups, which nobody writes, are passed by with what is in them. */
+  /** Skips a field including its tag. Groups are skipped with their content. */
   skipField(): void {
     let depth = 0;
     do {

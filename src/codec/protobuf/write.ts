@@ -1,7 +1,7 @@
 /**
- * Documents → messages, as the reference server's encoder writes them: fields in order of number, maps in order of
- * key, what is no pointer also when it is empty. Stored objects are frozen and shared, so their bytes are kept by
- * identity: a get, a list and a thousand watchers encode an object once.
+ * Encodes documents like the reference server: fields sorted by number, maps by key, non-pointer fields also when empty.
+ * Stored objects are frozen and shared, so their bytes are cached by identity: a get, a list and a thousand watchers
+ * encode an object once.
  */
 import protobuf from 'protobufjs/minimal.js';
 import { unreachable } from '../../util/invariant.js';
@@ -16,10 +16,10 @@ interface Kept {
   readonly bytes: Uint8Array;
 }
 
-/** Messages of frozen objects, for as long as the objects live. */
+/** The messages of frozen objects. */
 const kept = new WeakMap<object, Kept>();
 
-/** The message of a document; what is frozen (and so, by our convention, frozen all the way down) only once. */
+/** Encodes a document. The result is cached if the document is frozen (by convention it is then deeply frozen). */
 export function encodeMessage(message: Message, document: object): Uint8Array {
   const known = kept.get(document);
   if (known?.message === message) return known.bytes;
@@ -28,11 +28,11 @@ export function encodeMessage(message: Message, document: object): Uint8Array {
   return bytes;
 }
 
-/** Writers keep their memory; several are under way at once when the items of a list are encoded. */
+/** A pool of writers, which keep their memory. Encoding a list uses several writers at the same time. */
 const idle: Writer[] = [];
 const MAX_IDLE_BYTES = 1 << 20;
 
-/** What a function writes, as bytes of their own. */
+/** The bytes that a function writes. */
 export function writeBytes(write: (writer: Writer) => void): Uint8Array {
   const writer = idle.pop() ?? new protobuf.Writer();
   write(writer);
@@ -44,7 +44,7 @@ export function writeBytes(write: (writer: Writer) => void): Uint8Array {
 
 function writeFields(writer: Writer, message: Message, holder: Readonly<Record<string, unknown>>): void {
   const { fields, positions } = message;
-  // Most fields of most objects are absent: asking for the keys that are there is faster than asking for all.
+  // Most fields are absent, so iterating over the present keys is faster than looking up all fields.
   const values = new Array<unknown>(fields.length).fill(undefined);
   for (const key in holder) {
     const position = positions.get(key);
@@ -73,7 +73,7 @@ function writeList(writer: Writer, field: MessageField, value: unknown): void {
   }
 }
 
-/** The first field of an entry, a string. */
+/** The tag of the key of a map entry. */
 const KEY_TAG = 0x0a;
 
 function writeMap(writer: Writer, field: MessageField, value: unknown): void {
@@ -89,7 +89,7 @@ function writeMap(writer: Writer, field: MessageField, value: unknown): void {
   }
 }
 
-/** In order of their bytes, which is that of JavaScript except where characters beyond the first plane are involved. */
+/** Sorted by bytes. The order of UTF-16 code units differs only for characters outside of the basic plane. */
 function sortedKeys(record: Readonly<Record<string, unknown>>): string[] {
   const keys = Object.keys(record);
   for (let i = 1; i < keys.length; i++) {
@@ -111,7 +111,7 @@ function compareCodePoints(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** One value with its tag; null is the zero value. */
+/** Writes one value with its tag; null is the zero value. */
 function writeValue(writer: Writer, field: MessageField, tag: number, value: unknown): void {
   const { type } = field;
   switch (type) {
@@ -138,7 +138,7 @@ function writeValue(writer: Writer, field: MessageField, tag: number, value: unk
       return;
     case 'bytes':
       if (typeof value !== 'string' && value !== null) throw misfit(field, value);
-      // The writer takes a text for base64.
+      // The writer decodes a string as base64.
       writer.uint32(tag).bytes(value ?? '');
       return;
     case 'raw':

@@ -3,7 +3,7 @@
  * encoded here, because the libraries for it are large.
  */
 
-import type { KeyUsage } from '../../kinds/certificates/v1/certificate-signing-request/schema.js';
+import type { KeyUsage } from '../../kinds/generated/certificates-v1.js';
 import { DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
 import { encodeBase64 } from '../../util/base64.js';

@@ -3,8 +3,9 @@
  * which Jobs have finished and starts the run that is due. The next reconcile is at the time of the next run.
  */
 
-import { CronJob, type CronJobStatus } from '../../kinds/batch/v1/cron-job.js';
+import { CronJob } from '../../kinds/batch/v1/cron-job.js';
 import { Job } from '../../kinds/batch/v1/job/job.js';
+import type { CronJobStatus } from '../../kinds/generated/batch-v1.js';
 import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../text/go/go-text.js';
 import { CronError, type CronSchedule } from '../../text/time/cron.js';

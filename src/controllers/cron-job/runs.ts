@@ -4,8 +4,8 @@
  */
 import type { CronJob } from '../../kinds/batch/v1/cron-job.js';
 import type { JobInput } from '../../kinds/batch/v1/job/job.js';
+import type { ObjectReference } from '../../kinds/generated/core-v1.js';
 import type { ObjectOf } from '../../kinds/kind.js';
-import type { ObjectReference } from '../../kinds/shared/types.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import type { CronSchedule } from '../../text/time/cron.js';

@@ -4,13 +4,8 @@
  */
 
 import type { Node } from '../../kinds/core/v1/node/node.js';
-import type {
-  Endpoint,
-  EndpointHints,
-  EndpointSlice,
-  EndpointSliceInput,
-  EndpointSlicePort,
-} from '../../kinds/discovery/v1/endpoint-slice.js';
+import type { EndpointSlice, EndpointSliceInput } from '../../kinds/discovery/v1/endpoint-slice.js';
+import type { Endpoint, EndpointHints, EndpointSlicePort } from '../../kinds/generated/discovery-v1.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { type IpFamily, parseIpSloppy } from '../../meta/ip.js';

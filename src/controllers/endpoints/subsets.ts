@@ -4,7 +4,7 @@
  * server's order.
  */
 
-import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../kinds/core/v1/endpoints.js';
+import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../kinds/generated/core-v1.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { encodeSorted } from '../../util/json.js';
 import { compareText } from '../../util/order.js';

@@ -1,11 +1,8 @@
 /**
  * Evaluates one metric of an autoscaler: the replica count and the metric's status.
  */
-import type {
-  MetricSpec,
-  MetricStatus,
-  MetricTarget,
-} from '../../kinds/autoscaling/v2/horizontal-pod-autoscaler/metrics.js';
+
+import type { MetricSpec, MetricStatus, MetricTarget } from '../../kinds/generated/autoscaling-v2.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { LabelSelectorObject } from '../../meta/labels.js';
 import type { DeepReadonly } from '../../meta/object.js';

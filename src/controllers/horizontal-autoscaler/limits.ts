@@ -2,14 +2,12 @@
  * Limits on scaling: bounds, stabilization windows and policies on the rate of change. Keeps the history of recommendations and
  * scaling events of each autoscaler.
  */
-import type {
-  HorizontalPodAutoscalerBehavior,
-  ScalingRules,
-} from '../../kinds/autoscaling/v2/horizontal-pod-autoscaler/schema.js';
+
+import type { HorizontalPodAutoscalerBehavior, HPAScalingRules } from '../../kinds/generated/autoscaling-v2.js';
 import type { DeepReadonly } from '../../meta/object.js';
 
 export type Behavior = DeepReadonly<HorizontalPodAutoscalerBehavior>;
-type Rules = DeepReadonly<ScalingRules>;
+type Rules = DeepReadonly<HPAScalingRules>;
 
 /** The recommendations and scaling events of one autoscaler. */
 export interface ScalingHistory {

@@ -4,8 +4,8 @@
  */
 import type { ObjectApi } from '../../client/api.js';
 import type { Client } from '../../client/client.js';
-import type { NamespaceCondition } from '../../kinds/core/v1/namespace.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { NamespaceCondition } from '../../kinds/generated/core-v1.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { StatusError } from '../../meta/errors.js';

@@ -7,7 +7,8 @@
 import type { Stored } from '../../client/api.js';
 import { type Client, createClient } from '../../client/client.js';
 import type { Host } from '../../client/host.js';
-import { Lease, type LeaseSpecInput } from '../../kinds/coordination/v1/lease.js';
+import { Lease } from '../../kinds/coordination/v1/lease.js';
+import type { LeaseSpecInput } from '../../kinds/generated/coordination-v1.js';
 import { StatusError } from '../../meta/errors.js';
 import { formatMicroTime } from '../../text/time/time.js';
 import { onAbort } from '../../util/abort.js';

@@ -3,7 +3,7 @@
  * them before `readyPods()`, each with a selection of pods.
  */
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
-import type { ContainerStatusInput, PodStatusInput } from '../../kinds/core/v1/pod/status.js';
+import type { ContainerStatusInput, PodStatusInput } from '../../kinds/generated/core-v1.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { podCondition, restartsOf, type StoredPod } from '../workloads/pod-state.js';
 import {

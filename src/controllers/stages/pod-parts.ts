@@ -1,12 +1,13 @@
 /**
  * Pure functions that build a pod's status as kubelet writes it, for use in stages.
  */
+
 import type {
   ContainerStateInput,
   ContainerStatusInput,
   PodConditionInput,
   PodStatusInput,
-} from '../../kinds/core/v1/pod/status.js';
+} from '../../kinds/generated/core-v1.js';
 import { hexDigitsFromText } from '../../util/ids.js';
 import { copyJson } from '../../util/json.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';

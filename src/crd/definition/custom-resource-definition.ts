@@ -4,24 +4,26 @@
  */
 
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../kinds/define-kind.js';
+import {
+  type CustomResourceDefinitionBody,
+  type CustomResourceDefinitionBodyInput,
+  type CustomResourceDefinitionNames,
+  customResourceDefinitionBody,
+  type WebhookConversion,
+} from '../../kinds/generated/apiextensions-v1.js';
 import type { Kind, WriteContext } from '../../kinds/kind.js';
 import { createdColumn, nameColumn } from '../../kinds/shared/common-columns.js';
 import { specGeneration, statusSubresource } from '../../kinds/shared/strategies.js';
 import { type Dialect, kubernetesDialect, serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
-import { always } from '../../schema/hints.js';
-import type { Input, Output } from '../../schema/type.js';
 import type { MutableRecord } from '../../util/json.js';
 import { markTerminating } from '../lifecycle/deletion.js';
 import { createDefinitionReconciler } from '../lifecycle/reconciler.js';
 import { normalizeSchema } from './normalize-schema.js';
-import type { CustomResourceDefinitionNames, WebhookConversion } from './types.js';
-import { definitionSpec, definitionStatus } from './types.js';
 import { definitionNameRule, validate, validateStatus, validateUpdate } from './validate.js';
 
-const shape = () => ({ spec: definitionSpec(), status: always(definitionStatus()) });
-export interface CustomResourceDefinition extends ObjectBase, Output<typeof shape> {}
-export interface CustomResourceDefinitionInput extends InputBase, Input<typeof shape> {}
+export interface CustomResourceDefinition extends ObjectBase, CustomResourceDefinitionBody {}
+export interface CustomResourceDefinitionInput extends InputBase, CustomResourceDefinitionBodyInput {}
 
 /** The CustomResourceDefinition kind. */
 export const CustomResourceDefinition: Kind<
@@ -34,7 +36,7 @@ export const CustomResourceDefinition: Kind<
   kind: 'CustomResourceDefinition',
   scope: 'Cluster',
   names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
-  body: shape,
+  body: customResourceDefinitionBody,
   strategy: {
     name: { validate: definitionNameRule },
     create: { metadata: 'plain', prepare: recordStorageVersion, validate },

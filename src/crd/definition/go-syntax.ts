@@ -2,11 +2,15 @@
  * Prints schemas and versions as Go's %#v does, for messages of the reference server that contain its internal structs.
  * Pointers print as addresses, which differ between responses; here all have the same address.
  */
+
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceDefinitionVersion,
+} from '../../kinds/generated/apiextensions-v1.js';
 import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
 import type { SchemaView } from '../schema-view.js';
-import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from './types.js';
 
 const ADDRESS = '(0xc000000000)';
 const PACKAGE = 'apiextensions';

@@ -5,6 +5,7 @@
  */
 
 import { storedEnvironment } from '../../cel/index.js';
+import type { CustomResourceValidation } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
@@ -23,7 +24,6 @@ import { printableValue } from '../value/json-kind.js';
 import { pruneUnknown } from '../value/prune.js';
 import { validateValue } from '../value/validate.js';
 import { schemaGoSyntax } from './go-syntax.js';
-import type { CustomResourceValidation } from './types.js';
 import { schemaErrors } from './validate-schema-nodes.js';
 import { structureErrors, unsupportedKeyword } from './validate-structure.js';
 

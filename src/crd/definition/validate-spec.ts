@@ -3,6 +3,12 @@
  * version, parts that all versions share are validated once.
  */
 
+import type {
+  CustomResourceConversion,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from '../../kinds/generated/apiextensions-v1.js';
 import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
@@ -14,12 +20,6 @@ import { RuleHistory } from '../rules/history.js';
 import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
 import { caBundleErrors, caBundleProblem } from './ca-bundle.js';
 import { versionsGoSyntax } from './go-syntax.js';
-import type {
-  CustomResourceConversion,
-  CustomResourceDefinitionNames,
-  CustomResourceDefinitionSpec,
-  CustomResourceDefinitionVersion,
-} from './types.js';
 import { versionSchemaErrors } from './validate-schema.js';
 import { columnErrors, selectableFieldErrors, subresourceErrors } from './validate-version-parts.js';
 

@@ -1,17 +1,18 @@
 /**
  * Validates the parts of a CRD version beside its schema: subresources, printer columns and selectable fields.
  */
-import type { Dialect } from '../../meta/dialect.js';
-import type { FieldError } from '../../meta/field-error.js';
-import { duplicate, invalid, keyPath, required, tooMany } from '../../meta/field-error.js';
-import { schemaView } from '../schema-view.js';
-import { findField } from './field-path.js';
+
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresources,
   CustomResourceValidation,
   SelectableField,
-} from './types.js';
+} from '../../kinds/generated/apiextensions-v1.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { duplicate, invalid, keyPath, required, tooMany } from '../../meta/field-error.js';
+import { schemaView } from '../schema-view.js';
+import { findField } from './field-path.js';
 import { unsupportedKeyword } from './validate-structure.js';
 
 /** Validates the subresources of a version. */

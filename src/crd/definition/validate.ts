@@ -5,6 +5,10 @@
  */
 
 import { subdomainName } from '../../kinds/build-kind.js';
+import type {
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from '../../kinds/generated/apiextensions-v1.js';
 import type { NameRule, WriteContext } from '../../kinds/kind.js';
 import { listReporter } from '../../kinds/shared/list-reporter.js';
 import type { Dialect } from '../../meta/dialect.js';
@@ -14,7 +18,6 @@ import type { ApiObject } from '../../meta/object.js';
 import { stringSlice } from '../../text/go/go-text.js';
 import { approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from './approval.js';
 import type { CustomResourceDefinition } from './custom-resource-definition.js';
-import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from './types.js';
 import { nameErrors, specErrors } from './validate-spec.js';
 
 /** Validates a CRD on create. */

@@ -1,9 +1,10 @@
 /**
  * Conditions in the status of a CustomResourceDefinition.
  */
+
+import type { CustomResourceDefinitionCondition } from '../../kinds/generated/apiextensions-v1.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import type { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
-import type { CustomResourceDefinitionCondition } from '../definition/types.js';
 
 /** A CRD as stored. */
 export type Definition = DeepReadonly<CustomResourceDefinition>;

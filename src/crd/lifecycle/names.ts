@@ -2,9 +2,9 @@
  * Accepts the names of a CRD: those that no other kind of its group uses. Accepted names are kept.
  */
 
+import type { CustomResourceDefinitionNames } from '../../kinds/generated/apiextensions-v1.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import type { CustomResourceDefinitionNames } from '../definition/types.js';
 import type { ConditionText, Definition } from './conditions.js';
 
 /** Names in use: of resources (in paths and short names) and of kinds. */

@@ -4,9 +4,9 @@
  */
 
 import { apiServerEnvironment, storedEnvironment } from '../../cel/index.js';
+import type { CustomResourceDefinitionVersion } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { deepEqual } from '../../util/json.js';
-import type { CustomResourceDefinitionVersion } from '../definition/types.js';
 import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
 import type { Environments } from './compile.js';
 

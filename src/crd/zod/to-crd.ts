@@ -5,6 +5,12 @@
 
 import type { Column } from '../../kinds/columns.js';
 import { featureGates } from '../../kinds/feature-gates.js';
+import type {
+  CustomResourceColumnDefinitionInput,
+  CustomResourceDefinitionVersionInput,
+  CustomResourceSubresourceScaleInput,
+  CustomResourceSubresourcesInput,
+} from '../../kinds/generated/apiextensions-v1.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { AnySubresource } from '../../kinds/subresource.js';
 import type { Dialect, DialectName } from '../../meta/dialect.js';
@@ -18,12 +24,6 @@ import {
   CustomResourceDefinition,
   type CustomResourceDefinitionInput,
 } from '../definition/custom-resource-definition.js';
-import type {
-  CustomResourceColumnDefinitionInput,
-  CustomResourceDefinitionVersionInput,
-  CustomResourceSubresourceScaleInput,
-  CustomResourceSubresourcesInput,
-} from '../definition/types.js';
 import type { SchemaLoss } from './context.js';
 import { extension } from './context.js';
 import { schemaFromZod } from './schema-from-zod.js';

@@ -13,25 +13,11 @@ import {
   ValidatingAdmissionPolicyV1beta1,
 } from './v1beta1/validating-admission-policies.js';
 
-export type * from './types.js';
 export * from './v1/mutating-webhook-configuration.js';
-export {
-  ValidatingAdmissionPolicy,
-  type ValidatingAdmissionPolicyInput,
-  type ValidatingAdmissionPolicySpec,
-  type ValidatingAdmissionPolicySpecInput,
-  type ValidatingAdmissionPolicyStatus,
-  type ValidatingAdmissionPolicyStatusInput,
-} from './v1/validating-admission-policy.js';
+export { ValidatingAdmissionPolicy, type ValidatingAdmissionPolicyInput } from './v1/validating-admission-policy.js';
 export * from './v1/validating-admission-policy-binding.js';
 export * from './v1/validating-webhook-configuration.js';
-export type { MutatingWebhook, MutatingWebhookInput, ValidatingWebhook, ValidatingWebhookInput } from './v1/webhook.js';
-export {
-  MutatingAdmissionPolicy,
-  type MutatingAdmissionPolicyInput,
-  type MutatingAdmissionPolicySpec,
-  type MutatingAdmissionPolicySpecInput,
-} from './v1alpha1/mutating-admission-policy.js';
+export { MutatingAdmissionPolicy, type MutatingAdmissionPolicyInput } from './v1alpha1/mutating-admission-policy.js';
 export * from './v1alpha1/mutating-admission-policy-binding.js';
 export * from './v1beta1/validating-admission-policies.js';
 

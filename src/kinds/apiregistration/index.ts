@@ -4,15 +4,6 @@
 import type { Kind } from '../kind.js';
 import { APIService } from './v1/api-service.js';
 
-export {
-  APIService,
-  type APIServiceCondition,
-  type APIServiceConditionInput,
-  type APIServiceInput,
-  type APIServiceSpec,
-  type APIServiceSpecInput,
-  type APIServiceStatus,
-  type APIServiceStatusInput,
-} from './v1/api-service.js';
+export { APIService, type APIServiceInput } from './v1/api-service.js';
 
 export const apiregistrationKinds: readonly Kind[] = [APIService];

@@ -2,9 +2,10 @@
  * Where each version of a built-in group stands in discovery, as the reference server has it. Whatever else is served
  * comes after all of them.
  */
-import { compareVersions } from '../../meta/gvk.js';
+
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { GroupVersion } from '../../meta/gvk.js';
+import { compareVersions } from '../../meta/gvk.js';
 
 export interface VersionPriority {
   /** Of the group: higher comes first. */

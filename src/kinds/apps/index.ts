@@ -8,12 +8,10 @@ import { Deployment } from './v1/deployment.js';
 import { ReplicaSet } from './v1/replica-set.js';
 import { StatefulSet } from './v1/stateful-set/stateful-set.js';
 
-export type * from './types.js';
 export * from './v1/controller-revision.js';
 export * from './v1/daemon-set.js';
 export * from './v1/deployment.js';
 export * from './v1/replica-set.js';
-export type { StatefulSetSpec, StatefulSetSpecInput, StatefulSetStatus } from './v1/stateful-set/schema.js';
 export * from './v1/stateful-set/stateful-set.js';
 
 export const appsKinds: readonly Kind[] = [ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet];

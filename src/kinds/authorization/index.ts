@@ -5,7 +5,6 @@ import type { Kind } from '../kind.js';
 import { LocalSubjectAccessReview, SelfSubjectAccessReview, SubjectAccessReview } from './v1/access-review.js';
 import { SelfSubjectRulesReview } from './v1/rules-review.js';
 
-export type * from './types.js';
 export {
   LocalSubjectAccessReview,
   type LocalSubjectAccessReviewInput,

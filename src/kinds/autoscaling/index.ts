@@ -5,7 +5,6 @@ import type { Kind } from '../kind.js';
 import { HorizontalPodAutoscalerV1 } from './v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 import { HorizontalPodAutoscaler } from './v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 
-export type * from './types.js';
 export type { HorizontalPodAutoscalerV1Input } from './v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 export { HorizontalPodAutoscalerV1 } from './v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 export type { ScaleInput } from './v1/scale.js';

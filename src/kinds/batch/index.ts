@@ -5,19 +5,7 @@ import type { Kind } from '../kind.js';
 import { CronJob } from './v1/cron-job.js';
 import { Job } from './v1/job/job.js';
 
-export type * from './types.js';
 export * from './v1/cron-job.js';
 export * from './v1/job/job.js';
-export type {
-  JobCondition,
-  JobSpec,
-  JobSpecInput,
-  JobStatus,
-  JobStatusInput,
-  PodFailurePolicy,
-  PodFailurePolicyRule,
-  SuccessPolicy,
-  SuccessPolicyRule,
-} from './v1/job/schema.js';
 
 export const batchKinds: readonly Kind[] = [CronJob, Job];

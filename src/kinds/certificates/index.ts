@@ -5,7 +5,6 @@ import type { Kind } from '../kind.js';
 import { CertificateSigningRequest } from './v1/certificate-signing-request/certificate-signing-request.js';
 import { ClusterTrustBundle, ClusterTrustBundleV1alpha1 } from './v1beta1/cluster-trust-bundle.js';
 
-export type * from './types.js';
 export {
   CertificateSigningRequest,
   type CertificateSigningRequestInput,

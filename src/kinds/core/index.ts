@@ -20,41 +20,18 @@ import { Secret } from './v1/secret.js';
 import { Service } from './v1/service/service.js';
 import { ServiceAccount } from './v1/service-account.js';
 
-export type * from './types.js';
 export * from './v1/component-status.js';
 export * from './v1/config-map.js';
-export {
-  type EndpointAddress,
-  type EndpointPort,
-  type EndpointSubset,
-  Endpoints,
-  type EndpointsInput,
-} from './v1/endpoints.js';
-export { CoreEvent, type CoreEventInput, type CoreEventSeries, type EventSource } from './v1/event.js';
+export { Endpoints, type EndpointsInput } from './v1/endpoints.js';
+export { CoreEvent, type CoreEventInput } from './v1/event.js';
 export * from './v1/limit-range.js';
 export * from './v1/namespace.js';
 export * from './v1/node/node.js';
-export type { NodeAddress, NodeCondition, NodeSpec, NodeStatus, NodeSystemInfo, NodeTaint } from './v1/node/schema.js';
 export * from './v1/persistent-volume.js';
-export {
-  PersistentVolumeClaim,
-  type PersistentVolumeClaimCondition,
-  type PersistentVolumeClaimInput,
-  type PersistentVolumeClaimStatus,
-  type PersistentVolumeClaimStatusInput,
-} from './v1/persistent-volume-claim.js';
+export { PersistentVolumeClaim, type PersistentVolumeClaimInput } from './v1/persistent-volume-claim.js';
 export { Binding, type BindingInput } from './v1/pod/binding.js';
-export { Eviction, type EvictionDeleteOptions, type EvictionInput } from './v1/pod/eviction.js';
+export { Eviction, type EvictionInput } from './v1/pod/eviction.js';
 export * from './v1/pod/pod.js';
-export type {
-  ContainerState,
-  ContainerStatus,
-  HostIP,
-  PodCondition,
-  PodIP,
-  PodStatus,
-  PodStatusInput,
-} from './v1/pod/status.js';
 export * from './v1/pod-template.js';
 export * from './v1/replication-controller.js';
 export * from './v1/resource-quota.js';

@@ -5,19 +5,7 @@ import type { Kind } from '../kind.js';
 import { FlowSchema } from './v1/flow-schema/flow-schema.js';
 import { PriorityLevelConfiguration } from './v1/priority-level-configuration.js';
 
-export type * from './types.js';
 export { FlowSchema, type FlowSchemaInput } from './v1/flow-schema/flow-schema.js';
-export type {
-  FlowSchemaCondition,
-  FlowSchemaSpec,
-  FlowSchemaSpecInput,
-  FlowSchemaStatus,
-} from './v1/flow-schema/schema.js';
-export {
-  PriorityLevelConfiguration,
-  type PriorityLevelConfigurationInput,
-  type PriorityLevelConfigurationSpec,
-  type PriorityLevelConfigurationSpecInput,
-} from './v1/priority-level-configuration.js';
+export { PriorityLevelConfiguration, type PriorityLevelConfigurationInput } from './v1/priority-level-configuration.js';
 
 export const flowcontrolKinds: readonly Kind[] = [FlowSchema, PriorityLevelConfiguration];

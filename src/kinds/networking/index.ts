@@ -9,7 +9,6 @@ import { NetworkPolicy } from './v1/network-policy/network-policy.js';
 import { ServiceCIDR } from './v1/service-cidr.js';
 import { IPAddressV1beta1, ServiceCIDRV1beta1 } from './v1beta1.js';
 
-export type * from './types.js';
 export { Ingress, type IngressInput } from './v1/ingress/ingress.js';
 export * from './v1/ingress-class.js';
 export * from './v1/ip-address.js';

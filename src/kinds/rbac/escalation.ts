@@ -10,11 +10,11 @@ import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
+import type { RoleRef } from '../generated/rbac-v1.js';
 import type { StrategyContext } from '../kind.js';
 import { isGarbageCollectionUpdate } from '../shared/strategies.js';
 import { compactRules, missingRules, printRule, printWords } from './coverage.js';
 import { CLUSTER_ROLES, isAggregated, RBAC_GROUP, roleOf, rulesOf, statedRules } from './role-rules.js';
-import type { RoleRef } from './v1/binding.js';
 
 type Permit = (next: ApiObject, live: ApiObject | undefined, context: StrategyContext) => void;
 

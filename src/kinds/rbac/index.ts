@@ -7,16 +7,8 @@ import { ClusterRoleBinding } from './v1/cluster-role-binding.js';
 import { Role } from './v1/role.js';
 import { RoleBinding } from './v1/role-binding.js';
 
-export type * from './types.js';
-export type { RoleRef, RoleRefInput } from './v1/binding.js';
-export {
-  type AggregationRule,
-  type AggregationRuleInput,
-  ClusterRole,
-  type ClusterRoleInput,
-} from './v1/cluster-role.js';
+export { ClusterRole, type ClusterRoleInput } from './v1/cluster-role.js';
 export { ClusterRoleBinding, type ClusterRoleBindingInput } from './v1/cluster-role-binding.js';
-export type { PolicyRule, PolicyRuleInput } from './v1/policy-rule.js';
 export { Role, type RoleInput } from './v1/role.js';
 export { RoleBinding, type RoleBindingInput } from './v1/role-binding.js';
 

@@ -8,8 +8,8 @@ import type { LabelSelector } from '../../meta/labels.js';
 import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
+import type { RoleRef } from '../generated/rbac-v1.js';
 import type { ObjectReader } from '../objects.js';
-import type { RoleRef } from './v1/binding.js';
 import type { ClusterRole } from './v1/cluster-role.js';
 
 export const RBAC_GROUP = serviceGroup('rbac.authorization');

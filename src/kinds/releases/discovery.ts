@@ -3,33 +3,18 @@
  * fields for the node and the zone, and keeps what else there was out of everybody's reach.
  */
 
-import * as z from 'zod';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
-import { optional, pointer } from '../../schema/hints.js';
-import { type Type, type } from '../../schema/type.js';
 import { sortedRecord } from '../../util/order.js';
 import { mergeStrategies } from '../build-kind.js';
 import { anotherVersion } from '../define-kind.js';
-import {
-  type Endpoint,
-  EndpointSlice,
-  endpointHintsShape,
-  endpointShape,
-  endpointSliceShape,
-} from '../discovery/v1/endpoint-slice.js';
+import { EndpointSlice } from '../discovery/v1/endpoint-slice.js';
+import type { Endpoint } from '../generated/discovery-v1.js';
+import { endpointSliceBody } from '../generated/discovery-v1beta1.js';
 import type { Kind } from '../kind.js';
 import { type Conversion, throughStored } from './in-stored-form.js';
 
 type EndpointV1beta1 = Omit<Endpoint, 'deprecatedTopology' | 'zone'> & { topology?: Record<string, string> };
-
-const hints: Type<unknown> = type('v1beta1.EndpointHints', () => ({ forZones: endpointHintsShape().forZones }));
-
-const endpoint: Type<unknown> = type('v1beta1.Endpoint', () => {
-  const { addresses, conditions, hostname, targetRef, nodeName } = endpointShape();
-  const topology = optional(z.record(z.string(), z.string()));
-  return { addresses, conditions, hostname, targetRef, topology, nodeName, hints: pointer(hints()) };
-});
 
 const conversion: Conversion = {
   toStored: (draft, dialect) => changeEndpoints<EndpointV1beta1>(draft, (item) => withFields(item, dialect)),
@@ -47,7 +32,7 @@ export const endpointSliceV1beta1: Kind = anotherVersion(EndpointSlice, {
     removedIn: '1.25',
     replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },
   },
-  body: () => ({ ...endpointSliceShape(), endpoints: z.array(endpoint()) }),
+  body: endpointSliceBody,
   ...conversion,
   strategy: mergeStrategies(strategy, {
     // v1 clears fields on writes that this version has.

@@ -6,22 +6,20 @@
 import { LEAF } from '../../merge/apply/field-set.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { always, applyMapList, defaulted, int32, optional, pointer } from '../../schema/hints.js';
-import { type Type, type } from '../../schema/type.js';
+import { always } from '../../schema/hints.js';
 import { sortedRecord } from '../../util/order.js';
 import { mergeStrategies } from '../build-kind.js';
 import type { Column } from '../columns.js';
 import { anotherVersion } from '../define-kind.js';
 import { priorityLevelColumns } from '../flowcontrol/v1/columns.js';
 import { FlowSchema } from '../flowcontrol/v1/flow-schema/flow-schema.js';
-import { flowSchemaCondition } from '../flowcontrol/v1/flow-schema/schema.js';
+import { PriorityLevelConfiguration, zeroSharesAnnotation } from '../flowcontrol/v1/priority-level-configuration.js';
 import {
-  levelCondition,
-  limitedShape,
-  PriorityLevelConfiguration,
-  priorityLevelConfigurationSpecShape,
-  zeroSharesAnnotation,
-} from '../flowcontrol/v1/priority-level-configuration.js';
+  flowSchemaStatus,
+  priorityLevelConfigurationSpec as priorityLevelConfigurationSpecV1beta2,
+  priorityLevelConfigurationStatus,
+} from '../generated/flowcontrol-v1beta2.js';
+import { priorityLevelConfigurationSpec as priorityLevelConfigurationSpecV1beta3 } from '../generated/flowcontrol-v1beta3.js';
 import type { InitialManager, InitialObject, Kind, StrategyDefinition } from '../kind.js';
 import type { Lifecycle } from '../lifecycle.js';
 import { NONE, textColumn } from '../shared/common-columns.js';
@@ -46,33 +44,7 @@ function named(version: Version, kind: string): { readonly apiVersion: string; r
   return { apiVersion: `${GROUP}/${version}`, lifecycle: { ...lifecycle, onByDefault: true, replacement } };
 }
 
-// Patches replace conditions here, which they merge from v1beta3 on.
-const flowStatus: Type<unknown> = type('FlowSchemaStatus', () => ({
-  conditions: optional(applyMapList(flowSchemaCondition(), 'type')),
-}));
-const levelStatus: Type<unknown> = type('PriorityLevelConfigurationStatus', () => ({
-  conditions: optional(applyMapList(levelCondition(), 'type')),
-}));
-
-const flowBody = () => ({ ...FlowSchema.body.shape, status: always(flowStatus()) });
-
-const assuredLimited: Type<unknown> = type('LimitedPriorityLevelConfiguration', () => {
-  const { nominalConcurrencyShares: _named, ...rest } = limitedShape();
-  return { assuredConcurrencyShares: defaulted(int32(), DEFAULT_SHARES), ...rest };
-});
-const nominalLimited: Type<unknown> = type('LimitedPriorityLevelConfiguration', () => ({
-  ...limitedShape(),
-  nominalConcurrencyShares: always(int32()),
-}));
-
-function levelSpec(limited: Type<unknown>): Type<unknown> {
-  return type('PriorityLevelConfigurationSpec', () => ({
-    ...priorityLevelConfigurationSpecShape(),
-    limited: pointer(limited()),
-  }));
-}
-const assuredSpec = levelSpec(assuredLimited);
-const nominalSpec = levelSpec(nominalLimited);
+const flowBody = () => ({ ...FlowSchema.body.shape, status: always(flowSchemaStatus()) });
 
 interface Limited {
   readonly [field: string]: unknown;
@@ -182,7 +154,10 @@ function assuredLevel(version: 'v1beta1' | 'v1beta2'): Kind {
   return anotherVersion(PriorityLevelConfiguration, {
     ...named(version, 'PriorityLevelConfiguration'),
     ...assured,
-    body: () => ({ spec: always(assuredSpec()), status: always(levelStatus()) }),
+    body: () => ({
+      spec: always(priorityLevelConfigurationSpecV1beta2()),
+      status: always(priorityLevelConfigurationStatus()),
+    }),
     strategy: assuredStrategy(),
     columns: assuredColumns(),
     initial: assuredInitial,
@@ -197,7 +172,7 @@ export const flowcontrolBefore: readonly Kind[] = [
   anotherVersion(PriorityLevelConfiguration, {
     ...named('v1beta3', 'PriorityLevelConfiguration'),
     ...nominal,
-    body: () => ({ ...PriorityLevelConfiguration.body.shape, spec: always(nominalSpec()) }),
+    body: () => ({ ...PriorityLevelConfiguration.body.shape, spec: always(priorityLevelConfigurationSpecV1beta3()) }),
     strategy: nominalStrategy(),
   }),
   assuredLevel('v1beta2'),

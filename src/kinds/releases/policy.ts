@@ -4,28 +4,20 @@
  */
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { always, pointer } from '../../schema/hints.js';
-import { type Type, type } from '../../schema/type.js';
 import { deepEqual } from '../../util/json.js';
 import { anotherVersion } from '../define-kind.js';
+import type { LabelSelector } from '../generated/meta-v1.js';
+import type { PodDisruptionBudgetSpec } from '../generated/policy-v1.js';
+import { podDisruptionBudgetBody } from '../generated/policy-v1beta1.js';
 import type { Kind } from '../kind.js';
 import {
   emptySelectorLabel,
   PodDisruptionBudget,
-  type PodDisruptionBudgetSpec,
-  podDisruptionBudgetSpecShape,
   withoutEmptySelectorLabel,
 } from '../policy/v1/pod-disruption-budget.js';
 import { conditionErrors } from '../shared/condition-rules.js';
 import { statusSubresource } from '../shared/strategies.js';
-import { type LabelSelector, labelSelector } from '../shared/types.js';
 import { type Conversion, throughStored } from './in-stored-form.js';
-
-// A patch merges selectors here; in v1 it replaces them.
-const spec: Type<unknown> = type('v1beta1.PodDisruptionBudgetSpec', () => ({
-  ...podDisruptionBudgetSpecShape(),
-  selector: pointer(labelSelector()),
-}));
 
 const conversion: Conversion = {
   toStored(draft, dialect) {
@@ -53,7 +45,7 @@ export const podDisruptionBudgetV1beta1: Kind = anotherVersion(PodDisruptionBudg
     removedIn: '1.25',
     replacement: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
   },
-  body: () => ({ ...PodDisruptionBudget.body.shape, spec: always(spec()) }),
+  body: podDisruptionBudgetBody,
   ...conversion,
   strategy: throughStored(PodDisruptionBudget.strategy, conversion),
   // Counts may be what they like: that rule came with v1.

@@ -4,8 +4,8 @@
  * ones, in the request itself.
  */
 import type { FeatureGates } from '../feature-gates.js';
+import type { ResourceClaimStatus } from '../generated/resource-v1beta2.js';
 import { deviceId } from './rules/claim-status.js';
-import type { ResourceClaimStatus } from './schema/claim-status.js';
 
 /** A request of any version. */
 export interface AnyRequest {

@@ -31,35 +31,8 @@ export {
   ResourceSliceV1beta1,
   type ResourceSliceV1beta1Input,
 } from './older/resource-slice.js';
-export type {
-  DeviceClaim,
-  DeviceClaimInput,
-  DeviceRequest,
-  DeviceRequestInput,
-  DeviceSubRequest,
-  DeviceSubRequestInput,
-  ExactDeviceRequest,
-  ExactDeviceRequestInput,
-  ResourceClaimSpec,
-  ResourceClaimSpecInput,
-  ResourceClaimTemplateSpec,
-  ResourceClaimTemplateSpecInput,
-} from './schema/claim.js';
-export type { ResourceClaimStatus, ResourceClaimStatusInput } from './schema/claim-status.js';
-export type { Device, DeviceInput, ResourceSliceSpec, ResourceSliceSpecInput } from './schema/slice.js';
-export type * from './types.js';
-export {
-  DeviceTaintRule,
-  type DeviceTaintRuleInput,
-  type DeviceTaintRuleSpec,
-  type DeviceTaintRuleSpecInput,
-} from './v1alpha3/device-taint-rule.js';
-export {
-  DeviceClass,
-  type DeviceClassInput,
-  type DeviceClassSpec,
-  type DeviceClassSpecInput,
-} from './v1beta2/device-class.js';
+export { DeviceTaintRule, type DeviceTaintRuleInput } from './v1alpha3/device-taint-rule.js';
+export { DeviceClass, type DeviceClassInput } from './v1beta2/device-class.js';
 export { ResourceClaim, type ResourceClaimInput } from './v1beta2/resource-claim.js';
 export { ResourceClaimTemplate, type ResourceClaimTemplateInput } from './v1beta2/resource-claim-template.js';
 export { ResourceSlice, type ResourceSliceInput } from './v1beta2/resource-slice.js';

@@ -3,7 +3,7 @@
  * type is written once and built for each version that asks.
  */
 import type * as z from 'zod';
-import { type Input, type Output, type } from '../../schema/type.js';
+import { type } from '../../schema/type.js';
 
 export type Version = 'v1beta2' | 'v1beta1' | 'v1alpha3';
 
@@ -11,12 +11,6 @@ export type Version = 'v1beta2' | 'v1beta1' | 'v1alpha3';
 export type VersionedType<Out, In = Out> = (version: Version) => z.ZodType<Out, In>;
 
 type VersionedShape = (version: Version) => z.ZodRawShape;
-
-/** What a type with these fields looks like when it comes back from the server. */
-export type VersionedOutput<Shape extends VersionedShape> = Output<() => ReturnType<Shape>>;
-
-/** What may be sent. */
-export type VersionedInput<Shape extends VersionedShape> = Input<() => ReturnType<Shape>>;
 
 /**
  * A struct that every version has under the same name.

@@ -43,8 +43,10 @@ interface Containers {
 }
 
 /** The names and the images of the containers in a pod template. */
-export function containerColumns(podSpec: (object: ApiObject) => Containers): Column[] {
-  const all = (object: ApiObject) => podSpec(object).containers ?? [];
+export function containerColumns<Object = unknown>(
+  podSpec: (object: ApiObject & NoInfer<Object>) => Containers,
+): Column<Object>[] {
+  const all = (object: ApiObject & Object) => podSpec(object).containers ?? [];
   return [
     {
       name: 'Containers',
@@ -70,7 +72,9 @@ export function containerColumns(podSpec: (object: ApiObject) => Containers): Co
 }
 
 /** A label selector as text. */
-export function selectorColumn(selector: (object: ApiObject) => LabelSelectorObject | undefined): Column {
+export function selectorColumn<Object = unknown>(
+  selector: (object: ApiObject & NoInfer<Object>) => LabelSelectorObject | undefined,
+): Column<Object> {
   return {
     name: 'Selector',
     type: 'string',
@@ -86,12 +90,20 @@ function selectorCell(selector: LabelSelectorObject | undefined): string {
 }
 
 /** A column of integers. */
-export function countColumn(name: string, description: string, cell: (object: ApiObject) => number): Column {
+export function countColumn<Object = unknown>(
+  name: string,
+  description: string,
+  cell: (object: ApiObject & NoInfer<Object>) => number,
+): Column<Object> {
   return { name, type: 'integer', description, cell };
 }
 
 /** A column of texts. */
-export function textColumn(name: string, description: string, cell: Column['cell']): Column {
+export function textColumn<Object = unknown>(
+  name: string,
+  description: string,
+  cell: Column<NoInfer<Object>>['cell'],
+): Column<Object> {
   return { name, type: 'string', description, cell };
 }
 

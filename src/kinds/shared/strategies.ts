@@ -38,17 +38,16 @@ type StatusMetadata =
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function statusSubresource(options: {
-  readonly keeps?: readonly string[];
-  readonly metadata?: StatusMetadata;
-  readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  readonly validate?: SubresourceStrategy['validate'];
-  readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
-  readonly metadataValidation?: SubresourceStrategy['metadata'];
-  /** By default all fields that are not reset. */
-  readonly ownableFields?: OwnableFields;
-  readonly tables?: false;
-}): SubresourceStrategy {
+export function statusSubresource<Object = unknown>(
+  options: {
+    readonly keeps?: readonly string[];
+    readonly metadata?: StatusMetadata;
+    readonly metadataValidation?: SubresourceStrategy['metadata'];
+    /** By default all fields that are not reset. */
+    readonly ownableFields?: OwnableFields;
+    readonly tables?: false;
+  } & Partial<Pick<SubresourceStrategy<NoInfer<Object>>, 'prepare' | 'validate' | 'warnings'>>,
+): SubresourceStrategy<Object> {
   const {
     keeps = ['spec'],
     metadata = 'free',
@@ -62,7 +61,7 @@ export function statusSubresource(options: {
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     ownableFields: ownableFields ?? { except: [...keptMetadata(metadata), ...keeps] },
-    prepare(draft: DraftObject, live: ApiObject, context: WriteContext): void {
+    prepare(draft: DraftObject & Object, live: ApiObject & Object, context: WriteContext): void {
       keepLive(draft, live, keeps);
       keepMetadata(draft, live, metadata);
       prepare?.(draft, live, context);

@@ -2,28 +2,11 @@
  * WebhookClientConfig: the fields and the validation that admission webhooks and conversion webhooks share. A webhook is
  * called by URL or through a Service.
  */
-import * as z from 'zod';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
-import { bytes, defaultedPointer, int32, optional, pointer } from '../../schema/hints.js';
 import { stringSlice } from '../../text/go/go-text.js';
 import { parseGoUrl } from '../../text/go/go-url.js';
-
-/** Fields of a ServiceReference. Each API group has its own type of that name. */
-export const webhookServiceShape = () => ({
-  namespace: z.string(),
-  name: z.string(),
-  path: pointer(z.string()),
-  port: defaultedPointer(int32(), 443),
-});
-
-/** Fields of a WebhookClientConfig; `service` is the ServiceReference of its API group. */
-export const webhookClientShape = <Service extends z.ZodType>(service: Service) => ({
-  url: pointer(z.string()),
-  service: pointer(service),
-  caBundle: optional(bytes()),
-});
 
 interface WebhookClient {
   readonly url?: string;

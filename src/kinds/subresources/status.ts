@@ -1,10 +1,10 @@
 /**
- * The `status` subresource: writes there change the status, and the main endpoint cannot.
+ * The `status` subresource of user-defined kinds.
  */
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { SubresourceStrategy } from '../subresource.js';
 
-/** For users' kinds: nothing but the status may change, metadata included. */
+/** Writes change only the status. Metadata is reset too; the main endpoint resets the status. */
 export const status: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
   ownableFields: { except: ['spec'] },

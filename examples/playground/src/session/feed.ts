@@ -114,7 +114,7 @@ function shownKinds(served: readonly ServedKind[]): readonly ServedKind[] {
   for (const kind of served) {
     if (!kind.verbs.includes('watch') || kind.kind.virtual !== undefined) continue;
     const known = shown.get(kind.storage);
-    if (known === undefined || (known.storedAs !== undefined && kind.storedAs === undefined)) {
+    if (known === undefined || (known.storageKind !== undefined && kind.storageKind === undefined)) {
       shown.set(kind.storage, kind);
     }
   }

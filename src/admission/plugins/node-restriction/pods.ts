@@ -7,8 +7,7 @@ import type { PersistentVolume } from '../../../kinds/core/v1/persistent-volume.
 import type { PersistentVolumeClaim } from '../../../kinds/core/v1/persistent-volume-claim.js';
 import type { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { mirrorKey } from '../../../kinds/core/v1/pod-spec/annotations.js';
-import type { PodSpec } from '../../../kinds/core/v1/pod-spec/pod-spec.js';
-import type { Volume } from '../../../kinds/core/v1/pod-spec/volume.js';
+import type { PodSpec, Volume } from '../../../kinds/generated/core-v1.js';
 import type { CSIDriver } from '../../../kinds/storage/v1/csi-driver.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';

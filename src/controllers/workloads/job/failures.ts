@@ -3,7 +3,7 @@
  * cluster's clock) and the podFailurePolicy, which decides whether a failure counts and what else follows.
  */
 
-import type { PodFailurePolicy, PodFailurePolicyRule } from '../../../kinds/batch/v1/job/schema.js';
+import type { PodFailurePolicy, PodFailurePolicyRule } from '../../../kinds/generated/batch-v1.js';
 import type { DeepReadonly } from '../../../meta/object.js';
 import { timeToMs } from '../../../text/time/time.js';
 import { podCondition, type StoredPod } from '../pod-state.js';

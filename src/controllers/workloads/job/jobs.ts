@@ -3,8 +3,8 @@
  * pods, and counts finished ones in the status.
  */
 import { Job } from '../../../kinds/batch/v1/job/job.js';
-import type { JobStatus } from '../../../kinds/batch/v1/job/schema.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
+import type { JobStatus } from '../../../kinds/generated/batch-v1.js';
 import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { OwnerReference } from '../../../meta/object.js';
 import { copyJson } from '../../../util/json.js';

@@ -2,7 +2,8 @@
  * Decides whether and how a Job is finished. An interim condition (SuccessCriteriaMet, FailureTarget) announces the outcome
  * while the last pods terminate; the final condition (Complete, Failed) follows when they are gone.
  */
-import type { JobCondition, JobStatus, SuccessPolicyRule } from '../../../kinds/batch/v1/job/schema.js';
+
+import type { JobCondition, JobStatus, SuccessPolicyRule } from '../../../kinds/generated/batch-v1.js';
 import type { DeepReadonly } from '../../../meta/object.js';
 import { timeToMs } from '../../../text/time/time.js';
 import type { StoredPod } from '../pod-state.js';

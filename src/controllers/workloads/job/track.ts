@@ -3,7 +3,7 @@
  * are removed, and only then are the counters increased. Finishes the Job when its outcome is known and no pod is left.
  */
 import { Job } from '../../../kinds/batch/v1/job/job.js';
-import type { JobCondition, JobStatus } from '../../../kinds/batch/v1/job/schema.js';
+import type { JobCondition, JobStatus } from '../../../kinds/generated/batch-v1.js';
 import type { StoredPod } from '../pod-state.js';
 import type { JobControl } from './control.js';
 import { indexOf, isTracked, untrack } from './control.js';

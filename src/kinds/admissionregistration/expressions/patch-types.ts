@@ -9,8 +9,8 @@ import {
   type CelValue,
   celEquals,
   DYN,
-  objectType,
   goTypeName,
+  objectType,
   STRING,
   type TypeProvider,
 } from '../../../cel/index.js';

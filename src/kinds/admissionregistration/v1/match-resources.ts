@@ -2,61 +2,18 @@
  * Which requests something of this group is about: rules of operations and resources, selectors, and conditions in
  * CEL. Policies, bindings and webhooks share them, in shape and in rules.
  */
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import { defaultedPointer, namedString, optional, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
-import { labelSelector } from '../../shared/types.js';
+import type {
+  MatchCondition,
+  MatchResources,
+  NamedRuleWithOperations,
+  RuleWithOperations,
+} from '../../generated/admissionregistration-v1.js';
 import { type Accepted, conditionErrors } from '../expressions/definition.js';
-
-export type AdmissionOperation = '*' | 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
-
-const ruleFields = () => ({
-  operations: optional(z.array(enumString<AdmissionOperation>('v1.OperationType'))),
-  apiGroups: optional(z.array(z.string())),
-  apiVersions: optional(z.array(z.string())),
-  resources: optional(z.array(z.string())),
-  scope: defaultedPointer(enumString<'*' | 'Cluster' | 'Namespaced'>('v1.ScopeType'), '*'),
-});
-
-const ruleWithOperationsShape = () => ruleFields();
-export interface RuleWithOperations extends Output<typeof ruleWithOperationsShape> {}
-export interface RuleWithOperationsInput extends Input<typeof ruleWithOperationsShape> {}
-export const ruleWithOperations: Type<RuleWithOperations, RuleWithOperationsInput> = type(
-  'RuleWithOperations',
-  ruleWithOperationsShape,
-);
-
-const namedRuleWithOperationsShape = () => ({ resourceNames: optional(z.array(z.string())), ...ruleFields() });
-export interface NamedRuleWithOperations extends Output<typeof namedRuleWithOperationsShape> {}
-export interface NamedRuleWithOperationsInput extends Input<typeof namedRuleWithOperationsShape> {}
-const namedRuleWithOperations: Type<NamedRuleWithOperations, NamedRuleWithOperationsInput> = type(
-  'NamedRuleWithOperations',
-  namedRuleWithOperationsShape,
-  { atomic: true },
-);
-
-const matchResourcesShape = () => ({
-  namespaceSelector: defaultedPointer(labelSelector(), {}),
-  objectSelector: defaultedPointer(labelSelector(), {}),
-  resourceRules: optional(z.array(namedRuleWithOperations())),
-  excludeResourceRules: optional(z.array(namedRuleWithOperations())),
-  matchPolicy: defaultedPointer(enumString<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent'),
-});
-export interface MatchResources extends Output<typeof matchResourcesShape> {}
-export interface MatchResourcesInput extends Input<typeof matchResourcesShape> {}
-export const matchResources: Type<MatchResources, MatchResourcesInput> = type('MatchResources', matchResourcesShape, {
-  atomic: true,
-});
-
-const matchConditionShape = () => ({ name: z.string(), expression: z.string() });
-export interface MatchCondition extends Output<typeof matchConditionShape> {}
-export interface MatchConditionInput extends Input<typeof matchConditionShape> {}
-export const matchCondition: Type<MatchCondition, MatchConditionInput> = type('MatchCondition', matchConditionShape);
 
 /** Words that failure policies and their like are made of; what the server knows is listed in its order. */
 export const FAILURE_POLICIES = ['Fail', 'Ignore'];
@@ -64,12 +21,6 @@ export const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
 const MATCH_POLICIES = ['Equivalent', 'Exact'];
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
-
-export type FailurePolicy = 'Fail' | 'Ignore';
-export const failurePolicy = () => defaultedPointer(enumString<FailurePolicy>('v1.FailurePolicyType'), 'Fail');
-export const matchPolicy = () => defaultedPointer(enumString<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent');
-export const reinvocationPolicyWord = () => enumString<'IfNeeded' | 'Never'>('v1.ReinvocationPolicyType');
-export const statusReason = () => namedString('v1.StatusReason');
 
 /** A word that must be one of those; an empty one counts. */
 export function wordErrors(value: string | undefined, known: readonly string[], path: string): FieldError[] {

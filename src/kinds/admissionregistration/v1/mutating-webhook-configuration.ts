@@ -2,15 +2,17 @@
  * MutatingWebhookConfiguration: webhooks that may change requests. Here are the rules of the object; calling is another matter.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
-import { mapList, optional } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type MutatingWebhookConfigurationBody,
+  type MutatingWebhookConfigurationBodyInput,
+  mutatingWebhookConfigurationBody,
+} from '../../generated/admissionregistration-v1.js';
 import type { Kind } from '../../kind.js';
-import { mutatingWebhook, webhooksColumns, webhooksStrategy } from './webhook.js';
+import { webhooksColumns, webhooksStrategy } from './webhook.js';
 
-const shape = () => ({ webhooks: optional(mapList(mutatingWebhook(), 'name')) });
-export interface MutatingWebhookConfiguration extends ObjectBase, Output<typeof shape> {}
-export interface MutatingWebhookConfigurationInput extends InputBase, Input<typeof shape> {}
+export interface MutatingWebhookConfiguration extends ObjectBase, MutatingWebhookConfigurationBody {}
+export interface MutatingWebhookConfigurationInput extends InputBase, MutatingWebhookConfigurationBodyInput {}
 
 export const MutatingWebhookConfiguration: Kind<
   MutatingWebhookConfiguration,
@@ -22,7 +24,7 @@ export const MutatingWebhookConfiguration: Kind<
   kind: 'MutatingWebhookConfiguration',
   scope: 'Cluster',
   names: { categories: ['api-extensions'] },
-  body: shape,
+  body: mutatingWebhookConfigurationBody,
   strategy: webhooksStrategy,
   columns: webhooksColumns,
 });

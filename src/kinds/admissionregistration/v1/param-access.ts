@@ -12,8 +12,8 @@ import type { AccessDecision } from '../../../protocol/access.js';
 import type { User } from '../../../protocol/request.js';
 import { printGoValue } from '../../../text/go/go-value.js';
 import { deepEqual } from '../../../util/json.js';
+import type { ParamKind, ParamRef } from '../../generated/admissionregistration-v1.js';
 import type { StrategyContext } from '../../kind.js';
-import type { ParamKind, ParamRef } from './policy-parts.js';
 
 const GROUP = serviceGroup('admissionregistration');
 

@@ -2,45 +2,24 @@
  * What validating and mutating policies have in common beyond the resources they match: the kind of their parameters,
  * variables, and how a binding finds the parameters.
  */
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { optional, pointer, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
+import type {
+  MatchCondition,
+  MatchResources,
+  ParamKind,
+  ParamRef,
+  Variable,
+} from '../../generated/admissionregistration-v1.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { goStringLabelSelector } from '../../shared/go-syntax.js';
-import { labelSelector } from '../../shared/types.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
-import type { MatchCondition, MatchResources } from './match-resources.js';
 import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors, wordErrors } from './match-resources.js';
-
-const paramKindShape = () => ({ apiVersion: optional(z.string()), kind: optional(z.string()) });
-export interface ParamKind extends Output<typeof paramKindShape> {}
-export interface ParamKindInput extends Input<typeof paramKindShape> {}
-export const paramKind: Type<ParamKind, ParamKindInput> = type('ParamKind', paramKindShape, { atomic: true });
-
-const variableShape = () => ({ name: z.string(), expression: z.string() });
-export interface Variable extends Output<typeof variableShape> {}
-export interface VariableInput extends Input<typeof variableShape> {}
-export const variable: Type<Variable, VariableInput> = type('Variable', variableShape, { atomic: true });
-
-export type ParameterNotFoundAction = 'Allow' | 'Deny';
-export const parameterNotFoundAction = () => enumString<ParameterNotFoundAction>('v1.ParameterNotFoundActionType');
-
-const paramRefShape = () => ({
-  name: optional(z.string()),
-  namespace: optional(z.string()),
-  selector: pointer(labelSelector()),
-  parameterNotFoundAction: pointer(parameterNotFoundAction()),
-});
-export interface ParamRef extends Output<typeof paramRefShape> {}
-export interface ParamRefInput extends Input<typeof paramRefShape> {}
-export const paramRef: Type<ParamRef, ParamRefInput> = type('ParamRef', paramRefShape, { atomic: true });
 
 /** The fields that every policy has, as their rules see them. */
 export interface PolicySpec {

@@ -3,39 +3,26 @@
  * of a request that breaks it.
  */
 
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, optional, pointer, setList, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ValidatingAdmissionPolicyBindingBody,
+  type ValidatingAdmissionPolicyBindingBodyInput,
+  type ValidatingAdmissionPolicyBindingSpec,
+  validatingAdmissionPolicyBindingBody,
+} from '../../generated/admissionregistration-v1.js';
 import type { Kind } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { matchResources, wordErrors } from './match-resources.js';
+import { wordErrors } from './match-resources.js';
 import { permitParamRef, VALIDATING_BINDINGS } from './param-access.js';
-import { bindingColumns, bindingSpecErrors, paramRef } from './policy-parts.js';
+import { bindingColumns, bindingSpecErrors } from './policy-parts.js';
 
-export type ValidationAction = 'Audit' | 'Deny' | 'Warn';
-
-const specShape = () => ({
-  policyName: optional(z.string()),
-  paramRef: pointer(paramRef()),
-  matchResources: pointer(matchResources()),
-  validationActions: optional(setList(enumString<ValidationAction>('v1.ValidationAction'))),
-});
-export interface ValidatingAdmissionPolicyBindingSpec extends Output<typeof specShape> {}
-export interface ValidatingAdmissionPolicyBindingSpecInput extends Input<typeof specShape> {}
-const bindingSpec: Type<ValidatingAdmissionPolicyBindingSpec, ValidatingAdmissionPolicyBindingSpecInput> = type(
-  'ValidatingAdmissionPolicyBindingSpec',
-  specShape,
-);
-
-const shape = () => ({ spec: always(bindingSpec()) });
-export interface ValidatingAdmissionPolicyBinding extends ObjectBase, Output<typeof shape> {}
-export interface ValidatingAdmissionPolicyBindingInput extends InputBase, Input<typeof shape> {}
+export interface ValidatingAdmissionPolicyBinding extends ObjectBase, ValidatingAdmissionPolicyBindingBody {}
+export interface ValidatingAdmissionPolicyBindingInput extends InputBase, ValidatingAdmissionPolicyBindingBodyInput {}
 
 export const ValidatingAdmissionPolicyBinding: Kind<
   ValidatingAdmissionPolicyBinding,
@@ -48,7 +35,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.30' },
   names: { categories: ['api-extensions'] },
-  body: shape,
+  body: validatingAdmissionPolicyBindingBody,
   strategy: {
     create: { metadata: 'plain', validate },
     update: { unconditional: false, steps: ['whole'] },

@@ -2,95 +2,33 @@
  * ValidatingAdmissionPolicy: rules in CEL that requests must meet. What stands here are the policy's own rules; how it
  * is put to use is another matter.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, applyMapList, int64, mapList, optional, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type AuditAnnotation,
+  type ValidatingAdmissionPolicyBody,
+  type ValidatingAdmissionPolicyBodyInput,
+  type ValidatingAdmissionPolicySpec,
+  type Validation,
+  validatingAdmissionPolicyBody,
+} from '../../generated/admissionregistration-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { condition } from '../../shared/types.js';
 import { ANNOTATION, CONDITION, MESSAGE } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions } from '../expressions/definition.js';
-import { failurePolicy, matchCondition, matchResources, statusReason } from './match-resources.js';
 import { permitParamKind } from './param-access.js';
-import {
-  acceptedTexts,
-  conditionsAreUntouched,
-  type PolicyJudgement,
-  paramKind,
-  policySpecErrors,
-  variable,
-} from './policy-parts.js';
+import { acceptedTexts, conditionsAreUntouched, type PolicyJudgement, policySpecErrors } from './policy-parts.js';
 
-const validationShape = () => ({
-  expression: z.string(),
-  message: optional(z.string()),
-  reason: pointer(statusReason()),
-  messageExpression: optional(z.string()),
-});
-export interface PolicyValidation extends Output<typeof validationShape> {}
-export interface PolicyValidationInput extends Input<typeof validationShape> {}
-const validation: Type<PolicyValidation, PolicyValidationInput> = type('Validation', validationShape);
-
-const auditAnnotationShape = () => ({ key: z.string(), valueExpression: z.string() });
-export interface AuditAnnotation extends Output<typeof auditAnnotationShape> {}
-export interface AuditAnnotationInput extends Input<typeof auditAnnotationShape> {}
-const auditAnnotation: Type<AuditAnnotation, AuditAnnotationInput> = type('AuditAnnotation', auditAnnotationShape);
-
-const validatingAdmissionPolicySpecShape = () => ({
-  paramKind: pointer(paramKind()),
-  matchConstraints: pointer(matchResources()),
-  validations: optional(z.array(validation())),
-  failurePolicy: failurePolicy(),
-  auditAnnotations: optional(z.array(auditAnnotation())),
-  matchConditions: optional(mapList(matchCondition(), 'name')),
-  variables: optional(mapList(variable(), 'name')),
-});
-export interface ValidatingAdmissionPolicySpec extends Output<typeof validatingAdmissionPolicySpecShape> {}
-export interface ValidatingAdmissionPolicySpecInput extends Input<typeof validatingAdmissionPolicySpecShape> {}
-const validatingAdmissionPolicySpec: Type<ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicySpecInput> = type(
-  'ValidatingAdmissionPolicySpec',
-  validatingAdmissionPolicySpecShape,
-);
-
-const expressionWarningShape = () => ({ fieldRef: z.string(), warning: z.string() });
-export interface ExpressionWarning extends Output<typeof expressionWarningShape> {}
-export interface ExpressionWarningInput extends Input<typeof expressionWarningShape> {}
-const expressionWarning: Type<ExpressionWarning, ExpressionWarningInput> = type(
-  'ExpressionWarning',
-  expressionWarningShape,
-);
-
-const typeCheckingShape = () => ({ expressionWarnings: optional(z.array(expressionWarning())) });
-export interface TypeChecking extends Output<typeof typeCheckingShape> {}
-export interface TypeCheckingInput extends Input<typeof typeCheckingShape> {}
-const typeChecking: Type<TypeChecking, TypeCheckingInput> = type('TypeChecking', typeCheckingShape);
-
-const validatingAdmissionPolicyStatusShape = () => ({
-  observedGeneration: optional(int64()),
-  typeChecking: pointer(typeChecking()),
-  conditions: optional(applyMapList(condition(), 'type')),
-});
-export interface ValidatingAdmissionPolicyStatus extends Output<typeof validatingAdmissionPolicyStatusShape> {}
-export interface ValidatingAdmissionPolicyStatusInput extends Input<typeof validatingAdmissionPolicyStatusShape> {}
-const validatingAdmissionPolicyStatus: Type<ValidatingAdmissionPolicyStatus, ValidatingAdmissionPolicyStatusInput> =
-  type('ValidatingAdmissionPolicyStatus', validatingAdmissionPolicyStatusShape);
-
-const shape = () => ({
-  spec: always(validatingAdmissionPolicySpec()),
-  status: always(validatingAdmissionPolicyStatus()),
-});
-export interface ValidatingAdmissionPolicy extends ObjectBase, Output<typeof shape> {}
-export interface ValidatingAdmissionPolicyInput extends InputBase, Input<typeof shape> {}
+export interface ValidatingAdmissionPolicy extends ObjectBase, ValidatingAdmissionPolicyBody {}
+export interface ValidatingAdmissionPolicyInput extends InputBase, ValidatingAdmissionPolicyBodyInput {}
 
 export const ValidatingAdmissionPolicy: Kind<
   ValidatingAdmissionPolicy,
@@ -103,7 +41,7 @@ export const ValidatingAdmissionPolicy: Kind<
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.30' },
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
-  body: shape,
+  body: validatingAdmissionPolicyBody,
   strategy: {
     create: { metadata: 'plain', validate: (object, _context, live) => validate(object, live) },
     update: { unconditional: false, steps: ['change', 'whole'] },
@@ -185,7 +123,7 @@ function validate(object: ApiObject, live?: ApiObject): readonly FieldError[] {
 
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
-function validationErrors(rule: PolicyValidation, path: string, { expressions, accepted }: Judged): FieldError[] {
+function validationErrors(rule: Validation, path: string, { expressions, accepted }: Judged): FieldError[] {
   const { expression, message = '', messageExpression = '', reason } = rule;
   const found: FieldError[] = [];
   if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));

@@ -2,15 +2,17 @@
  * ValidatingWebhookConfiguration: webhooks that have a say in requests. Here are the rules of the object; calling is another matter.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
-import { mapList, optional } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ValidatingWebhookConfigurationBody,
+  type ValidatingWebhookConfigurationBodyInput,
+  validatingWebhookConfigurationBody,
+} from '../../generated/admissionregistration-v1.js';
 import type { Kind } from '../../kind.js';
-import { validatingWebhook, webhooksColumns, webhooksStrategy } from './webhook.js';
+import { webhooksColumns, webhooksStrategy } from './webhook.js';
 
-const shape = () => ({ webhooks: optional(mapList(validatingWebhook(), 'name')) });
-export interface ValidatingWebhookConfiguration extends ObjectBase, Output<typeof shape> {}
-export interface ValidatingWebhookConfigurationInput extends InputBase, Input<typeof shape> {}
+export interface ValidatingWebhookConfiguration extends ObjectBase, ValidatingWebhookConfigurationBody {}
+export interface ValidatingWebhookConfigurationInput extends InputBase, ValidatingWebhookConfigurationBodyInput {}
 
 export const ValidatingWebhookConfiguration: Kind<
   ValidatingWebhookConfiguration,
@@ -22,7 +24,7 @@ export const ValidatingWebhookConfiguration: Kind<
   kind: 'ValidatingWebhookConfiguration',
   scope: 'Cluster',
   names: { categories: ['api-extensions'] },
-  body: shape,
+  body: validatingWebhookConfigurationBody,
   strategy: webhooksStrategy,
   columns: webhooksColumns,
 });

@@ -2,89 +2,25 @@
  * A webhook as both configurations hold it: who is called, about what, and what happens when nobody answers.
  */
 
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaultedPointer, int32, mapList, optional, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
+import type { ValidatingWebhook } from '../../generated/admissionregistration-v1.js';
 import type { StrategyDefinition } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
-import { requiredPointer } from '../../shared/required-pointer.js';
-import { labelSelector } from '../../shared/types.js';
-import {
-  REVIEW_VERSIONS,
-  reviewVersionErrors,
-  webhookClientErrors,
-  webhookClientShape,
-  webhookServiceShape,
-} from '../../shared/webhook-client.js';
+import { REVIEW_VERSIONS, reviewVersionErrors, webhookClientErrors } from '../../shared/webhook-client.js';
 import {
   FAILURE_POLICIES,
-  failurePolicy,
-  matchCondition,
   matchConditionErrors,
-  matchPolicy,
   matchPolicyErrors,
   REINVOCATION_POLICIES,
-  reinvocationPolicyWord,
   ruleErrors,
-  ruleWithOperations,
   wordErrors,
 } from './match-resources.js';
-
-interface ServiceReference extends Output<typeof webhookServiceShape> {}
-interface ServiceReferenceInput extends Input<typeof webhookServiceShape> {}
-const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', webhookServiceShape);
-
-const clientConfigShape = () => webhookClientShape(serviceReference());
-interface WebhookClientConfig extends Output<typeof clientConfigShape> {}
-interface WebhookClientConfigInput extends Input<typeof clientConfigShape> {}
-const clientConfig: Type<WebhookClientConfig, WebhookClientConfigInput> = type(
-  'WebhookClientConfig',
-  clientConfigShape,
-);
-
-export type SideEffectClass = 'None' | 'NoneOnDryRun';
-
-/** Up to where the two kinds of webhook differ. */
-const firstFields = () => ({
-  name: z.string(),
-  clientConfig: clientConfig(),
-  rules: optional(z.array(ruleWithOperations())),
-  failurePolicy: failurePolicy(),
-  matchPolicy: matchPolicy(),
-  namespaceSelector: defaultedPointer(labelSelector(), {}),
-  objectSelector: defaultedPointer(labelSelector(), {}),
-  sideEffects: requiredPointer(enumString<SideEffectClass>('v1.SideEffectClass')),
-  timeoutSeconds: defaultedPointer(int32(), 10),
-  admissionReviewVersions: z.array(z.string()),
-});
-const lastFields = () => ({ matchConditions: optional(mapList(matchCondition(), 'name')) });
-
-const validatingWebhookShape = () => ({ ...firstFields(), ...lastFields() });
-export interface ValidatingWebhook extends Output<typeof validatingWebhookShape> {}
-export interface ValidatingWebhookInput extends Input<typeof validatingWebhookShape> {}
-export const validatingWebhook: Type<ValidatingWebhook, ValidatingWebhookInput> = type(
-  'ValidatingWebhook',
-  validatingWebhookShape,
-);
-
-const mutatingWebhookShape = () => ({
-  ...firstFields(),
-  reinvocationPolicy: defaultedPointer(reinvocationPolicyWord(), 'Never'),
-  ...lastFields(),
-});
-export interface MutatingWebhook extends Output<typeof mutatingWebhookShape> {}
-export interface MutatingWebhookInput extends Input<typeof mutatingWebhookShape> {}
-export const mutatingWebhook: Type<MutatingWebhook, MutatingWebhookInput> = type(
-  'MutatingWebhook',
-  mutatingWebhookShape,
-);
 
 type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 

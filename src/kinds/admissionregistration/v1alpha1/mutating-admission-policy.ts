@@ -1,16 +1,20 @@
 /**
  * MutatingAdmissionPolicy: changes to requests, written in CEL. What stands here are the policy's own rules.
  */
-import * as z from 'zod';
 import { listOf } from '../../../cel/index.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, mapList, optional, pointer, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type MutatingAdmissionPolicyBody,
+  type MutatingAdmissionPolicyBodyInput,
+  type MutatingAdmissionPolicySpec,
+  type Mutation,
+  mutatingAdmissionPolicyBody,
+} from '../../generated/admissionregistration-v1alpha1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
@@ -18,66 +22,13 @@ import type { Results } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions, NOTHING_ACCEPTED } from '../expressions/definition.js';
 import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../expressions/patch-types.js';
 import { OWN_POLICY_TYPES } from '../own-types.js';
-import {
-  failurePolicy,
-  matchCondition,
-  matchResources,
-  REINVOCATION_POLICIES,
-  reinvocationPolicyWord,
-} from '../v1/match-resources.js';
+import { REINVOCATION_POLICIES } from '../v1/match-resources.js';
 import { permitParamKind } from '../v1/param-access.js';
-import {
-  acceptedTexts,
-  conditionsAreUntouched,
-  type PolicyJudgement,
-  paramKind,
-  policySpecErrors,
-} from '../v1/policy-parts.js';
+import { acceptedTexts, conditionsAreUntouched, type PolicyJudgement, policySpecErrors } from '../v1/policy-parts.js';
 import { operationErrors } from './operations.js';
 
-const expressionShape = () => ({ expression: optional(z.string()) });
-interface PatchExpression extends Output<typeof expressionShape> {}
-interface PatchExpressionInput extends Input<typeof expressionShape> {}
-const applyConfiguration: Type<PatchExpression, PatchExpressionInput> = type(
-  'v1alpha1.ApplyConfiguration',
-  expressionShape,
-);
-const jsonPatch: Type<PatchExpression, PatchExpressionInput> = type('v1alpha1.JSONPatch', expressionShape);
-
-const mutationShape = () => ({
-  patchType: enumString<'ApplyConfiguration' | 'JSONPatch'>('v1alpha1.PatchType'),
-  applyConfiguration: pointer(applyConfiguration()),
-  jsonPatch: pointer(jsonPatch()),
-});
-export interface PolicyMutation extends Output<typeof mutationShape> {}
-export interface PolicyMutationInput extends Input<typeof mutationShape> {}
-const mutation: Type<PolicyMutation, PolicyMutationInput> = type('v1alpha1.Mutation', mutationShape);
-
-/** Not merged by name, other than in the validating policies. */
-const variableShape = () => ({ name: z.string(), expression: z.string() });
-interface Variable extends Output<typeof variableShape> {}
-interface VariableInput extends Input<typeof variableShape> {}
-const variable: Type<Variable, VariableInput> = type('v1alpha1.Variable', variableShape);
-
-const specShape = () => ({
-  paramKind: pointer(paramKind()),
-  matchConstraints: pointer(matchResources()),
-  variables: optional(z.array(variable())),
-  mutations: optional(z.array(mutation())),
-  failurePolicy: failurePolicy(),
-  matchConditions: optional(mapList(matchCondition(), 'name')),
-  reinvocationPolicy: optional(reinvocationPolicyWord()),
-});
-export interface MutatingAdmissionPolicySpec extends Output<typeof specShape> {}
-export interface MutatingAdmissionPolicySpecInput extends Input<typeof specShape> {}
-const policySpec: Type<MutatingAdmissionPolicySpec, MutatingAdmissionPolicySpecInput> = type(
-  'v1alpha1.MutatingAdmissionPolicySpec',
-  specShape,
-);
-
-const shape = () => ({ spec: always(policySpec()) });
-export interface MutatingAdmissionPolicy extends ObjectBase, Output<typeof shape> {}
-export interface MutatingAdmissionPolicyInput extends InputBase, Input<typeof shape> {}
+export interface MutatingAdmissionPolicy extends ObjectBase, MutatingAdmissionPolicyBody {}
+export interface MutatingAdmissionPolicyInput extends InputBase, MutatingAdmissionPolicyBodyInput {}
 
 export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmissionPolicyInput, 'Cluster', never> =
   defineBuiltIn({
@@ -86,7 +37,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     scope: 'Cluster',
     lifecycle: { introducedIn: '1.32' },
     names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
-    body: shape,
+    body: mutatingAdmissionPolicyBody,
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
       create: { metadata: 'plain', validate },
@@ -156,7 +107,7 @@ const PATCHES: Readonly<Record<string, { readonly field: PatchField; readonly re
 
 type PatchField = 'applyConfiguration' | 'jsonPatch';
 
-function mutationErrors(mutation: PolicyMutation, path: string, { expressions, patches }: Judged): FieldError[] {
+function mutationErrors(mutation: Mutation, path: string, { expressions, patches }: Judged): FieldError[] {
   const patchType: string = mutation.patchType;
   if (patchType === '') return [required(`${path}.patchType`)];
   const patch = own(PATCHES, patchType);

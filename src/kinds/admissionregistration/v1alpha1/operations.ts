@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { notSupported } from '../../../meta/field-error.js';
-import type { MatchResources } from '../v1/match-resources.js';
+import type { MatchResources } from '../../generated/admissionregistration-v1.js';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 

@@ -3,75 +3,29 @@
  * discovery. Every version that a cluster serves has one. Requests are passed on by `http/aggregate/`.
  */
 
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  bytes,
-  defaultedPointer,
-  int32,
-  mapList,
-  namedString,
-  optional,
-  pointer,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote } from '../../../text/go/go-text.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type APIServiceBody,
+  type APIServiceBodyInput,
+  type APIServiceSpec,
+  apiServiceBody,
+} from '../../generated/apiregistration-v1.js';
 import type { Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import { conditionParts } from '../../shared/types.js';
 import { datedCondition, LOCAL } from './availability.js';
 import { initialApiServices } from './initial.js';
 import { attendApiServices } from './reconciler.js';
 
-const serviceReferenceShape = () => ({
-  namespace: optional(z.string()),
-  name: optional(z.string()),
-  port: defaultedPointer(int32(), 443),
-});
-export interface ServiceReference extends Output<typeof serviceReferenceShape> {}
-export interface ServiceReferenceInput extends Input<typeof serviceReferenceShape> {}
-const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', serviceReferenceShape);
-
-const apiServiceSpecShape = () => ({
-  service: pointer(serviceReference()),
-  group: optional(z.string()),
-  version: optional(z.string()),
-  insecureSkipTLSVerify: optional(z.boolean()),
-  caBundle: optional(bytes()),
-  groupPriorityMinimum: int32(),
-  versionPriority: int32(),
-});
-export interface APIServiceSpec extends Output<typeof apiServiceSpecShape> {}
-export interface APIServiceSpecInput extends Input<typeof apiServiceSpecShape> {}
-const apiServiceSpec: Type<APIServiceSpec, APIServiceSpecInput> = type('APIServiceSpec', apiServiceSpecShape);
-
-const apiServiceConditionShape = () => ({
-  type: namedString('v1.APIServiceConditionType'),
-  ...conditionParts(),
-});
-export interface APIServiceCondition extends Output<typeof apiServiceConditionShape> {}
-export interface APIServiceConditionInput extends Input<typeof apiServiceConditionShape> {}
-const apiServiceCondition: Type<APIServiceCondition, APIServiceConditionInput> = type(
-  'APIServiceCondition',
-  apiServiceConditionShape,
-);
-
-const apiServiceStatusShape = () => ({ conditions: optional(mapList(apiServiceCondition(), 'type')) });
-export interface APIServiceStatus extends Output<typeof apiServiceStatusShape> {}
-export interface APIServiceStatusInput extends Input<typeof apiServiceStatusShape> {}
-const apiServiceStatus: Type<APIServiceStatus, APIServiceStatusInput> = type('APIServiceStatus', apiServiceStatusShape);
-
-const shape = () => ({ spec: always(apiServiceSpec()), status: always(apiServiceStatus()) });
-export interface APIService extends ObjectBase, Output<typeof shape> {}
-export interface APIServiceInput extends InputBase, Input<typeof shape> {}
+export interface APIService extends ObjectBase, APIServiceBody {}
+export interface APIServiceInput extends InputBase, APIServiceBodyInput {}
 
 /** Whatever can stand in a URL; that it is the version and the group is checked where both are known. */
 const segmentName: NameRule = (name) => pathSegmentProblems(name);
@@ -89,7 +43,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   ],
   initial: initialApiServices,
   reconciler: attendApiServices,
-  body: shape,
+  body: apiServiceBody,
   strategy: {
     create: { metadata: 'plain', prepare: markLocalAvailable, validate },
     name: { validate: segmentName },

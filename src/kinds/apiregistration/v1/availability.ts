@@ -8,7 +8,8 @@ import type { DeepReadonly } from '../../../meta/object.js';
 import { quote } from '../../../text/go/go-text.js';
 import type { Endpoints } from '../../core/v1/endpoints.js';
 import type { Service } from '../../core/v1/service/service.js';
-import type { APIService, APIServiceCondition, ServiceReference } from './api-service.js';
+import type { APIServiceCondition, ServiceReference } from '../../generated/apiregistration-v1.js';
+import type { APIService } from './api-service.js';
 
 /** The condition without its time. */
 export type AvailableCondition = Omit<APIServiceCondition, 'lastTransitionTime'>;

@@ -6,9 +6,9 @@ import { type FieldSet, LEAF, setOfFields } from '../../../merge/apply/field-set
 import { fieldElement } from '../../../merge/apply/path-element.js';
 import { type Dialect, SERVER_MANAGER } from '../../../meta/dialect.js';
 import type { GroupVersion } from '../../../meta/gvk.js';
+import type { APIServiceSpec } from '../../generated/apiregistration-v1.js';
 import type { InitialObject } from '../../kind.js';
 import { apiServiceName, builtInPriority, CUSTOM_PRIORITY, REGISTRATION_GROUP } from '../priorities.js';
-import type { APIServiceSpec } from './api-service.js';
 import { datedCondition, LOCAL } from './availability.js';
 
 /** `onstart`: made once, and then the user's. `true`: kept as it is for as long as the version is served. */

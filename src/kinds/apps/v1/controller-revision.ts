@@ -4,28 +4,27 @@
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { int64, pointer, rawExtension } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ControllerRevisionBody,
+  type ControllerRevisionBodyInput,
+  controllerRevisionBody,
+} from '../../generated/apps-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
 
-const shape = () => ({
-  data: pointer(rawExtension()),
-  revision: int64(),
-});
-export interface ControllerRevision extends ObjectBase, Output<typeof shape> {}
-export interface ControllerRevisionInput extends InputBase, Input<typeof shape> {}
+export interface ControllerRevision extends ObjectBase, ControllerRevisionBody {}
+export interface ControllerRevisionInput extends InputBase, ControllerRevisionBodyInput {}
 
 export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInput, 'Namespaced', never> = defineBuiltIn(
   {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     scope: 'Namespaced',
-    body: shape,
+    body: controllerRevisionBody,
     strategy: {
       create: { validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])] },
       update: {

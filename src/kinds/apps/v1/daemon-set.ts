@@ -2,29 +2,22 @@ import { childPath, type FieldError, invalid, notSupported, required } from '../
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  defaulted,
-  defaultedPointer,
-  int32,
-  int64,
-  intOrString,
-  mapList,
-  namedString,
-  optional,
-  pointer,
-  enumString,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
-import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import {
   dropDisabledTemplateFields,
   podTemplateDefaults,
   podTemplateProblems,
 } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type DaemonSetBody,
+  type DaemonSetBodyInput,
+  type DaemonSetSpec,
+  type DaemonSetUpdateStrategy,
+  daemonSetBody,
+  type RollingUpdateDaemonSet,
+} from '../../generated/apps-v1.js';
 import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import {
   ageColumn,
@@ -37,9 +30,7 @@ import {
 } from '../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
 import { nonNegative } from '../../shared/number-rules.js';
-import { requiredPointer } from '../../shared/required-pointer.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { conditionParts, labelSelector } from '../../shared/types.js';
 import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
 import {
   amountOf,
@@ -57,69 +48,8 @@ import {
   templateWarnings,
 } from './workload.js';
 
-const rollingUpdateDaemonSetShape = () => ({
-  maxUnavailable: defaultedPointer(intOrString(), 1),
-  maxSurge: defaultedPointer(intOrString(), 0),
-});
-export interface RollingUpdateDaemonSet extends Output<typeof rollingUpdateDaemonSetShape> {}
-export interface RollingUpdateDaemonSetInput extends Input<typeof rollingUpdateDaemonSetShape> {}
-const rollingUpdateDaemonSet: Type<RollingUpdateDaemonSet, RollingUpdateDaemonSetInput> = type(
-  'RollingUpdateDaemonSet',
-  rollingUpdateDaemonSetShape,
-);
-
-const daemonSetUpdateStrategyShape = () => ({
-  type: defaulted(enumString<'OnDelete' | 'RollingUpdate'>('v1.DaemonSetUpdateStrategyType'), 'RollingUpdate'),
-  rollingUpdate: pointer(rollingUpdateDaemonSet()),
-});
-export interface DaemonSetUpdateStrategy extends Output<typeof daemonSetUpdateStrategyShape> {}
-export interface DaemonSetUpdateStrategyInput extends Input<typeof daemonSetUpdateStrategyShape> {}
-const daemonSetUpdateStrategy: Type<DaemonSetUpdateStrategy, DaemonSetUpdateStrategyInput> = type(
-  'DaemonSetUpdateStrategy',
-  daemonSetUpdateStrategyShape,
-);
-
-const daemonSetSpecShape = () => ({
-  selector: requiredPointer(labelSelector()),
-  template: podTemplateSpec(),
-  updateStrategy: always(daemonSetUpdateStrategy()),
-  minReadySeconds: optional(int32()),
-  revisionHistoryLimit: defaultedPointer(int32(), 10),
-});
-export interface DaemonSetSpec extends Output<typeof daemonSetSpecShape> {}
-export interface DaemonSetSpecInput extends Input<typeof daemonSetSpecShape> {}
-const daemonSetSpec: Type<DaemonSetSpec, DaemonSetSpecInput> = type('DaemonSetSpec', daemonSetSpecShape);
-
-const daemonSetConditionShape = () => ({
-  type: namedString('v1.DaemonSetConditionType'),
-  ...conditionParts(),
-});
-export interface DaemonSetCondition extends Output<typeof daemonSetConditionShape> {}
-export interface DaemonSetConditionInput extends Input<typeof daemonSetConditionShape> {}
-const daemonSetCondition: Type<DaemonSetCondition, DaemonSetConditionInput> = type(
-  'DaemonSetCondition',
-  daemonSetConditionShape,
-);
-
-const daemonSetStatusShape = () => ({
-  currentNumberScheduled: int32(),
-  numberMisscheduled: int32(),
-  desiredNumberScheduled: int32(),
-  numberReady: int32(),
-  observedGeneration: optional(int64()),
-  updatedNumberScheduled: optional(int32()),
-  numberAvailable: optional(int32()),
-  numberUnavailable: optional(int32()),
-  collisionCount: pointer(int32()),
-  conditions: optional(mapList(daemonSetCondition(), 'type')),
-});
-export interface DaemonSetStatus extends Output<typeof daemonSetStatusShape> {}
-export interface DaemonSetStatusInput extends Input<typeof daemonSetStatusShape> {}
-const daemonSetStatus: Type<DaemonSetStatus, DaemonSetStatusInput> = type('DaemonSetStatus', daemonSetStatusShape);
-
-const shape = () => ({ spec: always(daemonSetSpec()), status: always(daemonSetStatus()) });
-export interface DaemonSet extends ObjectBase, Output<typeof shape> {}
-export interface DaemonSetInput extends InputBase, Input<typeof shape> {}
+export interface DaemonSet extends ObjectBase, DaemonSetBody {}
+export interface DaemonSetInput extends InputBase, DaemonSetBodyInput {}
 
 /** Counts the templates a DaemonSet has had. It is the server's own, whatever a client writes there. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
@@ -130,7 +60,7 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   scope: 'Namespaced',
   names: { shortNames: ['ds'], categories: ['all'] },
   fieldAnnotations: [TEMPLATE_GENERATION],
-  body: shape,
+  body: daemonSetBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings: templateWarnings },
     update: { metadata: 'placed', prepare: prepareForUpdate, validate: validateUpdate },

@@ -1,37 +1,26 @@
 /**
  * Deployment: replicas of a pod, moved from one template to the next by way of ReplicaSets. spec: Deployment
  */
-import * as z from 'zod';
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  defaulted,
-  defaultedPointer,
-  int32,
-  int64,
-  intOrString,
-  mapList,
-  namedString,
-  optional,
-  pointer,
-  timeOrNull,
-  enumString,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
-import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type DeploymentBody,
+  type DeploymentBodyInput,
+  type DeploymentSpec,
+  type DeploymentStrategy,
+  deploymentBody,
+  type RollingUpdateDeployment,
+} from '../../generated/apps-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
-import { requiredPointer } from '../../shared/required-pointer.js';
 import { podNameWarnings, statusSubresource } from '../../shared/strategies.js';
-import { labelSelector } from '../../shared/types.js';
 import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
 import {
   amountOf,
@@ -46,78 +35,8 @@ import {
   templateWarnings,
 } from './workload.js';
 
-const rollingUpdateDeploymentShape = () => ({
-  maxUnavailable: defaultedPointer(intOrString(), '25%'),
-  maxSurge: defaultedPointer(intOrString(), '25%'),
-});
-export interface RollingUpdateDeployment extends Output<typeof rollingUpdateDeploymentShape> {}
-export interface RollingUpdateDeploymentInput extends Input<typeof rollingUpdateDeploymentShape> {}
-const rollingUpdateDeployment: Type<RollingUpdateDeployment, RollingUpdateDeploymentInput> = type(
-  'RollingUpdateDeployment',
-  rollingUpdateDeploymentShape,
-);
-
-const deploymentStrategyShape = () => ({
-  type: defaulted(enumString<'Recreate' | 'RollingUpdate'>('v1.DeploymentStrategyType'), 'RollingUpdate'),
-  rollingUpdate: pointer(rollingUpdateDeployment()),
-});
-export interface DeploymentStrategy extends Output<typeof deploymentStrategyShape> {}
-export interface DeploymentStrategyInput extends Input<typeof deploymentStrategyShape> {}
-const deploymentStrategy: Type<DeploymentStrategy, DeploymentStrategyInput> = type(
-  'DeploymentStrategy',
-  deploymentStrategyShape,
-  { patchStrategy: 'retainKeys' },
-);
-
-const deploymentSpecShape = () => ({
-  replicas: defaultedPointer(int32(), 1),
-  selector: requiredPointer(labelSelector()),
-  template: podTemplateSpec(),
-  strategy: always(deploymentStrategy()),
-  minReadySeconds: optional(int32()),
-  revisionHistoryLimit: defaultedPointer(int32(), 10),
-  paused: optional(z.boolean()),
-  progressDeadlineSeconds: defaultedPointer(int32(), 600),
-});
-export interface DeploymentSpec extends Output<typeof deploymentSpecShape> {}
-export interface DeploymentSpecInput extends Input<typeof deploymentSpecShape> {}
-const deploymentSpec: Type<DeploymentSpec, DeploymentSpecInput> = type('DeploymentSpec', deploymentSpecShape, {
-  reusable: true,
-});
-
-const deploymentConditionShape = () => ({
-  type: namedString('v1.DeploymentConditionType'),
-  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastUpdateTime: timeOrNull(),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
-});
-export interface DeploymentCondition extends Output<typeof deploymentConditionShape> {}
-export interface DeploymentConditionInput extends Input<typeof deploymentConditionShape> {}
-const deploymentCondition: Type<DeploymentCondition, DeploymentConditionInput> = type(
-  'DeploymentCondition',
-  deploymentConditionShape,
-);
-
-const deploymentStatusShape = () => ({
-  observedGeneration: optional(int64()),
-  replicas: optional(int32()),
-  updatedReplicas: optional(int32()),
-  readyReplicas: optional(int32()),
-  availableReplicas: optional(int32()),
-  unavailableReplicas: optional(int32()),
-  terminatingReplicas: pointer(int32()),
-  conditions: optional(mapList(deploymentCondition(), 'type')),
-  collisionCount: pointer(int32()),
-});
-export interface DeploymentStatus extends Output<typeof deploymentStatusShape> {}
-export interface DeploymentStatusInput extends Input<typeof deploymentStatusShape> {}
-const deploymentStatus: Type<DeploymentStatus, DeploymentStatusInput> = type('DeploymentStatus', deploymentStatusShape);
-
-const shape = () => ({ spec: always(deploymentSpec()), status: always(deploymentStatus()) });
-export interface Deployment extends ObjectBase, Output<typeof shape> {}
-export interface DeploymentInput extends InputBase, Input<typeof shape> {}
+export interface Deployment extends ObjectBase, DeploymentBody {}
+export interface DeploymentInput extends InputBase, DeploymentBodyInput {}
 
 /** The revision to go back to, for who still asks in this way. The status address leaves it alone. */
 const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
@@ -128,7 +47,7 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   scope: 'Namespaced',
   names: { shortNames: ['deploy'], categories: ['all'] },
   fieldAnnotations: [ROLLBACK_TO],
-  body: shape,
+  body: deploymentBody,
   strategy: {
     write: {
       separateStatus: true,

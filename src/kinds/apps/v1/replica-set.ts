@@ -1,26 +1,18 @@
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  defaultedPointer,
-  int32,
-  int64,
-  mapList,
-  namedString,
-  optional,
-  pointer,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
-import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ReplicaSetBody,
+  type ReplicaSetBodyInput,
+  type ReplicaSetSpec,
+  replicaSetBody,
+} from '../../generated/apps-v1.js';
 import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/number-rules.js';
-import { requiredPointer } from '../../shared/required-pointer.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { conditionParts, labelSelector } from '../../shared/types.js';
 import {
   atMost,
   nonNegativeFields,
@@ -30,52 +22,15 @@ import {
   templateWarnings,
 } from './workload.js';
 
-const replicaSetSpecShape = () => ({
-  replicas: defaultedPointer(int32(), 1),
-  minReadySeconds: optional(int32()),
-  selector: requiredPointer(labelSelector()),
-  template: always(podTemplateSpec()),
-});
-export interface ReplicaSetSpec extends Output<typeof replicaSetSpecShape> {}
-export interface ReplicaSetSpecInput extends Input<typeof replicaSetSpecShape> {}
-const replicaSetSpec: Type<ReplicaSetSpec, ReplicaSetSpecInput> = type('ReplicaSetSpec', replicaSetSpecShape, {
-  reusable: true,
-});
-
-const replicaSetConditionShape = () => ({
-  type: namedString('v1.ReplicaSetConditionType'),
-  ...conditionParts(),
-});
-export interface ReplicaSetCondition extends Output<typeof replicaSetConditionShape> {}
-export interface ReplicaSetConditionInput extends Input<typeof replicaSetConditionShape> {}
-const replicaSetCondition: Type<ReplicaSetCondition, ReplicaSetConditionInput> = type(
-  'ReplicaSetCondition',
-  replicaSetConditionShape,
-);
-
-const replicaSetStatusShape = () => ({
-  replicas: int32(),
-  fullyLabeledReplicas: optional(int32()),
-  readyReplicas: optional(int32()),
-  availableReplicas: optional(int32()),
-  terminatingReplicas: pointer(int32()),
-  observedGeneration: optional(int64()),
-  conditions: optional(mapList(replicaSetCondition(), 'type')),
-});
-export interface ReplicaSetStatus extends Output<typeof replicaSetStatusShape> {}
-export interface ReplicaSetStatusInput extends Input<typeof replicaSetStatusShape> {}
-const replicaSetStatus: Type<ReplicaSetStatus, ReplicaSetStatusInput> = type('ReplicaSetStatus', replicaSetStatusShape);
-
-const shape = () => ({ spec: always(replicaSetSpec()), status: always(replicaSetStatus()) });
-export interface ReplicaSet extends ObjectBase, Output<typeof shape> {}
-export interface ReplicaSetInput extends InputBase, Input<typeof shape> {}
+export interface ReplicaSet extends ObjectBase, ReplicaSetBody {}
+export interface ReplicaSetInput extends InputBase, ReplicaSetBodyInput {}
 
 export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
   scope: 'Namespaced',
   names: { shortNames: ['rs'], categories: ['all'] },
-  body: shape,
+  body: replicaSetBody,
   strategy: {
     write: {
       separateStatus: true,

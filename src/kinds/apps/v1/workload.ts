@@ -6,8 +6,8 @@ import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '.
 import { type LabelSelectorObject, labelSelectorObjectErrors, selectsLabels } from '../../../meta/labels.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import type { PodTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../core/v1/pod-spec/pod-template.js';
+import type { PodTemplateSpec } from '../../generated/core-v1.js';
 import type { WriteContext } from '../../kind.js';
 import { goSyntaxLabelSelector, goSyntaxLabels } from '../../shared/go-syntax.js';
 import { nonNegative } from '../../shared/number-rules.js';

@@ -5,9 +5,9 @@ import { errors } from '../../../meta/errors.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
 import { pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
+import type { BoundObjectReference } from '../../generated/authentication-v1.js';
 import type { StrategyContext } from '../../kind.js';
 import type { BoundObject, TokenClaims } from '../../tokens.js';
-import type { BoundObjectReference } from './token-request.js';
 
 export type Binding = Pick<TokenClaims, 'bound' | 'node'>;
 

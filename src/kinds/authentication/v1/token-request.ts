@@ -1,62 +1,30 @@
 /**
  * TokenRequest: a token for a service account, asked for at its `token` address. spec: TokenRequest
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import type { DraftObject } from '../../../meta/object.js';
-import { always, defaultedPointer, int64, optional, pointer, time } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn } from '../../define-kind.js';
+import {
+  type TokenRequestBody,
+  type TokenRequestBodyInput,
+  tokenRequestBody,
+} from '../../generated/authentication-v1.js';
 import type { Kind, StrategyContext } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import type { SubresourceAction } from '../../subresource.js';
 import { readBinding } from './token-binding.js';
 
-const boundObjectReferenceShape = () => ({
-  kind: optional(z.string()),
-  apiVersion: optional(z.string()),
-  name: optional(z.string()),
-  uid: optional(z.string()),
-});
-export interface BoundObjectReference extends Output<typeof boundObjectReferenceShape> {}
-export interface BoundObjectReferenceInput extends Input<typeof boundObjectReferenceShape> {}
-const boundObjectReference: Type<BoundObjectReference, BoundObjectReferenceInput> = type(
-  'BoundObjectReference',
-  boundObjectReferenceShape,
-);
-
-const tokenRequestSpecShape = () => ({
-  audiences: z.array(z.string()),
-  expirationSeconds: defaultedPointer(int64(), 3600),
-  boundObjectRef: pointer(boundObjectReference().nullable()),
-});
-export interface TokenRequestSpec extends Output<typeof tokenRequestSpecShape> {}
-export interface TokenRequestSpecInput extends Input<typeof tokenRequestSpecShape> {}
-const tokenRequestSpec: Type<TokenRequestSpec, TokenRequestSpecInput> = type('TokenRequestSpec', tokenRequestSpecShape);
-
-const tokenRequestStatusShape = () => ({
-  token: z.string(),
-  expirationTimestamp: time(),
-});
-export interface TokenRequestStatus extends Output<typeof tokenRequestStatusShape> {}
-export interface TokenRequestStatusInput extends Input<typeof tokenRequestStatusShape> {}
-const tokenRequestStatus: Type<TokenRequestStatus, TokenRequestStatusInput> = type(
-  'TokenRequestStatus',
-  tokenRequestStatusShape,
-);
-
-const shape = () => ({ spec: tokenRequestSpec(), status: always(tokenRequestStatus()) });
-export interface TokenRequest extends ReviewBase, Output<typeof shape> {}
-export interface TokenRequestInput extends ReviewInputBase, Input<typeof shape> {}
+export interface TokenRequest extends ReviewBase, TokenRequestBody {}
+export interface TokenRequestInput extends ReviewInputBase, TokenRequestBodyInput {}
 
 export const TokenRequest: Kind<TokenRequest, TokenRequestInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('authentication')}/v1`,
   kind: 'TokenRequest',
   scope: 'Namespaced',
   verbs: ['create'],
-  body: shape,
+  body: tokenRequestBody,
 });
 
 const MIN_SECONDS = 600;

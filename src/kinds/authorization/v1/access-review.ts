@@ -1,78 +1,43 @@
 /**
  * Access reviews: may somebody do something? They are answered, never stored. spec: SubjectAccessReview
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import type { DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
-import { always, hint, optional, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
+import {
+  type LocalSubjectAccessReviewBody,
+  type LocalSubjectAccessReviewBodyInput,
+  localSubjectAccessReviewBody,
+  type NonResourceAttributes,
+  type ResourceAttributes,
+  type SelfSubjectAccessReviewBody,
+  type SelfSubjectAccessReviewBodyInput,
+  type SubjectAccessReviewBody,
+  type SubjectAccessReviewBodyInput,
+  type SubjectAccessReviewSpec,
+  type SubjectAccessReviewStatus,
+  selfSubjectAccessReviewBody,
+  subjectAccessReviewBody,
+} from '../../generated/authorization-v1.js';
 import type { Kind, StrategyContext } from '../../kind.js';
 import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
-import {
-  attributesProblems,
-  type NonResourceAttributes,
-  nonResourceAttributes,
-  type ResourceAttributes,
-  resourceAttributes,
-} from './attributes.js';
+import { attributesProblems } from './attributes.js';
 import { readSelectors, selectorProblems } from './selectors.js';
 
 export const apiVersion = `${serviceGroup('authorization')}/v1`;
 
-const subjectAccessReviewSpecShape = () => ({
-  resourceAttributes: pointer(resourceAttributes()),
-  nonResourceAttributes: pointer(nonResourceAttributes()),
-  user: optional(z.string()),
-  groups: optional(z.array(z.string())),
-  extra: optional(z.record(z.string(), hint(z.array(z.string()), { goType: 'v1.ExtraValue' }))),
-  uid: optional(z.string()),
-});
-export interface SubjectAccessReviewSpec extends Output<typeof subjectAccessReviewSpecShape> {}
-export interface SubjectAccessReviewSpecInput extends Input<typeof subjectAccessReviewSpecShape> {}
-const subjectAccessReviewSpec: Type<SubjectAccessReviewSpec, SubjectAccessReviewSpecInput> = type(
-  'SubjectAccessReviewSpec',
-  subjectAccessReviewSpecShape,
-);
+export interface SubjectAccessReview extends ReviewBase, SubjectAccessReviewBody {}
+export interface SubjectAccessReviewInput extends ReviewInputBase, SubjectAccessReviewBodyInput {}
+export interface LocalSubjectAccessReview extends ReviewBase, LocalSubjectAccessReviewBody {}
+export interface LocalSubjectAccessReviewInput extends ReviewInputBase, LocalSubjectAccessReviewBodyInput {}
 
-const subjectAccessReviewStatusShape = () => ({
-  allowed: z.boolean(),
-  denied: optional(z.boolean()),
-  reason: optional(z.string()),
-  evaluationError: optional(z.string()),
-});
-export interface SubjectAccessReviewStatus extends Output<typeof subjectAccessReviewStatusShape> {}
-export interface SubjectAccessReviewStatusInput extends Input<typeof subjectAccessReviewStatusShape> {}
-const subjectAccessReviewStatus: Type<SubjectAccessReviewStatus, SubjectAccessReviewStatusInput> = type(
-  'SubjectAccessReviewStatus',
-  subjectAccessReviewStatusShape,
-);
-
-const shape = () => ({ spec: subjectAccessReviewSpec(), status: always(subjectAccessReviewStatus()) });
-export interface SubjectAccessReview extends ReviewBase, Output<typeof shape> {}
-export interface SubjectAccessReviewInput extends ReviewInputBase, Input<typeof shape> {}
-export interface LocalSubjectAccessReview extends ReviewBase, Output<typeof shape> {}
-export interface LocalSubjectAccessReviewInput extends ReviewInputBase, Input<typeof shape> {}
-
-const selfSubjectAccessReviewSpecShape = () => ({
-  resourceAttributes: pointer(resourceAttributes()),
-  nonResourceAttributes: pointer(nonResourceAttributes()),
-});
-export interface SelfSubjectAccessReviewSpec extends Output<typeof selfSubjectAccessReviewSpecShape> {}
-export interface SelfSubjectAccessReviewSpecInput extends Input<typeof selfSubjectAccessReviewSpecShape> {}
-const selfSubjectAccessReviewSpec: Type<SelfSubjectAccessReviewSpec, SelfSubjectAccessReviewSpecInput> = type(
-  'SelfSubjectAccessReviewSpec',
-  selfSubjectAccessReviewSpecShape,
-);
-
-const selfShape = () => ({ spec: selfSubjectAccessReviewSpec(), status: always(subjectAccessReviewStatus()) });
-export interface SelfSubjectAccessReview extends ReviewBase, Output<typeof selfShape> {}
-export interface SelfSubjectAccessReviewInput extends ReviewInputBase, Input<typeof selfShape> {}
+export interface SelfSubjectAccessReview extends ReviewBase, SelfSubjectAccessReviewBody {}
+export interface SelfSubjectAccessReviewInput extends ReviewInputBase, SelfSubjectAccessReviewBodyInput {}
 
 export const SubjectAccessReview: Kind<SubjectAccessReview, SubjectAccessReviewInput, 'Cluster', never> = defineBuiltIn(
   {
@@ -80,7 +45,7 @@ export const SubjectAccessReview: Kind<SubjectAccessReview, SubjectAccessReviewI
     kind: 'SubjectAccessReview',
     scope: 'Cluster',
     verbs: ['create'],
-    body: shape,
+    body: subjectAccessReviewBody,
     virtual: {
       create(draft, context) {
         const { spec } = draft as unknown as SubjectAccessReview;
@@ -97,7 +62,7 @@ export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview, SelfSubjectA
     kind: 'SelfSubjectAccessReview',
     scope: 'Cluster',
     verbs: ['create'],
-    body: selfShape,
+    body: selfSubjectAccessReviewBody,
     virtual: {
       create(draft, context) {
         const { spec } = draft as unknown as SelfSubjectAccessReview;
@@ -118,7 +83,7 @@ export const LocalSubjectAccessReview: Kind<
   kind: 'LocalSubjectAccessReview',
   scope: 'Namespaced',
   verbs: ['create'],
-  body: shape,
+  body: localSubjectAccessReviewBody,
   virtual: {
     create(draft, context) {
       const { spec } = draft as unknown as LocalSubjectAccessReview;

@@ -1,59 +1,19 @@
 /**
  * SelfSubjectRulesReview: all that the asker may do in a namespace. spec: SelfSubjectRulesReview
  */
-import * as z from 'zod';
 import { errors } from '../../../meta/errors.js';
-import { always, optional } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn } from '../../define-kind.js';
+import {
+  type SelfSubjectRulesReviewBody,
+  type SelfSubjectRulesReviewBodyInput,
+  selfSubjectRulesReviewBody,
+} from '../../generated/authorization-v1.js';
 import type { Kind } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
 import { apiVersion } from './access-review.js';
 
-const selfSubjectRulesReviewSpecShape = () => ({
-  namespace: optional(z.string()),
-});
-export interface SelfSubjectRulesReviewSpec extends Output<typeof selfSubjectRulesReviewSpecShape> {}
-export interface SelfSubjectRulesReviewSpecInput extends Input<typeof selfSubjectRulesReviewSpecShape> {}
-const selfSubjectRulesReviewSpec: Type<SelfSubjectRulesReviewSpec, SelfSubjectRulesReviewSpecInput> = type(
-  'SelfSubjectRulesReviewSpec',
-  selfSubjectRulesReviewSpecShape,
-);
-
-const resourceRuleShape = () => ({
-  verbs: z.array(z.string()),
-  apiGroups: optional(z.array(z.string())),
-  resources: optional(z.array(z.string())),
-  resourceNames: optional(z.array(z.string())),
-});
-export interface ResourceRule extends Output<typeof resourceRuleShape> {}
-export interface ResourceRuleInput extends Input<typeof resourceRuleShape> {}
-const resourceRule: Type<ResourceRule, ResourceRuleInput> = type('ResourceRule', resourceRuleShape);
-
-const nonResourceRuleShape = () => ({
-  verbs: z.array(z.string()),
-  nonResourceURLs: optional(z.array(z.string())),
-});
-export interface NonResourceRule extends Output<typeof nonResourceRuleShape> {}
-export interface NonResourceRuleInput extends Input<typeof nonResourceRuleShape> {}
-const nonResourceRule: Type<NonResourceRule, NonResourceRuleInput> = type('NonResourceRule', nonResourceRuleShape);
-
-const subjectRulesReviewStatusShape = () => ({
-  resourceRules: z.array(resourceRule()),
-  nonResourceRules: z.array(nonResourceRule()),
-  incomplete: z.boolean(),
-  evaluationError: optional(z.string()),
-});
-export interface SubjectRulesReviewStatus extends Output<typeof subjectRulesReviewStatusShape> {}
-export interface SubjectRulesReviewStatusInput extends Input<typeof subjectRulesReviewStatusShape> {}
-const subjectRulesReviewStatus: Type<SubjectRulesReviewStatus, SubjectRulesReviewStatusInput> = type(
-  'SubjectRulesReviewStatus',
-  subjectRulesReviewStatusShape,
-);
-
-const shape = () => ({ spec: selfSubjectRulesReviewSpec(), status: always(subjectRulesReviewStatus()) });
-export interface SelfSubjectRulesReview extends ReviewBase, Output<typeof shape> {}
-export interface SelfSubjectRulesReviewInput extends ReviewInputBase, Input<typeof shape> {}
+export interface SelfSubjectRulesReview extends ReviewBase, SelfSubjectRulesReviewBody {}
+export interface SelfSubjectRulesReviewInput extends ReviewInputBase, SelfSubjectRulesReviewBodyInput {}
 
 export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview, SelfSubjectRulesReviewInput, 'Cluster', never> =
   defineBuiltIn({
@@ -61,7 +21,7 @@ export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview, SelfSubjectRul
     kind: 'SelfSubjectRulesReview',
     scope: 'Cluster',
     verbs: ['create'],
-    body: shape,
+    body: selfSubjectRulesReviewBody,
     virtual: {
       create(draft, { access, user }) {
         const { namespace = '' } = (draft as unknown as SelfSubjectRulesReview).spec;

@@ -6,13 +6,13 @@ import { type FieldError, forbidden, invalid, keyPath, required } from '../../..
 import { SelectorError } from '../../../meta/label-selector-text.js';
 import { labelExpressionErrors } from '../../../meta/labels.js';
 import type { SelectorRequirement } from '../../../protocol/access.js';
-import { readFieldRequirements, readLabelRequirements } from '../../selector-requirements.js';
 import type {
   FieldSelectorAttributes,
   FieldSelectorRequirement,
   LabelSelectorAttributes,
   ResourceAttributes,
-} from './attributes.js';
+} from '../../generated/authorization-v1.js';
+import { readFieldRequirements, readLabelRequirements } from '../../selector-requirements.js';
 
 export function selectorProblems(resource: ResourceAttributes | undefined): FieldError[] {
   const path = 'spec.resourceAttributes';

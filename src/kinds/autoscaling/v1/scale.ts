@@ -2,44 +2,23 @@
  * Scale: how many replicas a workload has and is to have. It is never stored; `/scale` of a workload shows it, and a
  * changed one is an update of the workload. spec: scale
  */
-import * as z from 'zod';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, int32, optional } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type ScaleBody, type ScaleBodyInput, scaleBody } from '../../generated/autoscaling-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn } from '../../shared/common-columns.js';
 import type { SubresourceView } from '../../subresource.js';
 
-const scaleSpecShape = () => ({
-  replicas: optional(int32()),
-});
-export interface ScaleSpec extends Output<typeof scaleSpecShape> {}
-export interface ScaleSpecInput extends Input<typeof scaleSpecShape> {}
-const scaleSpec: Type<ScaleSpec, ScaleSpecInput> = type('ScaleSpec', scaleSpecShape);
-
-const scaleStatusShape = () => ({
-  replicas: int32(),
-  selector: optional(z.string()),
-});
-export interface ScaleStatus extends Output<typeof scaleStatusShape> {}
-export interface ScaleStatusInput extends Input<typeof scaleStatusShape> {}
-const scaleStatus: Type<ScaleStatus, ScaleStatusInput> = type('ScaleStatus', scaleStatusShape);
-
-const shape = () => ({
-  spec: always(scaleSpec()),
-  status: always(scaleStatus()),
-});
-export interface Scale extends ObjectBase, Output<typeof shape> {}
-export interface ScaleInput extends InputBase, Input<typeof shape> {}
+export interface Scale extends ObjectBase, ScaleBody {}
+export interface ScaleInput extends InputBase, ScaleBodyInput {}
 
 export const Scale: Kind<Scale, ScaleInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'autoscaling/v1',
   kind: 'Scale',
   scope: 'Namespaced',
-  body: shape,
+  body: scaleBody,
   strategy: { create: { validate } },
   columns: [
     { ...nameColumn, format: '' },

@@ -1,25 +1,19 @@
 /**
  * CronJob: Jobs by the clock. spec: CronJob
  */
-import * as z from 'zod';
 import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { lengthMessage } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  defaulted,
-  defaultedPointer,
-  int32,
-  int64,
-  optional,
-  pointer,
-  time,
-  enumString,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type CronJobBody,
+  type CronJobBodyInput,
+  type CronJobSpec,
+  cronJobBody,
+  type JobSpec,
+} from '../../generated/batch-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import {
   ageColumn,
@@ -33,54 +27,19 @@ import {
 } from '../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../shared/go-syntax.js';
 import { nonNegative } from '../../shared/number-rules.js';
-import { templateMeta } from '../../shared/object-meta.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { lastingReference } from '../../shared/types.js';
-import { type JobSpec, jobSpec } from './job/schema.js';
 import { jobTemplateProblems } from './job/validate.js';
 import { jobSpecWarnings } from './job/warnings.js';
 
-const jobTemplateSpecShape = () => ({
-  metadata: always(templateMeta()),
-  spec: always(jobSpec()),
-});
-export interface JobTemplateSpec extends Output<typeof jobTemplateSpecShape> {}
-export interface JobTemplateSpecInput extends Input<typeof jobTemplateSpecShape> {}
-const jobTemplateSpec: Type<JobTemplateSpec, JobTemplateSpecInput> = type('JobTemplateSpec', jobTemplateSpecShape);
-
-const cronJobSpecShape = () => ({
-  schedule: z.string(),
-  timeZone: pointer(z.string()),
-  startingDeadlineSeconds: pointer(int64()),
-  concurrencyPolicy: defaulted(enumString<'Allow' | 'Forbid' | 'Replace'>('v1.ConcurrencyPolicy'), 'Allow'),
-  suspend: defaultedPointer(z.boolean(), false),
-  jobTemplate: jobTemplateSpec(),
-  successfulJobsHistoryLimit: defaultedPointer(int32(), 3),
-  failedJobsHistoryLimit: defaultedPointer(int32(), 1),
-});
-export interface CronJobSpec extends Output<typeof cronJobSpecShape> {}
-export interface CronJobSpecInput extends Input<typeof cronJobSpecShape> {}
-const cronJobSpec: Type<CronJobSpec, CronJobSpecInput> = type('CronJobSpec', cronJobSpecShape, { reusable: true });
-
-const cronJobStatusShape = () => ({
-  active: optional(z.array(lastingReference())),
-  lastScheduleTime: pointer(time()),
-  lastSuccessfulTime: pointer(time()),
-});
-export interface CronJobStatus extends Output<typeof cronJobStatusShape> {}
-export interface CronJobStatusInput extends Input<typeof cronJobStatusShape> {}
-const cronJobStatus: Type<CronJobStatus, CronJobStatusInput> = type('CronJobStatus', cronJobStatusShape);
-
-const shape = () => ({ spec: always(cronJobSpec()), status: always(cronJobStatus()) });
-export interface CronJob extends ObjectBase, Output<typeof shape> {}
-export interface CronJobInput extends InputBase, Input<typeof shape> {}
+export interface CronJob extends ObjectBase, CronJobBody {}
+export interface CronJobInput extends InputBase, CronJobBodyInput {}
 
 export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defineBuiltIn({
   apiVersion: 'batch/v1',
   kind: 'CronJob',
   scope: 'Namespaced',
   names: { shortNames: ['cj'], categories: ['all'] },
-  body: shape,
+  body: cronJobBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings },
     decode: { defaults: (draft) => podTemplateDefaults(templateOf(draft).template) },
@@ -193,7 +152,9 @@ function concurrencyProblems(policy: string): FieldError[] {
 function templateProblems(path: string, spec: JobSpec, { context, live }: Judged): FieldError[] {
   const problems = jobTemplateProblems(path, spec, { context, live: live?.jobTemplate.spec.template.spec });
   if (spec.selector !== undefined) {
-    problems.push(invalid(`${path}.selector`, goSyntaxLabelSelector(spec.selector), '`selector` will be auto-generated'));
+    problems.push(
+      invalid(`${path}.selector`, goSyntaxLabelSelector(spec.selector), '`selector` will be auto-generated'),
+    );
   }
   if (spec.manualSelector === true) problems.push(notSupported(`${path}.manualSelector`, true, ['nil', 'false']));
   return problems;

@@ -2,35 +2,25 @@
  * ClusterTrustBundle: certificates that the whole cluster may trust, of a signer or of nobody in particular.
  * spec: ClusterTrustBundle
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, tooLong } from '../../../meta/field-error.js';
 import { byteLength, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { optional } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { readCertificate } from '../../../text/x509/certificate.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ClusterTrustBundleBody,
+  type ClusterTrustBundleBodyInput,
+  clusterTrustBundleBody,
+} from '../../generated/certificates-v1beta1.js';
 import type { Kind, NameRule, WriteContext } from '../../kind.js';
 import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
 
-const clusterTrustBundleSpecShape = () => ({
-  signerName: optional(z.string()),
-  trustBundle: z.string(),
-});
-export interface ClusterTrustBundleSpec extends Output<typeof clusterTrustBundleSpecShape> {}
-export interface ClusterTrustBundleSpecInput extends Input<typeof clusterTrustBundleSpecShape> {}
-const clusterTrustBundleSpec: Type<ClusterTrustBundleSpec, ClusterTrustBundleSpecInput> = type(
-  'v1beta1.ClusterTrustBundleSpec',
-  clusterTrustBundleSpecShape,
-);
-
-const shape = () => ({ spec: clusterTrustBundleSpec() });
-export interface ClusterTrustBundle extends ObjectBase, Output<typeof shape> {}
-export interface ClusterTrustBundleInput extends InputBase, Input<typeof shape> {}
+export interface ClusterTrustBundle extends ObjectBase, ClusterTrustBundleBody {}
+export interface ClusterTrustBundleInput extends InputBase, ClusterTrustBundleBodyInput {}
 
 const specOf = (object: ApiObject) => (object as unknown as ClusterTrustBundle).spec;
 
@@ -46,7 +36,7 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   scope: 'Cluster',
   gate: 'ClusterTrustBundle',
   lifecycle: { introducedIn: '1.33' },
-  body: shape,
+  body: clusterTrustBundleBody,
   strategy: {
     name: { validate: nameOfSigner },
     update: { unconditional: false, steps: ['whole', 'metadata', 'change'], validate: signerChange },

@@ -1,7 +1,6 @@
 /**
  * LeaseCandidate: somebody who would hold a Lease, and how old they are. Who gets it is decided by a controller.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
@@ -9,32 +8,19 @@ import { configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import type { SemanticVersion } from '../../../meta/semver.js';
 import { compareSemver, parseSemver, ZERO_VERSION } from '../../../meta/semver.js';
-import { always, microTime, namedString, optional, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type LeaseCandidateBody,
+  type LeaseCandidateBodyInput,
+  type LeaseCandidateSpec,
+  leaseCandidateBody,
+} from '../../generated/coordination-v1beta1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { OLDEST_EMULATION_VERSION, strategyProblems } from '../lease-strategy.js';
 
-/** The same in every version. */
-export const leaseCandidateSpecShape = () => ({
-  leaseName: z.string(),
-  pingTime: pointer(microTime()),
-  renewTime: pointer(microTime()),
-  binaryVersion: z.string(),
-  emulationVersion: optional(z.string()),
-  strategy: namedString('v1.CoordinatedLeaseStrategy'),
-});
-export interface LeaseCandidateSpec extends Output<typeof leaseCandidateSpecShape> {}
-export interface LeaseCandidateSpecInput extends Input<typeof leaseCandidateSpecShape> {}
-const leaseCandidateSpec: Type<LeaseCandidateSpec, LeaseCandidateSpecInput> = type(
-  'v1beta1.LeaseCandidateSpec',
-  leaseCandidateSpecShape,
-);
-
-const shape = () => ({ spec: always(leaseCandidateSpec()) });
-export interface LeaseCandidate extends ObjectBase, Output<typeof shape> {}
-export interface LeaseCandidateInput extends InputBase, Input<typeof shape> {}
+export interface LeaseCandidate extends ObjectBase, LeaseCandidateBody {}
+export interface LeaseCandidateInput extends InputBase, LeaseCandidateBodyInput {}
 
 export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('coordination')}/v1beta1`,
@@ -53,7 +39,7 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
     ),
     ageColumn,
   ],
-  body: shape,
+  body: leaseCandidateBody,
   strategy: {
     name: {
       // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.

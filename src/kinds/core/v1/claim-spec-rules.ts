@@ -15,8 +15,8 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '../../../meta/names.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import type { FeatureGates } from '../../feature-gates.js';
+import type { PersistentVolumeClaimSpec } from '../../generated/core-v1.js';
 import { roundResourceList, validatePositiveQuantity, validateResourceQuantity } from '../../shared/resources.js';
-import type { PersistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>;
 type DataSourceRef = NonNullable<PersistentVolumeClaimSpec['dataSourceRef']>;

@@ -2,31 +2,20 @@
  * The ComponentStatus kind: the health of control plane components. Nothing is stored; all components run in this
  * process and are reported as healthy. spec: ComponentStatus
  */
-import * as z from 'zod';
 import { errors } from '../../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { enumString, mapList, optional } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ComponentCondition,
+  type ComponentStatusBody,
+  type ComponentStatusBodyInput,
+  componentStatusBody,
+} from '../../generated/core-v1.js';
 import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
 
-const componentConditionShape = () => ({
-  type: enumString<'Healthy'>('v1.ComponentConditionType'),
-  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  message: optional(z.string()),
-  error: optional(z.string()),
-});
-export interface ComponentCondition extends Output<typeof componentConditionShape> {}
-export interface ComponentConditionInput extends Input<typeof componentConditionShape> {}
-const componentCondition: Type<ComponentCondition, ComponentConditionInput> = type(
-  'ComponentCondition',
-  componentConditionShape,
-);
-
-const shape = () => ({ conditions: optional(mapList(componentCondition(), 'type')) });
-export interface ComponentStatus extends ObjectBase, Output<typeof shape> {}
-export interface ComponentStatusInput extends InputBase, Input<typeof shape> {}
+export interface ComponentStatus extends ObjectBase, ComponentStatusBody {}
+export interface ComponentStatusInput extends InputBase, ComponentStatusBodyInput {}
 
 const COMPONENTS: readonly string[] = ['controller-manager', 'scheduler', 'etcd-0'];
 
@@ -36,7 +25,7 @@ export const ComponentStatus: Kind<ComponentStatus, ComponentStatusInput, 'Clust
   scope: 'Cluster',
   names: { shortNames: ['cs'] },
   verbs: ['get', 'list'],
-  body: shape,
+  body: componentStatusBody,
   lifecycle: { deprecatedIn: '1.19' },
   columns: [
     nameColumn,

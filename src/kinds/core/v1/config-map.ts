@@ -1,27 +1,19 @@
 /**
  * The ConfigMap kind: configuration data as key-value pairs. spec: ConfigMap
  */
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength, configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { bytes, optional, pointer } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type ConfigMapBody, type ConfigMapBodyInput, configMapBody } from '../../generated/core-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { immutableDataProblems } from '../../shared/strategies.js';
 
-const shape = () => ({
-  immutable: pointer(z.boolean()),
-  data: optional(z.record(z.string(), z.string())),
-  binaryData: optional(z.record(z.string(), bytes())),
-});
-
-export interface ConfigMap extends ObjectBase, Output<typeof shape> {}
-export interface ConfigMapInput extends InputBase, Input<typeof shape> {}
+export interface ConfigMap extends ObjectBase, ConfigMapBody {}
+export interface ConfigMapInput extends InputBase, ConfigMapBodyInput {}
 
 export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',
@@ -29,7 +21,7 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   scope: 'Namespaced',
   names: { shortNames: ['cm'] },
   columns: [nameColumn, textColumn('Data', 'How many keys there are.', keyCount), ageColumn],
-  body: shape,
+  body: configMapBody,
   strategy: {
     update: {
       steps: ['metadata', 'change', 'whole'],

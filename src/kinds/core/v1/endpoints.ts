@@ -1,62 +1,34 @@
 /**
  * The Endpoints kind: the addresses of a service. Deprecated in favour of EndpointSlice. spec: Endpoints
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaulted, enumString, int32, optional, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type EndpointAddress,
+  type EndpointPort,
+  type EndpointSubset,
+  type EndpointsBody,
+  type EndpointsBodyInput,
+  endpointsBody,
+} from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { objectReference } from '../../shared/types.js';
 
-const endpointAddressShape = () => ({
-  ip: z.string(),
-  hostname: optional(z.string()),
-  nodeName: pointer(z.string()),
-  targetRef: pointer(objectReference()),
-});
-export interface EndpointAddress extends Output<typeof endpointAddressShape> {}
-export interface EndpointAddressInput extends Input<typeof endpointAddressShape> {}
-const endpointAddress: Type<EndpointAddress, EndpointAddressInput> = type('EndpointAddress', endpointAddressShape, {
-  atomic: true,
-});
-
-const endpointPortShape = () => ({
-  name: optional(z.string()),
-  port: int32(),
-  protocol: defaulted(enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
-  appProtocol: pointer(z.string()),
-});
-export interface EndpointPort extends Output<typeof endpointPortShape> {}
-export interface EndpointPortInput extends Input<typeof endpointPortShape> {}
-const endpointPort: Type<EndpointPort, EndpointPortInput> = type('EndpointPort', endpointPortShape, { atomic: true });
-
-const endpointSubsetShape = () => ({
-  addresses: optional(z.array(endpointAddress())),
-  notReadyAddresses: optional(z.array(endpointAddress())),
-  ports: optional(z.array(endpointPort())),
-});
-export interface EndpointSubset extends Output<typeof endpointSubsetShape> {}
-export interface EndpointSubsetInput extends Input<typeof endpointSubsetShape> {}
-const endpointSubset: Type<EndpointSubset, EndpointSubsetInput> = type('EndpointSubset', endpointSubsetShape);
-
-const shape = () => ({ subsets: optional(z.array(endpointSubset())) });
-export interface Endpoints extends ObjectBase, Output<typeof shape> {}
-export interface EndpointsInput extends InputBase, Input<typeof shape> {}
+export interface Endpoints extends ObjectBase, EndpointsBody {}
+export interface EndpointsInput extends InputBase, EndpointsBodyInput {}
 
 export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Endpoints',
   scope: 'Namespaced',
   names: { plural: 'endpoints', shortNames: ['ep'] },
-  body: shape,
+  body: endpointsBody,
   columns: [nameColumn, textColumn('Endpoints', 'The first few addresses that are ready.', firstAddresses), ageColumn],
   lifecycle: {
     deprecatedIn: '1.33',

@@ -2,60 +2,30 @@
  * The Event kind of the core group, which is the storage version. The `events` group serves the same objects with other
  * field names (`events/v1/event.ts`). spec: Event
  */
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, hint, int32, microTime, optional, pointer, timeOrNull } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { CellContext, Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type CoreEventBody,
+  type CoreEventBodyInput,
+  coreEventBody,
+  type ObjectReference,
+} from '../../generated/core-v1.js';
 import type { Kind } from '../../kind.js';
 import { nameColumn, since, textColumn } from '../../shared/common-columns.js';
-import { type ObjectReference, objectReference } from '../../shared/types.js';
 
-const eventSourceShape = () => ({
-  component: optional(z.string()),
-  host: optional(z.string()),
-});
-export interface EventSource extends Output<typeof eventSourceShape> {}
-export interface EventSourceInput extends Input<typeof eventSourceShape> {}
-export const eventSource: Type<EventSource, EventSourceInput> = type('EventSource', eventSourceShape);
-
-const eventSeriesShape = () => ({
-  count: optional(int32()),
-  lastObservedTime: microTimeOrNull(),
-});
-export interface CoreEventSeries extends Output<typeof eventSeriesShape> {}
-export interface CoreEventSeriesInput extends Input<typeof eventSeriesShape> {}
-const eventSeries: Type<CoreEventSeries, CoreEventSeriesInput> = type('EventSeries', eventSeriesShape);
-
-const shape = () => ({
-  involvedObject: objectReference(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
-  source: always(eventSource()),
-  firstTimestamp: timeOrNull(),
-  lastTimestamp: timeOrNull(),
-  count: optional(int32()),
-  type: optional(z.string()),
-  eventTime: microTimeOrNull(),
-  series: pointer(eventSeries()),
-  action: optional(z.string()),
-  related: pointer(objectReference()),
-  reportingComponent: always(z.string()),
-  reportingInstance: always(z.string()),
-});
-export interface CoreEvent extends ObjectBase, Output<typeof shape> {}
-export interface CoreEventInput extends InputBase, Input<typeof shape> {}
+export interface CoreEvent extends ObjectBase, CoreEventBody {}
+export interface CoreEventInput extends InputBase, CoreEventBodyInput {}
 
 export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Event',
   scope: 'Namespaced',
   names: { shortNames: ['ev'] },
-  body: shape,
+  body: coreEventBody,
   columns: eventColumns((object) => object as unknown as CoreEvent),
   strategy: {
     create: { metadata: 'plain', validate: (object) => coreProblems(object) },
@@ -82,11 +52,6 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
     },
   },
 });
-
-/** A time with microseconds, null on the wire if absent. */
-function microTimeOrNull(): z.ZodExactOptional<z.ZodNullable<z.ZodString>> {
-  return hint(z.exactOptional(microTime().nullable()), { presence: 'always' });
-}
 
 /** Field selectors for the fields of an object reference. */
 export function referenceSelectors(

@@ -2,17 +2,20 @@
  * The LimitRange kind: limits and defaults for the resources of one pod, container or claim in a namespace. This file has
  * its defaulting and validation; the LimitRanger admission plugin enforces it. spec: LimitRange
  */
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
-import { always, enumString, optional, resourceList } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type LimitRangeBody,
+  type LimitRangeBodyInput,
+  type LimitRangeItem,
+  limitRangeBody,
+} from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { goSyntaxQuantity } from '../../shared/go-syntax.js';
 import {
@@ -23,33 +26,15 @@ import {
   validateResourceName,
 } from '../../shared/resources.js';
 
-const limitRangeItemShape = () => ({
-  type: enumString<'Pod' | 'Container' | 'PersistentVolumeClaim' | (string & {})>('v1.LimitType'),
-  max: optional(resourceList()),
-  min: optional(resourceList()),
-  default: optional(resourceList()),
-  defaultRequest: optional(resourceList()),
-  maxLimitRequestRatio: optional(resourceList()),
-});
-export interface LimitRangeItem extends Output<typeof limitRangeItemShape> {}
-export interface LimitRangeItemInput extends Input<typeof limitRangeItemShape> {}
-const limitRangeItem: Type<LimitRangeItem, LimitRangeItemInput> = type('LimitRangeItem', limitRangeItemShape);
-
-const limitRangeSpecShape = () => ({ limits: z.array(limitRangeItem()) });
-export interface LimitRangeSpec extends Output<typeof limitRangeSpecShape> {}
-export interface LimitRangeSpecInput extends Input<typeof limitRangeSpecShape> {}
-const limitRangeSpec: Type<LimitRangeSpec, LimitRangeSpecInput> = type('LimitRangeSpec', limitRangeSpecShape);
-
-const shape = () => ({ spec: always(limitRangeSpec()) });
-export interface LimitRange extends ObjectBase, Output<typeof shape> {}
-export interface LimitRangeInput extends InputBase, Input<typeof shape> {}
+export interface LimitRange extends ObjectBase, LimitRangeBody {}
+export interface LimitRangeInput extends InputBase, LimitRangeBodyInput {}
 
 export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'LimitRange',
   scope: 'Namespaced',
   names: { shortNames: ['limits'] },
-  body: shape,
+  body: limitRangeBody,
   strategy: {
     update: {
       createsAbsent: true,

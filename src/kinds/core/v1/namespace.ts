@@ -3,51 +3,29 @@
  * deleted and its finalizers removed. spec: Namespace
  */
 
-import * as z from 'zod';
 import { NAMESPACE_FINALIZER } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, defaulted, hint, mapList, namedString, optional } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type NamespaceBody,
+  type NamespaceBodyInput,
+  type NamespaceSpec,
+  type NamespaceStatus,
+  namespaceBody,
+} from '../../generated/core-v1.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { failedDeletePrecondition, finalizersAfterDelete, standardFinalizerProblems } from '../../shared/finalizers.js';
-import { conditionParts } from '../../shared/types.js';
 
-const namespaceConditionShape = () => ({
-  type: namedString('v1.NamespaceConditionType'),
-  ...conditionParts(),
-});
-export interface NamespaceCondition extends Output<typeof namespaceConditionShape> {}
-export interface NamespaceConditionInput extends Input<typeof namespaceConditionShape> {}
-const namespaceCondition: Type<NamespaceCondition, NamespaceConditionInput> = type(
-  'NamespaceCondition',
-  namespaceConditionShape,
-);
-
-const namespaceSpecShape = () => ({ finalizers: optional(z.array(namedString('v1.FinalizerName'))) });
-export interface NamespaceSpec extends Output<typeof namespaceSpecShape> {}
-export interface NamespaceSpecInput extends Input<typeof namespaceSpecShape> {}
-const namespaceSpec: Type<NamespaceSpec, NamespaceSpecInput> = type('NamespaceSpec', namespaceSpecShape);
-
-const namespaceStatusShape = () => ({
-  phase: defaulted(hint(z.enum(['Active', 'Terminating']), { goType: 'v1.NamespacePhase' }), 'Active'),
-  conditions: optional(mapList(namespaceCondition(), 'type')),
-});
-export interface NamespaceStatus extends Output<typeof namespaceStatusShape> {}
-export interface NamespaceStatusInput extends Input<typeof namespaceStatusShape> {}
-const namespaceStatus: Type<NamespaceStatus, NamespaceStatusInput> = type('NamespaceStatus', namespaceStatusShape);
-
-const shape = () => ({ spec: always(namespaceSpec()), status: always(namespaceStatus()) });
 /** The server always returns spec and status. */
-export interface Namespace extends ObjectBase, Output<typeof shape> {}
-export interface NamespaceInput extends InputBase, Input<typeof shape> {}
+export interface Namespace extends ObjectBase, NamespaceBody {}
+export interface NamespaceInput extends InputBase, NamespaceBodyInput {}
 
 const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 
@@ -60,7 +38,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   columns: [nameColumn, textColumn('Status', 'Where it is in its life.', (object) => phaseOf(object) ?? ''), ageColumn],
   // Without deletecollection, as in the reference server.
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  body: shape,
+  body: namespaceBody,
   strategy: {
     write: { ownableFields: { except: ['status'] }, canonicalize: labelWithName },
     name: { validate: labelName },

@@ -1,23 +1,15 @@
 /**
  * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume. spec: PersistentVolumeClaim
  */
-import * as z from 'zod';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  defaulted,
-  enumString,
-  mapList,
-  namedString,
-  optional,
-  pointer,
-  resourceList,
-  timeOrNull,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type PersistentVolumeClaimBody,
+  type PersistentVolumeClaimBodyInput,
+  persistentVolumeClaimBody,
+} from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { roundResourceList } from '../../shared/resources.js';
@@ -26,7 +18,6 @@ import { claimSpecDefaults, dropDisabledClaimFields, normalizeDataSources } from
 import { accessModesCell, classCell, phaseCell, UNSET } from './persistent-volume/columns.js';
 import { classAnnotationWarnings } from './persistent-volume/warnings.js';
 import { claimProblems, claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
-import { type PersistentVolumeAccessMode, persistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 import { claimSpecWarnings } from './pod-spec/volume-warnings.js';
 
 const claim = (object: ApiObject) => object as unknown as PersistentVolumeClaim;
@@ -62,60 +53,8 @@ const persistentVolumeClaimColumns: readonly Column[] = [
   },
 ];
 
-const persistentVolumeClaimConditionShape = () => ({
-  type: namedString('v1.PersistentVolumeClaimConditionType'),
-  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastProbeTime: timeOrNull(),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
-});
-export interface PersistentVolumeClaimCondition extends Output<typeof persistentVolumeClaimConditionShape> {}
-export interface PersistentVolumeClaimConditionInput extends Input<typeof persistentVolumeClaimConditionShape> {}
-const persistentVolumeClaimCondition: Type<PersistentVolumeClaimCondition, PersistentVolumeClaimConditionInput> = type(
-  'PersistentVolumeClaimCondition',
-  persistentVolumeClaimConditionShape,
-);
-
-const modifyVolumeStatusShape = () => ({
-  targetVolumeAttributesClassName: optional(z.string()),
-  status: enumString<'Pending' | 'InProgress' | 'Infeasible'>('v1.PersistentVolumeClaimModifyVolumeStatus'),
-});
-interface ModifyVolumeStatus extends Output<typeof modifyVolumeStatusShape> {}
-interface ModifyVolumeStatusInput extends Input<typeof modifyVolumeStatusShape> {}
-const modifyVolumeStatus: Type<ModifyVolumeStatus, ModifyVolumeStatusInput> = type(
-  'ModifyVolumeStatus',
-  modifyVolumeStatusShape,
-);
-
-type ResizeStatus =
-  | 'ControllerResizeInProgress'
-  | 'ControllerResizeInfeasible'
-  | 'NodeResizePending'
-  | 'NodeResizeInProgress'
-  | 'NodeResizeInfeasible';
-
-const persistentVolumeClaimStatusShape = () => ({
-  phase: defaulted(enumString<'Pending' | 'Bound' | 'Lost'>('v1.PersistentVolumeClaimPhase'), 'Pending'),
-  accessModes: optional(z.array(enumString<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
-  capacity: optional(resourceList()),
-  conditions: optional(mapList(persistentVolumeClaimCondition(), 'type')),
-  allocatedResources: optional(resourceList()),
-  allocatedResourceStatuses: optional(z.record(z.string(), enumString<ResizeStatus>('v1.ClaimResourceStatus'))),
-  currentVolumeAttributesClassName: pointer(z.string()),
-  modifyVolumeStatus: pointer(modifyVolumeStatus()),
-});
-export interface PersistentVolumeClaimStatus extends Output<typeof persistentVolumeClaimStatusShape> {}
-export interface PersistentVolumeClaimStatusInput extends Input<typeof persistentVolumeClaimStatusShape> {}
-/** Also part of the claim templates of StatefulSets. */
-export const persistentVolumeClaimStatus: Type<PersistentVolumeClaimStatus, PersistentVolumeClaimStatusInput> = type(
-  'PersistentVolumeClaimStatus',
-  persistentVolumeClaimStatusShape,
-);
-
-const shape = () => ({ spec: always(persistentVolumeClaimSpec()), status: always(persistentVolumeClaimStatus()) });
-export interface PersistentVolumeClaim extends ObjectBase, Output<typeof shape> {}
-export interface PersistentVolumeClaimInput extends InputBase, Input<typeof shape> {}
+export interface PersistentVolumeClaim extends ObjectBase, PersistentVolumeClaimBody {}
+export interface PersistentVolumeClaimInput extends InputBase, PersistentVolumeClaimBodyInput {}
 
 export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolumeClaimInput, 'Namespaced', 'status'> =
   defineBuiltIn({
@@ -123,7 +62,7 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
     kind: 'PersistentVolumeClaim',
     scope: 'Namespaced',
     names: { shortNames: ['pvc'] },
-    body: shape,
+    body: persistentVolumeClaimBody,
     columns: persistentVolumeClaimColumns,
     strategy: {
       delete: { returnsObject: true },

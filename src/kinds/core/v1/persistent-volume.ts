@@ -1,51 +1,30 @@
 /**
  * The PersistentVolume kind: storage whose lifetime is independent of pods. spec: PersistentVolume
  */
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, defaulted, enumString, optional, pointer, time } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type PersistentVolumeBody,
+  type PersistentVolumeBodyInput,
+  persistentVolumeBody,
+} from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
 import { volumeSourceDefaults } from './persistent-volume/source-rules.js';
-import { persistentVolumeSpec } from './persistent-volume/spec.js';
 import { mountOptionsProblems, volumeProblems, volumeUpdateProblems } from './persistent-volume/validate.js';
 import { volumeWarnings } from './persistent-volume/warnings.js';
 
-export type {
-  PersistentVolumeSource,
-  PersistentVolumeSpec,
-  PersistentVolumeSpecInput,
-} from './persistent-volume/spec.js';
-
-type Phase = 'Pending' | 'Available' | 'Bound' | 'Released' | 'Failed';
-
-const persistentVolumeStatusShape = () => ({
-  phase: defaulted(enumString<Phase>('v1.PersistentVolumePhase'), 'Pending'),
-  message: optional(z.string()),
-  reason: optional(z.string()),
-  lastPhaseTransitionTime: pointer(time()),
-});
-export interface PersistentVolumeStatus extends Output<typeof persistentVolumeStatusShape> {}
-export interface PersistentVolumeStatusInput extends Input<typeof persistentVolumeStatusShape> {}
-const persistentVolumeStatus: Type<PersistentVolumeStatus, PersistentVolumeStatusInput> = type(
-  'PersistentVolumeStatus',
-  persistentVolumeStatusShape,
-);
-
-const shape = () => ({ spec: always(persistentVolumeSpec()), status: always(persistentVolumeStatus()) });
-export interface PersistentVolume extends ObjectBase, Output<typeof shape> {}
-export interface PersistentVolumeInput extends InputBase, Input<typeof shape> {}
+export interface PersistentVolume extends ObjectBase, PersistentVolumeBody {}
+export interface PersistentVolumeInput extends InputBase, PersistentVolumeBodyInput {}
 
 export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cluster', 'status'> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'PersistentVolume',
   scope: 'Cluster',
   names: { shortNames: ['pv'] },
-  body: shape,
+  body: persistentVolumeBody,
   columns: persistentVolumeColumns,
   strategy: {
     delete: { returnsObject: true },

@@ -4,13 +4,11 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { labelSelectorFrom, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type PodTemplateBody, type PodTemplateBodyInput, podTemplateBody } from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { podTemplateSpec } from './pod-spec/pod-spec.js';
 import {
   dropDisabledTemplateFields,
   podTemplateDefaults,
@@ -18,15 +16,14 @@ import {
   podTemplateWarnings,
 } from './pod-spec/pod-template.js';
 
-const shape = () => ({ template: always(podTemplateSpec()) });
-export interface PodTemplate extends ObjectBase, Output<typeof shape> {}
-export interface PodTemplateInput extends InputBase, Input<typeof shape> {}
+export interface PodTemplate extends ObjectBase, PodTemplateBody {}
+export interface PodTemplateInput extends InputBase, PodTemplateBodyInput {}
 
 export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'PodTemplate',
   scope: 'Namespaced',
-  body: shape,
+  body: podTemplateBody,
   columns: [
     nameColumn,
     ...containerColumns((object) => templateOf(object).spec).map((column) => ({ ...column, priority: 0 })),

@@ -2,32 +2,22 @@
  * The ReplicationController kind, the predecessor of ReplicaSet. spec: ReplicationController
  */
 
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  atomic,
-  defaultedPointer,
-  enumString,
-  int32,
-  int64,
-  mapList,
-  optional,
-  pointer,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ReplicationControllerBody,
+  type ReplicationControllerBodyInput,
+  replicationControllerBody,
+} from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { conditionParts } from '../../shared/types.js';
-import { podTemplateSpec } from './pod-spec/pod-spec.js';
 import {
   dropDisabledTemplateFields,
   podTemplateDefaults,
@@ -35,48 +25,8 @@ import {
   podTemplateWarnings,
 } from './pod-spec/pod-template.js';
 
-const replicationControllerSpecShape = () => ({
-  replicas: defaultedPointer(int32(), 1),
-  minReadySeconds: optional(int32()),
-  selector: optional(atomic(z.record(z.string(), z.string()))),
-  template: pointer(podTemplateSpec()),
-});
-export interface ReplicationControllerSpec extends Output<typeof replicationControllerSpecShape> {}
-export interface ReplicationControllerSpecInput extends Input<typeof replicationControllerSpecShape> {}
-const replicationControllerSpec: Type<ReplicationControllerSpec, ReplicationControllerSpecInput> = type(
-  'ReplicationControllerSpec',
-  replicationControllerSpecShape,
-);
-
-const replicationControllerConditionShape = () => ({
-  type: enumString<'ReplicaFailure' | (string & {})>('v1.ReplicationControllerConditionType'),
-  ...conditionParts(),
-});
-export interface ReplicationControllerCondition extends Output<typeof replicationControllerConditionShape> {}
-export interface ReplicationControllerConditionInput extends Input<typeof replicationControllerConditionShape> {}
-const replicationControllerCondition: Type<ReplicationControllerCondition, ReplicationControllerConditionInput> = type(
-  'ReplicationControllerCondition',
-  replicationControllerConditionShape,
-);
-
-const replicationControllerStatusShape = () => ({
-  replicas: int32(),
-  fullyLabeledReplicas: optional(int32()),
-  readyReplicas: optional(int32()),
-  availableReplicas: optional(int32()),
-  observedGeneration: optional(int64()),
-  conditions: optional(mapList(replicationControllerCondition(), 'type')),
-});
-export interface ReplicationControllerStatus extends Output<typeof replicationControllerStatusShape> {}
-export interface ReplicationControllerStatusInput extends Input<typeof replicationControllerStatusShape> {}
-const replicationControllerStatus: Type<ReplicationControllerStatus, ReplicationControllerStatusInput> = type(
-  'ReplicationControllerStatus',
-  replicationControllerStatusShape,
-);
-
-const shape = () => ({ spec: always(replicationControllerSpec()), status: always(replicationControllerStatus()) });
-export interface ReplicationController extends ObjectBase, Output<typeof shape> {}
-export interface ReplicationControllerInput extends InputBase, Input<typeof shape> {}
+export interface ReplicationController extends ObjectBase, ReplicationControllerBody {}
+export interface ReplicationControllerInput extends InputBase, ReplicationControllerBodyInput {}
 
 export const ReplicationController: Kind<
   ReplicationController,
@@ -88,7 +38,7 @@ export const ReplicationController: Kind<
   kind: 'ReplicationController',
   scope: 'Namespaced',
   names: { shortNames: ['rc'], categories: ['all'] },
-  body: shape,
+  body: replicationControllerBody,
   columns: [
     nameColumn,
     countColumn('Desired', 'How many pods are wanted.', (object) => controllerOf(object).spec.replicas),

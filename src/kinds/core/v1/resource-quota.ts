@@ -3,17 +3,21 @@
  * spec: ResourceQuota
  */
 
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, enumString, optional, pointer, resourceList } from '../../../schema/hints.js';
 import { originalQuantityText } from '../../../schema/quantity-texts.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ResourceQuotaBody,
+  type ResourceQuotaBodyInput,
+  type ResourceQuotaSpec,
+  resourceQuotaBody,
+  type ScopedResourceSelectorRequirement,
+} from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { listReporter } from '../../shared/list-reporter.js';
@@ -26,64 +30,15 @@ import {
 } from '../../shared/resources.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-export type ResourceQuotaScope =
-  | 'Terminating'
-  | 'NotTerminating'
-  | 'BestEffort'
-  | 'NotBestEffort'
-  | 'PriorityClass'
-  | 'VolumeAttributesClass'
-  | 'CrossNamespacePodAffinity';
-
-const scopedResourceSelectorRequirementShape = () => ({
-  scopeName: enumString<ResourceQuotaScope>('v1.ResourceQuotaScope'),
-  operator: enumString<'In' | 'NotIn' | 'Exists' | 'DoesNotExist'>('v1.ScopeSelectorOperator'),
-  values: optional(z.array(z.string())),
-});
-export interface ScopedResourceSelectorRequirement extends Output<typeof scopedResourceSelectorRequirementShape> {}
-export interface ScopedResourceSelectorRequirementInput extends Input<typeof scopedResourceSelectorRequirementShape> {}
-const scopedResourceSelectorRequirement: Type<
-  ScopedResourceSelectorRequirement,
-  ScopedResourceSelectorRequirementInput
-> = type('ScopedResourceSelectorRequirement', scopedResourceSelectorRequirementShape);
-
-const scopeSelectorShape = () => ({ matchExpressions: optional(z.array(scopedResourceSelectorRequirement())) });
-export interface ScopeSelector extends Output<typeof scopeSelectorShape> {}
-export interface ScopeSelectorInput extends Input<typeof scopeSelectorShape> {}
-const scopeSelector: Type<ScopeSelector, ScopeSelectorInput> = type('ScopeSelector', scopeSelectorShape, {
-  atomic: true,
-});
-
-const resourceQuotaSpecShape = () => ({
-  hard: optional(resourceList()),
-  scopes: optional(z.array(enumString<ResourceQuotaScope>('v1.ResourceQuotaScope'))),
-  scopeSelector: pointer(scopeSelector()),
-});
-export interface ResourceQuotaSpec extends Output<typeof resourceQuotaSpecShape> {}
-export interface ResourceQuotaSpecInput extends Input<typeof resourceQuotaSpecShape> {}
-const resourceQuotaSpec: Type<ResourceQuotaSpec, ResourceQuotaSpecInput> = type(
-  'ResourceQuotaSpec',
-  resourceQuotaSpecShape,
-);
-
-const resourceQuotaStatusShape = () => ({ hard: optional(resourceList()), used: optional(resourceList()) });
-export interface ResourceQuotaStatus extends Output<typeof resourceQuotaStatusShape> {}
-export interface ResourceQuotaStatusInput extends Input<typeof resourceQuotaStatusShape> {}
-const resourceQuotaStatus: Type<ResourceQuotaStatus, ResourceQuotaStatusInput> = type(
-  'ResourceQuotaStatus',
-  resourceQuotaStatusShape,
-);
-
-const shape = () => ({ spec: always(resourceQuotaSpec()), status: always(resourceQuotaStatus()) });
-export interface ResourceQuota extends ObjectBase, Output<typeof shape> {}
-export interface ResourceQuotaInput extends InputBase, Input<typeof shape> {}
+export interface ResourceQuota extends ObjectBase, ResourceQuotaBody {}
+export interface ResourceQuotaInput extends InputBase, ResourceQuotaBodyInput {}
 
 export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced', 'status'> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'ResourceQuota',
   scope: 'Namespaced',
   names: { shortNames: ['quota'] },
-  body: shape,
+  body: resourceQuotaBody,
   columns: [
     nameColumn,
     textColumn('Request', 'What is used of each bound, except those on limits.', (object) =>

@@ -1,36 +1,25 @@
 /**
  * The Secret kind: confidential key-value pairs, with validation rules for the well-known types. spec: Secret
  */
-import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
-import { configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
-import { bytes, hint, namedString, optional, pointer } from '../../../schema/hints.js';
-import { rule } from '../../../schema/rules.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { parseJson } from '../../../text/json/parse-json.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
 import { isRecord, own } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type SecretBody, type SecretBodyInput, secretBody } from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { immutableDataProblems } from '../../shared/strategies.js';
 import { keyPairProblem } from './secret-key-pair.js';
 
-const shape = () => ({
-  immutable: pointer(z.boolean()),
-  data: optional(configKeys(z.record(z.string(), bytes()))),
-  stringData: optional(z.record(z.string(), z.string())),
-  type: hint(namedString('v1.SecretType').default('Opaque'), { presence: 'omitEmpty' }),
-});
-
-export interface Secret extends ObjectBase, Output<typeof shape> {}
-export interface SecretInput extends InputBase, Input<typeof shape> {}
+export interface Secret extends ObjectBase, SecretBody {}
+export interface SecretInput extends InputBase, SecretBodyInput {}
 
 export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',
@@ -42,7 +31,7 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
     textColumn('Data', 'How many keys there are.', (object) => Object.keys(object['data'] ?? {}).length),
     ageColumn,
   ],
-  body: shape,
+  body: secretBody,
   strategy: {
     update: { steps: ['metadata', 'change', 'whole'], validate: validateUpdate },
     decode: { defaults: mergeStringData },
@@ -138,13 +127,4 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   const textOf = (key: string) => atob(own(data, key) ?? '');
   const problem = keyPairProblem(textOf('tls.crt'), textOf('tls.key'));
   return problem === undefined ? [] : [problem];
-}
-
-/** A map schema whose keys must be valid ConfigMap keys. */
-function configKeys<Values extends z.ZodType<Record<string, string>>>(map: Values): Values {
-  return rule(map, (entries) =>
-    Object.keys(entries).flatMap((key) =>
-      configMapKeyProblems(key).map((detail) => ({ type: 'invalid' as const, path: [key], value: key, detail })),
-    ),
-  );
 }

@@ -1,23 +1,15 @@
 /**
  * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens. spec: ServiceAccount
  */
-import * as z from 'zod';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { mapList, optional, pointer } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { tokenSubresource } from '../../authentication/v1/token-request.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type ServiceAccountBody, type ServiceAccountBodyInput, serviceAccountBody } from '../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { localObjectReference, objectReference } from '../../shared/types.js';
 
-const shape = () => ({
-  secrets: optional(mapList(objectReference(), 'name')),
-  imagePullSecrets: optional(z.array(localObjectReference())),
-  automountServiceAccountToken: pointer(z.boolean()),
-});
-export interface ServiceAccount extends ObjectBase, Output<typeof shape> {}
-export interface ServiceAccountInput extends InputBase, Input<typeof shape> {}
+export interface ServiceAccount extends ObjectBase, ServiceAccountBody {}
+export interface ServiceAccountInput extends InputBase, ServiceAccountBodyInput {}
 
 /** The annotation that restricts pods to the listed secrets. */
 const ENFORCE_MOUNTABLE_SECRETS = 'enforce-mountable-secrets';
@@ -27,7 +19,7 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
   kind: 'ServiceAccount',
   scope: 'Namespaced',
   names: { shortNames: ['sa'] },
-  body: shape,
+  body: serviceAccountBody,
   // As in the reference server, the column type is string and the cell is a number.
   columns: [
     nameColumn,

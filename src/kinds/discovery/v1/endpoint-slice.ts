@@ -14,44 +14,33 @@ import {
   qualifiedNameProblems,
 } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, defaultedPointer, hint, int32, optional, pointer, setList, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { always, enumString, hint, optional, pointer, setList } from '../../../schema/hints.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { objectReference } from '../../generated/core-v1.js';
+import {
+  type AddressType,
+  type Endpoint,
+  type EndpointHints,
+  type EndpointSliceBody,
+  type EndpointSliceBodyInput,
+  type EndpointSlicePort,
+  endpoint,
+  endpointConditions,
+  endpointHints,
+  endpointSliceBody,
+  endpointSlicePort,
+  forNode,
+  forZone,
+} from '../../generated/discovery-v1.js';
 import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { objectReference } from '../../shared/types.js';
-
-const endpointConditionsShape = () => ({
-  ready: pointer(z.boolean()),
-  serving: pointer(z.boolean()),
-  terminating: pointer(z.boolean()),
-});
-export interface EndpointConditions extends Output<typeof endpointConditionsShape> {}
-export interface EndpointConditionsInput extends Input<typeof endpointConditionsShape> {}
-const endpointConditions: Type<EndpointConditions, EndpointConditionsInput> = type(
-  'EndpointConditions',
-  endpointConditionsShape,
-);
-
-const forZoneShape = () => ({ name: z.string() });
-export interface ForZone extends Output<typeof forZoneShape> {}
-export interface ForZoneInput extends Input<typeof forZoneShape> {}
-const forZone: Type<ForZone, ForZoneInput> = type('ForZone', forZoneShape);
-
-const forNodeShape = () => ({ name: z.string() });
-export interface ForNode extends Output<typeof forNodeShape> {}
-export interface ForNodeInput extends Input<typeof forNodeShape> {}
-const forNode: Type<ForNode, ForNodeInput> = type('ForNode', forNodeShape);
 
 export const endpointHintsShape = () => ({
   forZones: optional(z.array(forZone())),
   forNodes: optional(z.array(forNode())),
 });
-export interface EndpointHints extends Output<typeof endpointHintsShape> {}
-export interface EndpointHintsInput extends Input<typeof endpointHintsShape> {}
-const endpointHints: Type<EndpointHints, EndpointHintsInput> = type('EndpointHints', endpointHintsShape);
 
 export const endpointShape = () => ({
   addresses: setList(z.string()),
@@ -63,39 +52,21 @@ export const endpointShape = () => ({
   zone: pointer(z.string()),
   hints: pointer(endpointHints()),
 });
-export interface Endpoint extends Output<typeof endpointShape> {}
-export interface EndpointInput extends Input<typeof endpointShape> {}
-const endpoint: Type<Endpoint, EndpointInput> = type('Endpoint', endpointShape);
-
-const slicePortShape = () => ({
-  name: defaultedPointer(z.string(), ''),
-  protocol: defaultedPointer(enumString<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
-  port: pointer(int32()),
-  appProtocol: pointer(z.string()),
-});
-/** Named apart from the ports of Endpoints. */
-export interface EndpointSlicePort extends Output<typeof slicePortShape> {}
-export interface EndpointSlicePortInput extends Input<typeof slicePortShape> {}
-const slicePort: Type<EndpointSlicePort, EndpointSlicePortInput> = type('EndpointPort', slicePortShape, {
-  atomic: true,
-});
-
-export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
 
 export const endpointSliceShape = () => ({
   addressType: enumString<AddressType>('v1.AddressType'),
   endpoints: z.array(endpoint()),
   // Absent ports are null on the wire.
-  ports: hint(z.exactOptional(z.array(slicePort())), { presence: 'always' }),
+  ports: hint(z.exactOptional(z.array(endpointSlicePort())), { presence: 'always' }),
 });
-export interface EndpointSlice extends ObjectBase, Output<typeof endpointSliceShape> {}
-export interface EndpointSliceInput extends InputBase, Input<typeof endpointSliceShape> {}
+export interface EndpointSlice extends ObjectBase, EndpointSliceBody {}
+export interface EndpointSliceInput extends InputBase, EndpointSliceBodyInput {}
 
 export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('discovery')}/v1`,
   kind: 'EndpointSlice',
   scope: 'Namespaced',
-  body: endpointSliceShape,
+  body: endpointSliceBody,
   columns: columns(),
   strategy: {
     update: { metadata: 'placed', prepare: prepareForUpdate, validate: validateUpdate },

@@ -2,56 +2,23 @@
  * Event of the events group: the objects of the core group's events under newer names, with stricter rules for what is
  * created here. spec: Event
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, int32, microTime, optional, pointer, timeOrNull } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeString, ZERO_TIME } from '../../../text/time/time.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
 import { subdomainName } from '../../build-kind.js';
-import {
-  CoreEvent,
-  type EventSource,
-  eventColumns,
-  eventProblems,
-  eventSource,
-  referenceSelectors,
-} from '../../core/v1/event.js';
+import { CoreEvent, eventColumns, eventProblems, referenceSelectors } from '../../core/v1/event.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { EventSource, ObjectReference } from '../../generated/core-v1.js';
+import { type EventBody, type EventBodyInput, eventBody } from '../../generated/events-v1.js';
 import type { Kind } from '../../kind.js';
-import { type ObjectReference, objectReference } from '../../shared/types.js';
 
-const eventSeriesShape = () => ({
-  count: int32(),
-  lastObservedTime: microTime().nullable(),
-});
-export interface EventSeries extends Output<typeof eventSeriesShape> {}
-export interface EventSeriesInput extends Input<typeof eventSeriesShape> {}
-const eventSeries: Type<EventSeries, EventSeriesInput> = type('EventSeries', eventSeriesShape);
-
-const shape = () => ({
-  eventTime: microTime().nullable(),
-  series: pointer(eventSeries()),
-  reportingController: optional(z.string()),
-  reportingInstance: optional(z.string()),
-  action: optional(z.string()),
-  reason: optional(z.string()),
-  regarding: always(objectReference()),
-  related: pointer(objectReference()),
-  note: optional(z.string()),
-  type: optional(z.string()),
-  deprecatedSource: always(eventSource()),
-  deprecatedFirstTimestamp: timeOrNull(),
-  deprecatedLastTimestamp: timeOrNull(),
-  deprecatedCount: optional(int32()),
-});
-export interface Event extends ObjectBase, Output<typeof shape> {}
-export interface EventInput extends InputBase, Input<typeof shape> {}
+export interface Event extends ObjectBase, EventBody {}
+export interface EventInput extends InputBase, EventBodyInput {}
 
 /** The fields of the same meaning, here and in the stored form. */
 const RENAMED = [
@@ -69,7 +36,7 @@ export const eventConversion = { toStored, fromStored };
 
 export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersion(CoreEvent, {
   apiVersion: `${serviceGroup('events')}/v1`,
-  body: shape,
+  body: eventBody,
   columns: eventColumns((object) => {
     const draft = copyJson(object) as unknown as DraftObject;
     toStored(draft);

@@ -7,9 +7,9 @@ import { type FieldSet, LEAF } from '../../../merge/apply/field-set.js';
 import { fieldElement } from '../../../merge/apply/path-element.js';
 import type { Dialect } from '../../../meta/dialect.js';
 import { quote } from '../../../text/go/go-text.js';
+import type { FlowSchemaCondition } from '../../generated/flowcontrol-v1.js';
 import type { InitialObject } from '../../kind.js';
 import { conditionOwnedBy } from '../../shared/initial-managers.js';
-import type { FlowSchemaCondition } from './flow-schema/schema.js';
 
 /** Which of both kinds must exist. */
 const MANDATORY = ['exempt', 'catch-all'];

@@ -3,7 +3,7 @@
  * those that the suggested flows are put on.
  */
 import { type FieldSet, LEAF } from '../../../merge/apply/field-set.js';
-import type { PriorityLevelConfigurationSpec } from './priority-level-configuration.js';
+import type { PriorityLevelConfigurationSpec } from '../../generated/flowcontrol-v1.js';
 
 /** Shares, what of them may be lent in percent, and queues with the size of a hand. */
 const SUGGESTED: Readonly<Record<string, readonly [number, number, number, number]>> = {

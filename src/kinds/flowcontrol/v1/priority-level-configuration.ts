@@ -2,27 +2,23 @@
  * PriorityLevelConfiguration: how much of the server the requests of one level may take, and what becomes of those
  * that find no room. Who holds requests back by it is in `flowcontrol/`.
  */
-import * as z from 'zod';
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import {
-  always,
-  defaulted,
-  defaultedPointer,
-  int32,
-  mapList,
-  namedString,
-  optional,
-  pointer,
-  timeOrNull,
-  enumString,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ExemptPriorityLevelConfiguration,
+  type LimitedPriorityLevelConfiguration,
+  type LimitResponse,
+  type PriorityLevelConfigurationBody,
+  type PriorityLevelConfigurationBodyInput,
+  type PriorityLevelConfigurationSpec,
+  priorityLevelConfigurationBody,
+  type QueuingConfiguration,
+} from '../../generated/flowcontrol-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects } from './bootstrap.js';
@@ -33,78 +29,8 @@ import { mandatoryLevel, ownedLevelSpec, suggestedLevels } from './priority-leve
 import { PRIORITY_LEVELS } from './resources.js';
 import { keepUp } from './upkeep.js';
 
-const queuingConfigurationShape = () => ({
-  queues: defaulted(int32(), 64),
-  handSize: defaulted(int32(), 8),
-  queueLengthLimit: defaulted(int32(), 50),
-});
-export interface QueuingConfiguration extends Output<typeof queuingConfigurationShape> {}
-export interface QueuingConfigurationInput extends Input<typeof queuingConfigurationShape> {}
-const queuingConfiguration: Type<QueuingConfiguration, QueuingConfigurationInput> = type(
-  'QueuingConfiguration',
-  queuingConfigurationShape,
-);
-
-const limitResponseShape = () => ({
-  type: enumString<'Queue' | 'Reject'>('v1.LimitResponseType'),
-  queuing: pointer(queuingConfiguration()),
-});
-export interface LimitResponse extends Output<typeof limitResponseShape> {}
-export interface LimitResponseInput extends Input<typeof limitResponseShape> {}
-const limitResponse: Type<LimitResponse, LimitResponseInput> = type('LimitResponse', limitResponseShape);
-
-export const limitedShape = () => ({
-  nominalConcurrencyShares: defaultedPointer(int32(), 30),
-  limitResponse: always(limitResponse()),
-  lendablePercent: defaultedPointer(int32(), 0),
-  borrowingLimitPercent: pointer(int32()),
-});
-interface Limited extends Output<typeof limitedShape> {}
-interface LimitedInput extends Input<typeof limitedShape> {}
-const limited: Type<Limited, LimitedInput> = type('LimitedPriorityLevelConfiguration', limitedShape);
-
-const exemptShape = () => ({
-  nominalConcurrencyShares: defaultedPointer(int32(), 0),
-  lendablePercent: defaultedPointer(int32(), 0),
-});
-interface Exempt extends Output<typeof exemptShape> {}
-interface ExemptInput extends Input<typeof exemptShape> {}
-const exempt: Type<Exempt, ExemptInput> = type('ExemptPriorityLevelConfiguration', exemptShape);
-
-export const priorityLevelConfigurationSpecShape = () => ({
-  type: enumString<'Exempt' | 'Limited'>('v1.PriorityLevelEnablement'),
-  limited: pointer(limited()),
-  exempt: pointer(exempt()),
-});
-export interface PriorityLevelConfigurationSpec extends Output<typeof priorityLevelConfigurationSpecShape> {}
-export interface PriorityLevelConfigurationSpecInput extends Input<typeof priorityLevelConfigurationSpecShape> {}
-const priorityLevelConfigurationSpec: Type<PriorityLevelConfigurationSpec, PriorityLevelConfigurationSpecInput> = type(
-  'PriorityLevelConfigurationSpec',
-  priorityLevelConfigurationSpecShape,
-);
-
-const conditionShape = () => ({
-  type: optional(namedString('v1.PriorityLevelConfigurationConditionType')),
-  status: optional(enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus')),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
-});
-interface Condition extends Output<typeof conditionShape> {}
-interface ConditionInput extends Input<typeof conditionShape> {}
-export const levelCondition: Type<Condition, ConditionInput> = type(
-  'PriorityLevelConfigurationCondition',
-  conditionShape,
-);
-
-const statusShape = () => ({ conditions: optional(mapList(levelCondition(), 'type')) });
-interface Status extends Output<typeof statusShape> {}
-interface StatusInput extends Input<typeof statusShape> {}
-const status: Type<Status, StatusInput> = type('PriorityLevelConfigurationStatus', statusShape);
-
-const shape = () => ({ spec: always(priorityLevelConfigurationSpec()), status: always(status()) });
-export interface PriorityLevelConfiguration extends ObjectBase, Output<typeof shape> {}
-export interface PriorityLevelConfigurationInput extends InputBase, Input<typeof shape> {}
+export interface PriorityLevelConfiguration extends ObjectBase, PriorityLevelConfigurationBody {}
+export interface PriorityLevelConfigurationInput extends InputBase, PriorityLevelConfigurationBodyInput {}
 
 export const PriorityLevelConfiguration: Kind<
   PriorityLevelConfiguration,
@@ -128,7 +54,7 @@ export const PriorityLevelConfiguration: Kind<
       resource: PRIORITY_LEVELS,
       specs: () => bootstrapObjects(mandatoryLevel, suggestedLevels()),
     }),
-  body: shape,
+  body: priorityLevelConfigurationBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
     update: { steps: ['change', 'whole'] },
@@ -179,11 +105,14 @@ function validateSpec(spec: PriorityLevelConfigurationSpec, name: string): Field
   }
 }
 
-function validateShares(path: string, { nominalConcurrencyShares: shares, lendablePercent }: Exempt): FieldError[] {
+function validateShares(
+  path: string,
+  { nominalConcurrencyShares: shares, lendablePercent }: ExemptPriorityLevelConfiguration,
+): FieldError[] {
   return [...validateNominal(path, shares), ...validateLendable(path, lendablePercent)];
 }
 
-function validateLimited(path: string, level: Limited): FieldError[] {
+function validateLimited(path: string, level: LimitedPriorityLevelConfiguration): FieldError[] {
   const { nominalConcurrencyShares: shares, lendablePercent, borrowingLimitPercent: borrowed } = level;
   const found = validateNominal(path, shares);
   found.push(...validateResponse(childPath(path, 'limitResponse'), level.limitResponse));

@@ -1,7 +1,6 @@
 /**
  * StorageVersion: in which version each server of the cluster stores a resource, and which versions it can read.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
@@ -12,69 +11,22 @@ import {
   qualifiedNameProblems,
 } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import {
-  applyMapList,
-  int64,
-  namedString,
-  optional,
-  pointer,
-  setList,
-  timeOrNull,
-  enumString,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { stringSlice } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ServerStorageVersion,
+  type StorageVersionBody,
+  type StorageVersionBodyInput,
+  type StorageVersionCondition,
+  type StorageVersionStatus,
+  storageVersionBody,
+} from '../../generated/internal-v1alpha1.js';
 import type { Kind, NameRule } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-const serverStorageVersionShape = () => ({
-  apiServerID: optional(z.string()),
-  encodingVersion: optional(z.string()),
-  decodableVersions: optional(setList(z.string())),
-  servedVersions: optional(setList(z.string())),
-});
-export interface ServerStorageVersion extends Output<typeof serverStorageVersionShape> {}
-export interface ServerStorageVersionInput extends Input<typeof serverStorageVersionShape> {}
-const serverStorageVersion: Type<ServerStorageVersion, ServerStorageVersionInput> = type(
-  'v1alpha1.ServerStorageVersion',
-  serverStorageVersionShape,
-);
-
-const storageVersionConditionShape = () => ({
-  type: namedString('v1alpha1.StorageVersionConditionType'),
-  status: enumString<'True' | 'False' | 'Unknown'>('v1alpha1.ConditionStatus'),
-  observedGeneration: optional(int64()),
-  lastTransitionTime: timeOrNull(),
-  reason: z.string(),
-  message: z.string(),
-});
-export interface StorageVersionCondition extends Output<typeof storageVersionConditionShape> {}
-export interface StorageVersionConditionInput extends Input<typeof storageVersionConditionShape> {}
-const storageVersionCondition: Type<StorageVersionCondition, StorageVersionConditionInput> = type(
-  'v1alpha1.StorageVersionCondition',
-  storageVersionConditionShape,
-);
-
-const storageVersionStatusShape = () => ({
-  storageVersions: optional(applyMapList(serverStorageVersion(), 'apiServerID')),
-  commonEncodingVersion: pointer(z.string()),
-  conditions: optional(applyMapList(storageVersionCondition(), 'type')),
-});
-export interface StorageVersionStatus extends Output<typeof storageVersionStatusShape> {}
-export interface StorageVersionStatusInput extends Input<typeof storageVersionStatusShape> {}
-const storageVersionStatus: Type<StorageVersionStatus, StorageVersionStatusInput> = type(
-  'v1alpha1.StorageVersionStatus',
-  storageVersionStatusShape,
-);
-
-/** There is nothing to wish for. */
-const storageVersionSpec: Type<object, object> = type('v1alpha1.StorageVersionSpec', () => ({}));
-
-const shape = () => ({ spec: storageVersionSpec(), status: storageVersionStatus() });
-export interface StorageVersion extends ObjectBase, Output<typeof shape> {}
-export interface StorageVersionInput extends InputBase, Input<typeof shape> {}
+export interface StorageVersion extends ObjectBase, StorageVersionBody {}
+export interface StorageVersionInput extends InputBase, StorageVersionBodyInput {}
 
 /** `<group>.<resource>`; groups have dots of their own. */
 const storageVersionName: NameRule = (name) => {
@@ -90,7 +42,7 @@ export const StorageVersion: Kind<StorageVersion, StorageVersionInput, 'Cluster'
   apiVersion: `${serviceGroup('internal.apiserver')}/v1alpha1`,
   kind: 'StorageVersion',
   scope: 'Cluster',
-  body: shape,
+  body: storageVersionBody,
   columns: [
     nameColumn,
     textColumn(

@@ -1,15 +1,19 @@
 /**
  * IngressClass: which controller serves the Ingresses that name it. spec: IngressClass
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, defaultedPointer, optional, pointer, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type IngressClassBody,
+  type IngressClassBodyInput,
+  type IngressClassParametersReference,
+  type IngressClassSpec,
+  ingressClassBody,
+} from '../../generated/networking-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
@@ -19,31 +23,8 @@ const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 const NOT_PATH = /[^A-Za-z0-9/\-._~%!$&'()*+,;=:]/;
 
-const parametersReferenceShape = () => ({
-  apiGroup: pointer(z.string()),
-  kind: z.string(),
-  name: z.string(),
-  scope: defaultedPointer(enumString<'Cluster' | 'Namespace'>('string'), 'Cluster'),
-  namespace: pointer(z.string()),
-});
-export interface IngressClassParametersReference extends Output<typeof parametersReferenceShape> {}
-export interface IngressClassParametersReferenceInput extends Input<typeof parametersReferenceShape> {}
-const parametersReference: Type<IngressClassParametersReference, IngressClassParametersReferenceInput> = type(
-  'IngressClassParametersReference',
-  parametersReferenceShape,
-);
-
-const ingressClassSpecShape = () => ({
-  controller: optional(z.string()),
-  parameters: pointer(parametersReference()),
-});
-export interface IngressClassSpec extends Output<typeof ingressClassSpecShape> {}
-export interface IngressClassSpecInput extends Input<typeof ingressClassSpecShape> {}
-const ingressClassSpec: Type<IngressClassSpec, IngressClassSpecInput> = type('IngressClassSpec', ingressClassSpecShape);
-
-const shape = () => ({ spec: always(ingressClassSpec()) });
-export interface IngressClass extends ObjectBase, Output<typeof shape> {}
-export interface IngressClassInput extends InputBase, Input<typeof shape> {}
+export interface IngressClass extends ObjectBase, IngressClassBody {}
+export interface IngressClassInput extends InputBase, IngressClassBodyInput {}
 
 const specOf = (object: ApiObject) => (object as unknown as IngressClass).spec;
 
@@ -51,7 +32,7 @@ export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', neve
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'IngressClass',
   scope: 'Cluster',
-  body: shape,
+  body: ingressClassBody,
   strategy: {
     write: { generation: specGeneration },
     update: { steps: ['metadata', 'change', 'whole'], validate: validateUpdate },

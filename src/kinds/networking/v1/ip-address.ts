@@ -2,41 +2,27 @@
  * IPAddress: an address that is in use, and by whom; its name is the address. Services make theirs themselves.
  * spec: IPAddress
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { ipAddressNameProblems } from '../../../meta/ip.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, optional } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type IPAddressBody,
+  type IPAddressBodyInput,
+  ipAddressBody,
+  type ParentReference,
+} from '../../generated/networking-v1.js';
 import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { requiredPointer } from '../../shared/required-pointer.js';
 import { requiredSegmentProblems } from '../reference.js';
 
-const parentReferenceShape = () => ({
-  group: optional(z.string()),
-  resource: z.string(),
-  namespace: optional(z.string()),
-  name: z.string(),
-});
-export interface ParentReference extends Output<typeof parentReferenceShape> {}
-export interface ParentReferenceInput extends Input<typeof parentReferenceShape> {}
-const parentReference: Type<ParentReference, ParentReferenceInput> = type('ParentReference', parentReferenceShape);
-
-const ipAddressSpecShape = () => ({ parentRef: requiredPointer(parentReference()) });
-export interface IPAddressSpec extends Output<typeof ipAddressSpecShape> {}
-export interface IPAddressSpecInput extends Input<typeof ipAddressSpecShape> {}
-const ipAddressSpec: Type<IPAddressSpec, IPAddressSpecInput> = type('IPAddressSpec', ipAddressSpecShape);
-
-const shape = () => ({ spec: always(ipAddressSpec()) });
-export interface IPAddress extends ObjectBase, Output<typeof shape> {}
-export interface IPAddressInput extends InputBase, Input<typeof shape> {}
+export interface IPAddress extends ObjectBase, IPAddressBody {}
+export interface IPAddressInput extends InputBase, IPAddressBodyInput {}
 
 export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
@@ -44,7 +30,7 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.33' },
   names: { shortNames: ['ip'] },
-  body: shape,
+  body: ipAddressBody,
   strategy: {
     name: {
       validate: ipAddressNameProblems,

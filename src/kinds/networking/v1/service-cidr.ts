@@ -1,42 +1,22 @@
 /**
  * ServiceCIDR: ranges from which Services get their cluster addresses. spec: ServiceCIDR
  */
-import * as z from 'zod';
 import { DEFAULT_SERVICE, SERVICE_NAME, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../meta/field-error.js';
 import { canonicalCidrProblems, parseCidrSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, mapList, optional, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type ServiceCIDRBody, type ServiceCIDRBodyInput, serviceCIDRBody } from '../../generated/networking-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionOwnedBy, ownedByServer } from '../../shared/initial-managers.js';
 import { DEFAULT_SERVICE_CIDR } from '../../shared/service-cidr.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import { condition } from '../../shared/types.js';
 
-const serviceCIDRSpecShape = () => ({
-  // An empty list is refused as what it is, so it must not look absent.
-  cidrs: pointer(z.array(z.string())),
-});
-export interface ServiceCIDRSpec extends Output<typeof serviceCIDRSpecShape> {}
-export interface ServiceCIDRSpecInput extends Input<typeof serviceCIDRSpecShape> {}
-const serviceCIDRSpec: Type<ServiceCIDRSpec, ServiceCIDRSpecInput> = type('ServiceCIDRSpec', serviceCIDRSpecShape);
-
-const serviceCIDRStatusShape = () => ({ conditions: optional(mapList(condition(), 'type')) });
-export interface ServiceCIDRStatus extends Output<typeof serviceCIDRStatusShape> {}
-export interface ServiceCIDRStatusInput extends Input<typeof serviceCIDRStatusShape> {}
-const serviceCIDRStatus: Type<ServiceCIDRStatus, ServiceCIDRStatusInput> = type(
-  'ServiceCIDRStatus',
-  serviceCIDRStatusShape,
-);
-
-const shape = () => ({ spec: always(serviceCIDRSpec()), status: always(serviceCIDRStatus()) });
-export interface ServiceCIDR extends ObjectBase, Output<typeof shape> {}
-export interface ServiceCIDRInput extends InputBase, Input<typeof shape> {}
+export interface ServiceCIDR extends ObjectBase, ServiceCIDRBody {}
+export interface ServiceCIDRInput extends InputBase, ServiceCIDRBodyInput {}
 
 /** The loop that looks after ranges of addresses. */
 const CONTROLLER = `${DEFAULT_SERVICE}-service-cidr-controller`;
@@ -48,7 +28,7 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   kind: 'ServiceCIDR',
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.33' },
-  body: shape,
+  body: serviceCIDRBody,
   strategy: {
     create: { validate: (object) => rangeProblems(specOf(object).cidrs) },
     update: { validate: (next, live) => updateProblems(specOf(next).cidrs, specOf(live).cidrs ?? []) },

@@ -2,46 +2,24 @@
  * RuntimeClass: a way to run containers, what it costs beside them, and where it is to be had. What it does to a Pod
  * that names it is done by admission.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { atomic, optional, pointer, resourceList } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
-import { toleration } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type RuntimeClassBody, type RuntimeClassBodyInput, runtimeClassBody } from '../../generated/node-v1.js';
 import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
-import { validateResourceRequirements } from '../../shared/resources.js';
-import { roundResourceList } from '../../shared/resources.js';
+import { roundResourceList, validateResourceRequirements } from '../../shared/resources.js';
 import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
 
-const overheadShape = () => ({ podFixed: optional(resourceList()) });
-interface Overhead extends Output<typeof overheadShape> {}
-interface OverheadInput extends Input<typeof overheadShape> {}
-const overhead: Type<Overhead, OverheadInput> = type('Overhead', overheadShape);
-
-const schedulingShape = () => ({
-  nodeSelector: optional(atomic(z.record(z.string(), z.string()))),
-  tolerations: optional(z.array(toleration())),
-});
-interface Scheduling extends Output<typeof schedulingShape> {}
-interface SchedulingInput extends Input<typeof schedulingShape> {}
-const scheduling: Type<Scheduling, SchedulingInput> = type('Scheduling', schedulingShape);
-
-const shape = () => ({
-  handler: z.string(),
-  overhead: pointer(overhead()),
-  scheduling: pointer(scheduling()),
-});
-export interface RuntimeClass extends ObjectBase, Output<typeof shape> {}
-export interface RuntimeClassInput extends InputBase, Input<typeof shape> {}
+export interface RuntimeClass extends ObjectBase, RuntimeClassBody {}
+export interface RuntimeClassInput extends InputBase, RuntimeClassBodyInput {}
 
 export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('node')}/v1`,
@@ -52,7 +30,7 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
     textColumn('Handler', 'What the node runs containers of this class with.', (object) => object['handler']),
     ageColumn,
   ],
-  body: shape,
+  body: runtimeClassBody,
   strategy: {
     update: { unconditional: false, createsAbsent: true, metadata: 'placed', validate: validateUpdate },
     decode: { defaults: (draft) => roundResourceList((draft as unknown as RuntimeClass).overhead?.podFixed) },

@@ -1,68 +1,40 @@
 /**
  * PodDisruptionBudget: how many of a set of pods may be missing by intent. spec: Eviction
  */
-import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, notSupported } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import {
-  always,
-  hint,
-  int32,
-  int64,
-  intOrString,
-  mapList,
-  optional,
-  pointer,
-  time,
-  enumString,
-} from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { enumString, hint, intOrString, pointer } from '../../../schema/hints.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type LabelSelector, labelSelector } from '../../generated/meta-v1.js';
+import {
+  type PodDisruptionBudgetBody,
+  type PodDisruptionBudgetBodyInput,
+  type PodDisruptionBudgetSpec,
+  podDisruptionBudgetBody,
+} from '../../generated/policy-v1.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { condition, type LabelSelector, labelSelector } from '../../shared/types.js';
 
 export const podDisruptionBudgetSpecShape = () => ({
   minAvailable: pointer(intOrString()),
   selector: hint(pointer(labelSelector()), { patchStrategy: 'replace' }),
   maxUnavailable: pointer(intOrString()),
-  unhealthyPodEvictionPolicy: pointer(enumString<'IfHealthyBudget' | 'AlwaysAllow'>('v1.UnhealthyPodEvictionPolicyType')),
+  unhealthyPodEvictionPolicy: pointer(
+    enumString<'IfHealthyBudget' | 'AlwaysAllow'>('v1.UnhealthyPodEvictionPolicyType'),
+  ),
 });
-export interface PodDisruptionBudgetSpec extends Output<typeof podDisruptionBudgetSpecShape> {}
-export interface PodDisruptionBudgetSpecInput extends Input<typeof podDisruptionBudgetSpecShape> {}
-const podDisruptionBudgetSpec: Type<PodDisruptionBudgetSpec, PodDisruptionBudgetSpecInput> = type(
-  'PodDisruptionBudgetSpec',
-  podDisruptionBudgetSpecShape,
-);
 
-const podDisruptionBudgetStatusShape = () => ({
-  observedGeneration: optional(int64()),
-  disruptedPods: optional(z.record(z.string(), time())),
-  disruptionsAllowed: int32(),
-  currentHealthy: int32(),
-  desiredHealthy: int32(),
-  expectedPods: int32(),
-  conditions: optional(mapList(condition(), 'type')),
-});
-export interface PodDisruptionBudgetStatus extends Output<typeof podDisruptionBudgetStatusShape> {}
-export interface PodDisruptionBudgetStatusInput extends Input<typeof podDisruptionBudgetStatusShape> {}
-const podDisruptionBudgetStatus: Type<PodDisruptionBudgetStatus, PodDisruptionBudgetStatusInput> = type(
-  'PodDisruptionBudgetStatus',
-  podDisruptionBudgetStatusShape,
-);
-
-const shape = () => ({ spec: always(podDisruptionBudgetSpec()), status: always(podDisruptionBudgetStatus()) });
-export interface PodDisruptionBudget extends ObjectBase, Output<typeof shape> {}
-export interface PodDisruptionBudgetInput extends InputBase, Input<typeof shape> {}
+export interface PodDisruptionBudget extends ObjectBase, PodDisruptionBudgetBody {}
+export interface PodDisruptionBudgetInput extends InputBase, PodDisruptionBudgetBodyInput {}
 
 const budgetOf = (object: ApiObject | DraftObject) => object as unknown as PodDisruptionBudget;
 
@@ -88,7 +60,7 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
     kind: 'PodDisruptionBudget',
     scope: 'Namespaced',
     names: { shortNames: ['pdb'] },
-    body: shape,
+    body: podDisruptionBudgetBody,
     columns,
     strategy: {
       name: {

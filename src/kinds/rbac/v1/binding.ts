@@ -1,49 +1,19 @@
 /**
  * What the two kinds of binding share: who gets a role, and which one.
  */
-import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { optional, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
+import type { ClusterRoleBindingBody, Subject } from '../../generated/rbac-v1.js';
 import type { StrategyDefinition, WriteContext } from '../../kind.js';
 import { permitBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
-const subjectShape = () => ({
-  kind: enumString<'User' | 'Group' | 'ServiceAccount'>('string'),
-  apiGroup: optional(z.string()),
-  name: z.string(),
-  namespace: optional(z.string()),
-});
-export interface Subject extends Output<typeof subjectShape> {}
-export interface SubjectInput extends Input<typeof subjectShape> {}
-const subject: Type<Subject, SubjectInput> = type('Subject', subjectShape, { atomic: true });
-
-const roleRefShape = () => ({
-  // Filled in with the one group there is when it is missing; published schemas demand it all the same.
-  apiGroup: z.string(),
-  kind: enumString<'Role' | 'ClusterRole'>('string'),
-  name: z.string(),
-});
-export interface RoleRef extends Output<typeof roleRefShape> {}
-export interface RoleRefInput extends Omit<Input<typeof roleRefShape>, 'apiGroup'> {
-  apiGroup?: string;
-}
-const roleRef = type('RoleRef', roleRefShape, { atomic: true }) as unknown as Type<RoleRef, RoleRefInput>;
-
-/** The body of a binding of either kind. */
-export const bindingShape = () => ({
-  subjects: optional(z.array(subject())),
-  roleRef: roleRef(),
-});
-
-interface Binding extends Output<typeof bindingShape> {}
+interface Binding extends ClusterRoleBindingBody {}
 
 export interface BindingRules {
   /** Which kinds of role it may refer to. */

@@ -2,7 +2,6 @@
  * ClusterRole: what may be done with objects anywhere and with addresses outside of the API, or a role to be bound in
  * many namespaces. With an `aggregationRule` its rules are those of other roles; a controller gathers them.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../meta/field-error.js';
@@ -10,34 +9,23 @@ import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, optional, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type ClusterRoleBody, type ClusterRoleBodyInput, clusterRoleBody } from '../../generated/rbac-v1.js';
 import type { Kind } from '../../kind.js';
-import { labelSelector } from '../../shared/types.js';
 import { clusterRolesFor } from '../bootstrap/objects.js';
 import { permitRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
-import { policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
+import { rbacName, validatePolicyRules } from './policy-rule.js';
 
-const aggregationRuleShape = () => ({ clusterRoleSelectors: optional(z.array(labelSelector())) });
-export interface AggregationRule extends Output<typeof aggregationRuleShape> {}
-export interface AggregationRuleInput extends Input<typeof aggregationRuleShape> {}
-const aggregationRule: Type<AggregationRule, AggregationRuleInput> = type('AggregationRule', aggregationRuleShape);
-
-const shape = () => ({
-  rules: always(z.array(policyRule()).nullable()),
-  aggregationRule: pointer(aggregationRule()),
-});
-export interface ClusterRole extends ObjectBase, Output<typeof shape> {}
-export interface ClusterRoleInput extends InputBase, Input<typeof shape> {}
+export interface ClusterRole extends ObjectBase, ClusterRoleBody {}
+export interface ClusterRoleInput extends InputBase, ClusterRoleBodyInput {}
 
 export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
   kind: 'ClusterRole',
   scope: 'Cluster',
   columns: roleColumns,
-  body: shape,
+  body: clusterRoleBody,
   strategy: {
     name: { validate: rbacName },
     update: {

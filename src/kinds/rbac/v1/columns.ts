@@ -3,8 +3,8 @@
  */
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
+import type { RoleRef, Subject } from '../../generated/rbac-v1.js';
 import { ageColumn, createdColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import type { RoleRef, Subject } from './binding.js';
 
 export const roleColumns: readonly Column[] = [nameColumn, createdColumn];
 

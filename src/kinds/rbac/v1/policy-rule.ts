@@ -1,24 +1,11 @@
 /**
  * What the roles of a namespace and those of the whole cluster share: their rules, and their way with names.
  */
-import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { pathSegmentPrefixProblems, pathSegmentProblems } from '../../../meta/names.js';
-import { optional } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import type { PolicyRule } from '../../generated/rbac-v1.js';
 import type { NameRule } from '../../kind.js';
-
-const policyRuleShape = () => ({
-  verbs: z.array(z.string()),
-  apiGroups: optional(z.array(z.string())),
-  resources: optional(z.array(z.string())),
-  resourceNames: optional(z.array(z.string())),
-  nonResourceURLs: optional(z.array(z.string())),
-});
-export interface PolicyRule extends Output<typeof policyRuleShape> {}
-export interface PolicyRuleInput extends Input<typeof policyRuleShape> {}
-export const policyRule: Type<PolicyRule, PolicyRuleInput> = type('PolicyRule', policyRuleShape);
 
 /** Roles and bindings may be called anything that can stand in a URL: `system:node`. */
 export const rbacName: NameRule = (name, prefix) =>

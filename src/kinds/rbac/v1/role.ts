@@ -1,29 +1,26 @@
 /**
  * Role: what may be done with the objects of one namespace.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { type RoleBody, type RoleBodyInput, roleBody } from '../../generated/rbac-v1.js';
 import type { Kind } from '../../kind.js';
 import { initialRoles } from '../bootstrap/objects.js';
 import { permitRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
-import { policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
+import { rbacName, validatePolicyRules } from './policy-rule.js';
 
-const shape = () => ({ rules: always(z.array(policyRule()).nullable()) });
-export interface Role extends ObjectBase, Output<typeof shape> {}
-export interface RoleInput extends InputBase, Input<typeof shape> {}
+export interface Role extends ObjectBase, RoleBody {}
+export interface RoleInput extends InputBase, RoleBodyInput {}
 
 export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
   kind: 'Role',
   scope: 'Namespaced',
   columns: roleColumns,
-  body: shape,
+  body: roleBody,
   strategy: {
     name: { validate: rbacName },
     update: {

@@ -2,10 +2,7 @@
  * HorizontalPodAutoscaler in v2beta1. Its metrics are those that v1 still keeps in annotations; the behavior, for which
  * it has no field, stands in one here as well.
  */
-import * as z from 'zod';
 import { orchDialect } from '../../../meta/dialect.js';
-import { always, int32, optional } from '../../../schema/hints.js';
-import { type Type, type } from '../../../schema/type.js';
 import { SPEC_ANNOTATIONS, setAnnotations } from '../../autoscaling/annotations.js';
 import { behaviorOf, behaviorText } from '../../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
 import { keepAnnotations } from '../../autoscaling/v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
@@ -21,37 +18,17 @@ import {
   autoscalerStatusProblems,
   HorizontalPodAutoscaler,
 } from '../../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
-import type { MetricSpec } from '../../autoscaling/v2/horizontal-pod-autoscaler/metrics.js';
-import {
-  type HorizontalPodAutoscalerSpec,
-  type HorizontalPodAutoscalerStatus,
-  horizontalPodAutoscalerConditionShape,
-  horizontalPodAutoscalerSpecShape,
-  horizontalPodAutoscalerStatusShape,
-} from '../../autoscaling/v2/horizontal-pod-autoscaler/schema.js';
 import { anotherVersion } from '../../define-kind.js';
+import type {
+  HorizontalPodAutoscalerSpec,
+  HorizontalPodAutoscalerStatus,
+  MetricSpec,
+} from '../../generated/autoscaling-v2.js';
+import { horizontalPodAutoscalerBody } from '../../generated/autoscaling-v2beta1.js';
 import type { Kind } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { type Conversion, inStoredForm, throughStored } from '../in-stored-form.js';
-import { metricSpecV2beta1, metricStatusV2beta1, reference } from './v2beta1-metrics.js';
-import { conditionsOrNull, type ShownStatus, shownStatus, storedStatus } from './v2beta2.js';
-
-const spec: Type<unknown> = type('v2beta1.HorizontalPodAutoscalerSpec', () => {
-  const { minReplicas, maxReplicas } = horizontalPodAutoscalerSpecShape();
-  return { scaleTargetRef: reference(), minReplicas, maxReplicas, metrics: optional(z.array(metricSpecV2beta1())) };
-});
-
-const condition: Type<unknown> = type(
-  'v2beta1.HorizontalPodAutoscalerCondition',
-  horizontalPodAutoscalerConditionShape,
-);
-
-const status: Type<unknown> = type('v2beta1.HorizontalPodAutoscalerStatus', () => ({
-  ...horizontalPodAutoscalerStatusShape(),
-  currentReplicas: int32(),
-  currentMetrics: always(z.array(metricStatusV2beta1()).nullable()),
-  conditions: conditionsOrNull(condition()),
-}));
+import { type ShownStatus, shownStatus, storedStatus } from './v2beta2.js';
 
 type Spec = Omit<HorizontalPodAutoscalerSpec, 'metrics' | 'behavior'> & { readonly metrics?: readonly Fields[] };
 type Status = Omit<ShownStatus, 'currentMetrics'> & { readonly currentMetrics: readonly Fields[] | null };
@@ -103,7 +80,7 @@ export const horizontalPodAutoscalerV2beta1: Kind = anotherVersion(HorizontalPod
       before: { release: '1.23', apiVersion: 'autoscaling/v2beta2' },
     },
   },
-  body: () => ({ spec: always(spec()), status: always(status()) }),
+  body: horizontalPodAutoscalerBody,
   ...conversion,
   strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
   subresources: {

@@ -1,54 +1,15 @@
 /**
  * HorizontalPodAutoscaler in v2beta2: v2 but for the wire of its status, where nothing is left out.
  */
-import * as z from 'zod';
 import { orchDialect } from '../../../meta/dialect.js';
-import { always, int32, pointer } from '../../../schema/hints.js';
-import { type Type, type } from '../../../schema/type.js';
 import { setAnnotations } from '../../autoscaling/annotations.js';
 import { autoscalerColumns } from '../../autoscaling/v2/horizontal-pod-autoscaler/columns.js';
 import { HorizontalPodAutoscaler } from '../../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
-import {
-  type HorizontalPodAutoscalerStatus,
-  horizontalPodAutoscalerConditionShape,
-  horizontalPodAutoscalerSpecShape,
-  horizontalPodAutoscalerStatusShape,
-  scalingRulesShape,
-} from '../../autoscaling/v2/horizontal-pod-autoscaler/schema.js';
 import { anotherVersion } from '../../define-kind.js';
+import type { HorizontalPodAutoscalerStatus } from '../../generated/autoscaling-v2.js';
+import { horizontalPodAutoscalerBody } from '../../generated/autoscaling-v2beta2.js';
 import type { Kind } from '../../kind.js';
 import { type Conversion, throughStored } from '../in-stored-form.js';
-
-const scalingRules: Type<unknown> = type('v2beta2.HPAScalingRules', () => {
-  const { tolerance: _later, ...rules } = scalingRulesShape();
-  return rules;
-});
-
-const behavior: Type<unknown> = type('v2beta2.HorizontalPodAutoscalerBehavior', () => ({
-  scaleUp: pointer(scalingRules()),
-  scaleDown: pointer(scalingRules()),
-}));
-
-const spec: Type<unknown> = type('v2beta2.HorizontalPodAutoscalerSpec', () => ({
-  ...horizontalPodAutoscalerSpecShape(),
-  behavior: pointer(behavior()),
-}));
-
-const condition: Type<unknown> = type(
-  'v2beta2.HorizontalPodAutoscalerCondition',
-  horizontalPodAutoscalerConditionShape,
-);
-
-const status: Type<unknown> = type('v2beta2.HorizontalPodAutoscalerStatus', () => ({
-  ...horizontalPodAutoscalerStatusShape(),
-  currentReplicas: int32(),
-  conditions: conditionsOrNull(condition()),
-}));
-
-/** A list as a whole, and null when there are none. */
-export function conditionsOrNull(item: z.ZodType) {
-  return always(z.array(item).nullable());
-}
 
 const conversion: Conversion = {
   toStored(draft) {
@@ -70,7 +31,7 @@ export const horizontalPodAutoscalerV2beta2: Kind = anotherVersion(HorizontalPod
     removedIn: '1.26',
     replacement: { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' },
   },
-  body: () => ({ spec: always(spec()), status: always(status()) }),
+  body: horizontalPodAutoscalerBody,
   ...conversion,
   strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
   columns: autoscalerColumns((object) => object as unknown as HorizontalPodAutoscaler),

@@ -5,22 +5,24 @@
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { copyJson } from '../../../util/json.js';
 import type {
-  DeviceRequest,
-  ExactDeviceRequest,
-  FlatClaimSpec,
-  FlatDeviceRequest,
-  FlatTemplateSpec,
-  ResourceClaimSpec,
-  ResourceClaimTemplateSpec,
-} from '../schema/claim.js';
+  Device as DeviceV1alpha3,
+  ResourceSliceSpec as ResourceSliceSpecV1alpha3,
+} from '../../generated/resource-v1alpha3.js';
 import type {
-  Device,
-  DeviceV1alpha3,
-  DeviceV1beta1,
-  ResourceSliceSpec,
-  ResourceSliceSpecV1alpha3,
-  ResourceSliceSpecV1beta1,
-} from '../schema/slice.js';
+  DeviceRequest as DeviceRequestV1beta1,
+  Device as DeviceV1beta1,
+  ResourceClaimSpec as ResourceClaimSpecV1beta1,
+  ResourceClaimTemplateSpec as ResourceClaimTemplateSpecV1beta1,
+  ResourceSliceSpec as ResourceSliceSpecV1beta1,
+} from '../../generated/resource-v1beta1.js';
+import type {
+  DeviceRequest as DeviceRequestV1beta2,
+  Device as DeviceV1beta2,
+  ExactDeviceRequest,
+  ResourceClaimSpec as ResourceClaimSpecV1beta2,
+  ResourceClaimTemplateSpec as ResourceClaimTemplateSpecV1beta2,
+  ResourceSliceSpec as ResourceSliceSpecV1beta2,
+} from '../../generated/resource-v1beta2.js';
 import type { InStoredForm } from '../v1beta2/resource-claim.js';
 
 type Change = (draft: DraftObject) => void;
@@ -39,33 +41,33 @@ export function inStoredForm(toStored: Change): InStoredForm {
 }
 
 export const claimToStored: Change = (draft) => {
-  draft['spec'] = nested(draft['spec'] as FlatClaimSpec);
+  draft['spec'] = nested(draft['spec'] as ResourceClaimSpecV1beta1);
 };
 
 export const claimFromStored: Change = (draft) => {
-  draft['spec'] = flat(draft['spec'] as ResourceClaimSpec);
+  draft['spec'] = flat(draft['spec'] as ResourceClaimSpecV1beta2);
 };
 
 export const templateToStored: Change = (draft) => {
-  const template = draft['spec'] as FlatTemplateSpec;
+  const template = draft['spec'] as ResourceClaimTemplateSpecV1beta1;
   draft['spec'] = { ...template, spec: nested(template.spec) };
 };
 
 export const templateFromStored: Change = (draft) => {
-  const template = draft['spec'] as ResourceClaimTemplateSpec;
+  const template = draft['spec'] as ResourceClaimTemplateSpecV1beta2;
   draft['spec'] = { ...template, spec: flat(template.spec) };
 };
 
-function nested({ devices }: FlatClaimSpec): ResourceClaimSpec {
+function nested({ devices }: ResourceClaimSpecV1beta1): ResourceClaimSpecV1beta2 {
   return { devices: { ...devices, requests: devices.requests?.map(nestedRequest) ?? null } };
 }
 
-function flat({ devices }: ResourceClaimSpec): FlatClaimSpec {
+function flat({ devices }: ResourceClaimSpecV1beta2): ResourceClaimSpecV1beta1 {
   return { devices: { ...devices, requests: devices.requests?.map(flatRequest) ?? null } };
 }
 
 /** A request that says anything beside its alternatives is an exact one, too; that it cannot be both is for the rules. */
-function nestedRequest({ name, firstAvailable, ...wish }: FlatDeviceRequest): DeviceRequest {
+function nestedRequest({ name, firstAvailable, ...wish }: DeviceRequestV1beta1): DeviceRequestV1beta2 {
   const exactly: ExactDeviceRequest = { ...wish, deviceClassName: wish.deviceClassName ?? '' };
   return {
     name,
@@ -74,25 +76,25 @@ function nestedRequest({ name, firstAvailable, ...wish }: FlatDeviceRequest): De
   };
 }
 
-function flatRequest({ name, exactly, firstAvailable }: DeviceRequest): FlatDeviceRequest {
+function flatRequest({ name, exactly, firstAvailable }: DeviceRequestV1beta2): DeviceRequestV1beta1 {
   return { name, ...exactly, ...(firstAvailable === undefined ? {} : { firstAvailable }) };
 }
 
 export const sliceV1beta1ToStored: Change = (draft) => {
   const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1beta1;
-  const inside: Device[] | undefined = devices?.map(({ name, basic }) => ({ name, ...basic }));
-  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpec;
+  const inside: DeviceV1beta2[] | undefined = devices?.map(({ name, basic }) => ({ name, ...basic }));
+  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1beta2;
 };
 
 export const sliceV1beta1FromStored: Change = (draft) => {
-  const { devices, ...rest } = draft['spec'] as ResourceSliceSpec;
+  const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1beta2;
   const inside: DeviceV1beta1[] | undefined = devices?.map(({ name, ...basic }) => ({ name, basic }));
   draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1beta1;
 };
 
 export const sliceV1alpha3ToStored: Change = (draft) => {
   const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1alpha3;
-  const inside: Device[] | undefined = devices?.map(({ name, basic = {} }) => {
+  const inside: DeviceV1beta2[] | undefined = devices?.map(({ name, basic = {} }) => {
     const { capacity, ...facts } = basic;
     return {
       name,
@@ -100,11 +102,11 @@ export const sliceV1alpha3ToStored: Change = (draft) => {
       ...(capacity === undefined ? {} : { capacity: mapped(capacity, (value) => ({ value })) }),
     };
   });
-  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpec;
+  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1beta2;
 };
 
 export const sliceV1alpha3FromStored: Change = (draft) => {
-  const { devices, ...rest } = draft['spec'] as ResourceSliceSpec;
+  const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1beta2;
   const inside: DeviceV1alpha3[] | undefined = devices?.map(({ name, capacity, ...facts }) => ({
     name,
     basic: { ...facts, ...(capacity === undefined ? {} : { capacity: mapped(capacity, ({ value }) => value) }) },

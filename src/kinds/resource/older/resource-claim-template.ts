@@ -3,15 +3,18 @@
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
+import { resourceClaimTemplateBody } from '../../generated/resource-v1alpha3.js';
+import {
+  type ResourceClaimTemplateV1beta1Body,
+  type ResourceClaimTemplateV1beta1BodyInput,
+  resourceClaimTemplateV1beta1Body,
+} from '../../generated/resource-v1beta1.js';
 import type { Kind } from '../../kind.js';
-import { flatTemplateSpec } from '../schema/claim.js';
 import { ResourceClaimTemplate, templateStrategy } from '../v1beta2/resource-claim-template.js';
-import type { Version, VersionedInput, VersionedOutput } from '../versions.js';
 import { inStoredForm, templateFromStored, templateToStored } from './conversion.js';
 
-const shape = (version: Version) => ({ spec: flatTemplateSpec(version) });
-export interface ResourceClaimTemplateV1beta1 extends ObjectBase, VersionedOutput<typeof shape> {}
-export interface ResourceClaimTemplateV1beta1Input extends InputBase, VersionedInput<typeof shape> {}
+export interface ResourceClaimTemplateV1beta1 extends ObjectBase, ResourceClaimTemplateV1beta1Body {}
+export interface ResourceClaimTemplateV1beta1Input extends InputBase, ResourceClaimTemplateV1beta1BodyInput {}
 export interface ResourceClaimTemplateV1alpha3 extends ResourceClaimTemplateV1beta1 {}
 export interface ResourceClaimTemplateV1alpha3Input extends ResourceClaimTemplateV1beta1Input {}
 
@@ -23,7 +26,7 @@ export const ResourceClaimTemplateV1beta1: Kind<
 > = anotherVersion(ResourceClaimTemplate, {
   apiVersion: `${serviceGroup('resource')}/v1beta1`,
   lifecycle: { introducedIn: '1.32' },
-  body: () => shape('v1beta1'),
+  body: resourceClaimTemplateV1beta1Body,
   toStored: templateToStored,
   fromStored: templateFromStored,
   strategy: templateStrategy(inStoredForm(templateToStored)),
@@ -37,7 +40,7 @@ export const ResourceClaimTemplateV1alpha3: Kind<
 > = anotherVersion(ResourceClaimTemplate, {
   apiVersion: `${serviceGroup('resource')}/v1alpha3`,
   lifecycle: { introducedIn: '1.31' },
-  body: () => shape('v1alpha3'),
+  body: resourceClaimTemplateBody,
   toStored: templateToStored,
   fromStored: templateFromStored,
   strategy: templateStrategy(inStoredForm(templateToStored)),

@@ -8,18 +8,18 @@ import { byteLength } from '../../../meta/names.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
-import { conditionErrors } from '../../shared/condition-rules.js';
-import { validateNodeSelector } from '../../shared/node-selector.js';
-import type { DeviceClaim } from '../schema/claim.js';
 import type {
   AllocatedDeviceStatus,
   AllocationResult,
   DeviceAllocationConfiguration,
+  DeviceClaim,
   DeviceRequestAllocationResult,
   NetworkDeviceData,
   ResourceClaimConsumerReference,
   ResourceClaimStatus,
-} from '../schema/claim-status.js';
+} from '../../generated/resource-v1beta2.js';
+import { conditionErrors } from '../../shared/condition-rules.js';
+import { validateNodeSelector } from '../../shared/node-selector.js';
 import { MAX_CONFIGURATIONS, referencesProblems } from './claim.js';
 import { listProblems, setProblems, stringSetProblems } from './collections.js';
 import { dumpAllocation } from './dump.js';

@@ -11,7 +11,7 @@ import type {
   DeviceRequest,
   DeviceSubRequest,
   ExactDeviceRequest,
-} from '../schema/claim.js';
+} from '../../generated/resource-v1beta2.js';
 import { listProblems, setProblems, stringSetProblems } from './collections.js';
 import {
   classNameProblems,

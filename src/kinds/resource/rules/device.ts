@@ -5,8 +5,8 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength } from '../../../meta/names.js';
+import type { Device, DeviceAttribute, DeviceCounterConsumption } from '../../generated/resource-v1beta2.js';
 import { validateNodeSelector } from '../../shared/node-selector.js';
-import type { Device, DeviceAttribute, DeviceCounterConsumption } from '../schema/slice.js';
 import { listProblems, mapProblems, setProblems } from './collections.js';
 import { dumpAttribute } from './dump.js';
 import { labelNameProblems, MAX_QUALIFIED_NAME, nodeNameProblems, qualifiedNameProblems } from './names.js';

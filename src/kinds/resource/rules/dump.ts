@@ -5,12 +5,16 @@
 
 import type { DraftMeta } from '../../../meta/object.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
-import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../core/v1/scheduling-types.js';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../generated/core-v1.js';
+import type {
+  AllocationResult,
+  DeviceAttribute,
+  DeviceSubRequest,
+  DeviceToleration,
+  ResourceClaimSpec,
+  ResourceClaimTemplateSpec,
+} from '../../generated/resource-v1beta2.js';
 import { goSyntaxObjectMeta } from '../../shared/go-syntax.js';
-import type { DeviceSubRequest, ResourceClaimSpec, ResourceClaimTemplateSpec } from '../schema/claim.js';
-import type { AllocationResult } from '../schema/claim-status.js';
-import type { DeviceToleration } from '../schema/selection.js';
-import type { DeviceAttribute } from '../schema/slice.js';
 
 export function dumpClaimSpec(spec: ResourceClaimSpec): Verbatim {
   return verbatim(claimSpec(spec));

@@ -6,7 +6,7 @@ import { fieldError, invalid, required, tooLong } from '../../../meta/field-erro
 import type { NameProblems } from '../../../meta/names.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
-import type { DeviceClaim } from '../schema/claim.js';
+import type { DeviceClaim } from '../../generated/resource-v1beta2.js';
 
 /** Names that are DNS labels: those of devices, requests, counters and sets of them. */
 export function labelNameProblems(path: string, name: string): FieldError[] {

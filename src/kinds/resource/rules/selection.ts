@@ -15,7 +15,12 @@ import {
 import { byteLength, labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
-import type { DeviceSelector, DeviceTaint, DeviceToleration, OpaqueDeviceConfiguration } from '../schema/selection.js';
+import type {
+  DeviceSelector,
+  DeviceTaint,
+  DeviceToleration,
+  OpaqueDeviceConfiguration,
+} from '../../generated/resource-v1beta2.js';
 import { listProblems } from './collections.js';
 import { worded } from './names.js';
 

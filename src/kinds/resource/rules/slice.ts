@@ -4,9 +4,9 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, required } from '../../../meta/field-error.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
-import type { NodeSelectorTerm } from '../../core/v1/scheduling-types.js';
+import type { NodeSelectorTerm } from '../../generated/core-v1.js';
+import type { CounterSet, ResourcePool, ResourceSliceSpec } from '../../generated/resource-v1beta2.js';
 import { validateNodeSelector } from '../../shared/node-selector.js';
-import type { CounterSet, ResourcePool, ResourceSliceSpec } from '../schema/slice.js';
 import { mapProblems, setProblems } from './collections.js';
 import { counterNames, deviceProblems, MAX_COUNTER_NAME } from './device.js';
 import { dumpNodeSelectorTerms } from './dump.js';

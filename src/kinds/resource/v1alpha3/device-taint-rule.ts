@@ -1,58 +1,35 @@
 /**
  * DeviceTaintRule: a taint that an administrator puts on devices from outside.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { optional, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type DeviceTaintRuleBody,
+  type DeviceTaintRuleBodyInput,
+  type DeviceTaintRuleSpec,
+  type DeviceTaintSelector,
+  deviceTaintRuleBody,
+} from '../../generated/resource-v1alpha3.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, since, textColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelNameProblems, poolNameProblems, worded } from '../rules/names.js';
 import { deviceTaintProblems, type StoredOptions, selectorsProblems } from '../rules/selection.js';
-import { deviceSelector, deviceTaint } from '../schema/selection.js';
 
-const deviceTaintSelectorShape = () => ({
-  deviceClassName: pointer(z.string()),
-  driver: pointer(z.string()),
-  pool: pointer(z.string()),
-  device: pointer(z.string()),
-  selectors: optional(z.array(deviceSelector('v1alpha3'))),
-});
-export interface DeviceTaintSelector extends Output<typeof deviceTaintSelectorShape> {}
-export interface DeviceTaintSelectorInput extends Input<typeof deviceTaintSelectorShape> {}
-const deviceTaintSelector: Type<DeviceTaintSelector, DeviceTaintSelectorInput> = type(
-  'v1alpha3.DeviceTaintSelector',
-  deviceTaintSelectorShape,
-);
-
-const deviceTaintRuleSpecShape = () => ({
-  deviceSelector: pointer(deviceTaintSelector()),
-  taint: deviceTaint('v1alpha3'),
-});
-export interface DeviceTaintRuleSpec extends Output<typeof deviceTaintRuleSpecShape> {}
-export interface DeviceTaintRuleSpecInput extends Input<typeof deviceTaintRuleSpecShape> {}
-const deviceTaintRuleSpec: Type<DeviceTaintRuleSpec, DeviceTaintRuleSpecInput> = type(
-  'v1alpha3.DeviceTaintRuleSpec',
-  deviceTaintRuleSpecShape,
-);
-
-const shape = () => ({ spec: deviceTaintRuleSpec() });
-export interface DeviceTaintRule extends ObjectBase, Output<typeof shape> {}
-export interface DeviceTaintRuleInput extends InputBase, Input<typeof shape> {}
+export interface DeviceTaintRule extends ObjectBase, DeviceTaintRuleBody {}
+export interface DeviceTaintRuleInput extends InputBase, DeviceTaintRuleBodyInput {}
 
 export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('resource')}/v1alpha3`,
   kind: 'DeviceTaintRule',
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.33' },
-  body: shape,
+  body: deviceTaintRuleBody,
   columns: [
     nameColumn,
     textColumn('Key', 'The key of its taint.', (object) => specOf(object).taint.key),

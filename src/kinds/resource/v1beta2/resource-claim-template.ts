@@ -6,9 +6,13 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject, ObjectMetaInput } from '../../../meta/object.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ResourceClaimTemplateBody,
+  type ResourceClaimTemplateBodyInput,
+  resourceClaimTemplateBody,
+} from '../../generated/resource-v1beta2.js';
 import type { Kind, StrategyContext, StrategyDefinition } from '../../kind.js';
 import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
@@ -17,7 +21,6 @@ import { type AnyClaimSpec, defaultRequests, dropDisabledRequestFields } from '.
 import { deviceClaimProblems } from '../rules/claim.js';
 import { dumpTemplateSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
-import { resourceClaimTemplateSpec } from '../schema/claim.js';
 import { comparableSpec, type InStoredForm } from './resource-claim.js';
 
 /** Every other field, as messages spell it, in their order. */
@@ -37,9 +40,8 @@ const NOT_FOR_TEMPLATES: Readonly<Record<string, string>> = {
   managedFields: 'managedFields',
 };
 
-const shape = () => ({ spec: resourceClaimTemplateSpec() });
-export interface ResourceClaimTemplate extends ObjectBase, Output<typeof shape> {}
-export interface ResourceClaimTemplateInput extends InputBase, Input<typeof shape> {}
+export interface ResourceClaimTemplate extends ObjectBase, ResourceClaimTemplateBody {}
+export interface ResourceClaimTemplateInput extends InputBase, ResourceClaimTemplateBodyInput {}
 
 /**
  * The ways of a template, in the form of any version.
@@ -76,7 +78,7 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate, ResourceClaimTem
     lifecycle: { introducedIn: '1.33' },
     gate: 'DynamicResourceAllocation',
     columns: [nameColumn, ageColumn],
-    body: shape,
+    body: resourceClaimTemplateBody,
     strategy: templateStrategy((object) => object),
   });
 

@@ -5,10 +5,14 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type ResourceClaimBody,
+  type ResourceClaimBodyInput,
+  type ResourceClaimStatus,
+  resourceClaimBody,
+} from '../../generated/resource-v1beta2.js';
 import type { Kind, StrategyContext, StrategyDefinition, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
@@ -24,12 +28,9 @@ import { deviceClaimProblems } from '../rules/claim.js';
 import { claimStatusProblems } from '../rules/claim-status.js';
 import { dumpClaimSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
-import { resourceClaimSpec } from '../schema/claim.js';
-import { type ResourceClaimStatus, resourceClaimStatus } from '../schema/claim-status.js';
 
-const shape = () => ({ spec: resourceClaimSpec(), status: always(resourceClaimStatus('v1beta2')) });
-export interface ResourceClaim extends ObjectBase, Output<typeof shape> {}
-export interface ResourceClaimInput extends InputBase, Input<typeof shape> {}
+export interface ResourceClaim extends ObjectBase, ResourceClaimBody {}
+export interface ResourceClaimInput extends InputBase, ResourceClaimBodyInput {}
 
 /** A claim of any version, as far as the hooks look at it. */
 interface AnyClaim {
@@ -85,7 +86,7 @@ export const ResourceClaim: Kind<ResourceClaim, ResourceClaimInput, 'Namespaced'
   lifecycle: { introducedIn: '1.33' },
   gate: 'DynamicResourceAllocation',
   columns: [nameColumn, textColumn('State', 'Whether it is pending, allocated or reserved.', stateOf), ageColumn],
-  body: shape,
+  body: resourceClaimBody,
   strategy: claimStrategy((object) => object),
   subresources: { status: claimStatus((object) => object) },
 });

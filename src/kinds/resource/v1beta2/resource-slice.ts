@@ -3,20 +3,24 @@
  */
 import { type Dialect, orchDialect, serviceGroup } from '../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { FeatureGates } from '../../feature-gates.js';
+import {
+  type Device,
+  type ResourceSliceBody,
+  type ResourceSliceBodyInput,
+  type ResourceSliceSpec,
+  resourceSliceBody,
+} from '../../generated/resource-v1beta2.js';
 import type { Kind, StrategyDefinition, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { sliceSpecProblems } from '../rules/slice.js';
-import { type Device, type ResourceSliceSpec, resourceSliceSpec } from '../schema/slice.js';
 import type { Version } from '../versions.js';
 import type { InStoredForm } from './resource-claim.js';
 
-const shape = () => ({ spec: resourceSliceSpec() });
-export interface ResourceSlice extends ObjectBase, Output<typeof shape> {}
-export interface ResourceSliceInput extends InputBase, Input<typeof shape> {}
+export interface ResourceSlice extends ObjectBase, ResourceSliceBody {}
+export interface ResourceSliceInput extends InputBase, ResourceSliceBodyInput {}
 
 /** What the hooks look at: in the older versions, a device keeps it under `basic`. */
 type DeviceFacts = Partial<Omit<Device, 'name'>>;
@@ -74,7 +78,7 @@ export const ResourceSlice: Kind<ResourceSlice, ResourceSliceInput, 'Cluster', n
     textColumn('Pool', 'The pool that the devices belong to.', (object) => specOf(object).pool.name),
     ageColumn,
   ],
-  body: shape,
+  body: resourceSliceBody,
   strategy: sliceStrategy('v1beta2', (object) => object),
 });
 

@@ -2,31 +2,24 @@
  * PriorityClass: a name for how important Pods are. Which class a Pod gets, and that only one class is the default, is
  * decided by admission.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaultedPointer, int32, optional, enumString } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type PriorityClassBody,
+  type PriorityClassBodyInput,
+  priorityClassBody,
+} from '../../generated/scheduling-v1.js';
 import type { DeletionRequest, DeletionVerdict, Kind, WriteContext } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { ownedByServer } from '../../shared/initial-managers.js';
 
-const shape = () => ({
-  value: int32(),
-  globalDefault: optional(z.boolean()),
-  description: optional(z.string()),
-  preemptionPolicy: defaultedPointer(
-    enumString<'Never' | 'PreemptLowerPriority'>('v1.PreemptionPolicy'),
-    'PreemptLowerPriority',
-  ),
-});
-export interface PriorityClass extends ObjectBase, Output<typeof shape> {}
-export interface PriorityClassInput extends InputBase, Input<typeof shape> {}
+export interface PriorityClass extends ObjectBase, PriorityClassBody {}
+export interface PriorityClassInput extends InputBase, PriorityClassBodyInput {}
 
 const priorityClass = (object: ApiObject) => object as unknown as PriorityClass;
 
@@ -56,7 +49,7 @@ export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', n
   scope: 'Cluster',
   names: { plural: PLURAL, shortNames: ['pc'] },
   columns,
-  body: shape,
+  body: priorityClassBody,
   strategy: {
     write: {
       // It is 1 for ever: what matters about a class cannot change.

@@ -4,7 +4,7 @@
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { isDefaultClass, DEFAULT_STORAGE_CLASS_SUBDOMAINS } from '../../shared/default-class.js';
+import { DEFAULT_STORAGE_CLASS_SUBDOMAINS, isDefaultClass } from '../../shared/default-class.js';
 import type { CSIDriver } from './csi-driver.js';
 import type { CSINode } from './csi-node.js';
 import type { StorageClass } from './storage-class.js';

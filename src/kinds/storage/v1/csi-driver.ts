@@ -1,54 +1,31 @@
 /**
  * CSIDriver: what a storage driver of the cluster can do and wants to be told.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { defaulted, defaultedPointer, int64, optional, pointer, setList, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type CSIDriverBody,
+  type CSIDriverBodyInput,
+  type CSIDriverSpec,
+  csiDriverBody,
+  type TokenRequest,
+} from '../../generated/storage-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { csiDriverColumns } from './columns.js';
 
-const tokenRequestShape = () => ({
-  audience: z.string(),
-  expirationSeconds: pointer(int64()),
-});
-interface TokenRequest extends Output<typeof tokenRequestShape> {}
-interface TokenRequestInput extends Input<typeof tokenRequestShape> {}
-const tokenRequest: Type<TokenRequest, TokenRequestInput> = type('TokenRequest', tokenRequestShape);
-
-const csiDriverSpecShape = () => ({
-  attachRequired: defaultedPointer(z.boolean(), true),
-  podInfoOnMount: defaultedPointer(z.boolean(), false),
-  volumeLifecycleModes: defaulted(setList(enumString<'Persistent' | 'Ephemeral'>('v1.VolumeLifecycleMode')), ['Persistent']),
-  storageCapacity: defaultedPointer(z.boolean(), false),
-  fsGroupPolicy: defaultedPointer(
-    enumString<'ReadWriteOnceWithFSType' | 'File' | 'None'>('v1.FSGroupPolicy'),
-    'ReadWriteOnceWithFSType',
-  ),
-  tokenRequests: optional(z.array(tokenRequest())),
-  requiresRepublish: defaultedPointer(z.boolean(), false),
-  seLinuxMount: defaultedPointer(z.boolean(), false),
-  nodeAllocatableUpdatePeriodSeconds: pointer(int64()),
-});
-export interface CSIDriverSpec extends Output<typeof csiDriverSpecShape> {}
-export interface CSIDriverSpecInput extends Input<typeof csiDriverSpecShape> {}
-const csiDriverSpec: Type<CSIDriverSpec, CSIDriverSpecInput> = type('CSIDriverSpec', csiDriverSpecShape);
-
-const shape = () => ({ spec: csiDriverSpec() });
-export interface CSIDriver extends ObjectBase, Output<typeof shape> {}
-export interface CSIDriverInput extends InputBase, Input<typeof shape> {}
+export interface CSIDriver extends ObjectBase, CSIDriverBody {}
+export interface CSIDriverInput extends InputBase, CSIDriverBodyInput {}
 
 export const CSIDriver: Kind<CSIDriver, CSIDriverInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('storage')}/v1`,
   kind: 'CSIDriver',
   scope: 'Cluster',
-  body: shape,
+  body: csiDriverBody,
   columns: csiDriverColumns,
   strategy: {
     update: {

@@ -1,55 +1,33 @@
 /**
  * CSINode: which storage drivers run on a node, and how the node is known to them.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { always, int32, mapList, pointer } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type CSINodeBody,
+  type CSINodeBodyInput,
+  type CSINodeDriver,
+  csiNodeBody,
+} from '../../generated/storage-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
-
 import { csiNodeColumns } from './columns.js';
 
-const volumeNodeResourcesShape = () => ({ count: pointer(int32()) });
-interface VolumeNodeResources extends Output<typeof volumeNodeResourcesShape> {}
-interface VolumeNodeResourcesInput extends Input<typeof volumeNodeResourcesShape> {}
-const volumeNodeResources: Type<VolumeNodeResources, VolumeNodeResourcesInput> = type(
-  'VolumeNodeResources',
-  volumeNodeResourcesShape,
-);
-
-const csiNodeDriverShape = () => ({
-  name: z.string(),
-  nodeID: z.string(),
-  topologyKeys: always(z.array(z.string()).nullable()),
-  allocatable: pointer(volumeNodeResources()),
-});
-export interface CSINodeDriver extends Output<typeof csiNodeDriverShape> {}
-export interface CSINodeDriverInput extends Input<typeof csiNodeDriverShape> {}
-const csiNodeDriver: Type<CSINodeDriver, CSINodeDriverInput> = type('CSINodeDriver', csiNodeDriverShape);
-
-const csiNodeSpecShape = () => ({ drivers: mapList(csiNodeDriver(), 'name').nullable() });
-export interface CSINodeSpec extends Output<typeof csiNodeSpecShape> {}
-export interface CSINodeSpecInput extends Input<typeof csiNodeSpecShape> {}
-const csiNodeSpec: Type<CSINodeSpec, CSINodeSpecInput> = type('CSINodeSpec', csiNodeSpecShape);
-
-const shape = () => ({ spec: csiNodeSpec() });
-export interface CSINode extends ObjectBase, Output<typeof shape> {}
-export interface CSINodeInput extends InputBase, Input<typeof shape> {}
+export interface CSINode extends ObjectBase, CSINodeBody {}
+export interface CSINodeInput extends InputBase, CSINodeBodyInput {}
 
 export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('storage')}/v1`,
   kind: 'CSINode',
   scope: 'Cluster',
-  body: shape,
+  body: csiNodeBody,
   columns: csiNodeColumns,
   strategy: {
     update: {

@@ -1,32 +1,28 @@
 /**
  * CSIStorageCapacity: how much storage of a class there is for the nodes of some topology.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems, labelValueProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { pointer, quantity } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, renderValue, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { LabelSelector } from '../../generated/meta-v1.js';
+import {
+  type CSIStorageCapacityBody,
+  type CSIStorageCapacityBodyInput,
+  csiStorageCapacityBody,
+} from '../../generated/storage-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { expressionWarnings, labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
-import { type LabelSelector, labelSelector } from '../../shared/types.js';
 
-const shape = () => ({
-  nodeTopology: pointer(labelSelector()),
-  storageClassName: z.string(),
-  capacity: pointer(quantity()),
-  maximumVolumeSize: pointer(quantity()),
-});
-export interface CSIStorageCapacity extends ObjectBase, Output<typeof shape> {}
-export interface CSIStorageCapacityInput extends InputBase, Input<typeof shape> {}
+export interface CSIStorageCapacity extends ObjectBase, CSIStorageCapacityBody {}
+export interface CSIStorageCapacityInput extends InputBase, CSIStorageCapacityBodyInput {}
 
 export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInput, 'Namespaced', never> = defineBuiltIn(
   {
@@ -35,7 +31,7 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
     scope: 'Namespaced',
     names: { plural: 'csistoragecapacities' },
     lifecycle: { introducedIn: '1.24' },
-    body: shape,
+    body: csiStorageCapacityBody,
     strategy: {
       update: { unconditional: false, steps: ['whole', 'metadata', 'change'], validate: fixedProblems },
       create: {

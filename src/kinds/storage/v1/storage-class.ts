@@ -1,7 +1,6 @@
 /**
  * StorageClass: a way to get volumes made, by name.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import {
@@ -15,35 +14,25 @@ import {
 } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { defaultedPointer, optional, pointer, enumString } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { byKey } from '../../../util/order.js';
-import { type TopologySelectorTerm, topologySelectorTerm } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { TopologySelectorTerm } from '../../generated/core-v1.js';
+import { type StorageClassBody, type StorageClassBodyInput, storageClassBody } from '../../generated/storage-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { labelDeprecation } from '../../shared/deprecated-node-labels.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
 
-const shape = () => ({
-  provisioner: z.string(),
-  parameters: optional(z.record(z.string(), z.string())),
-  reclaimPolicy: defaultedPointer(enumString<'Delete' | 'Retain'>('v1.PersistentVolumeReclaimPolicy'), 'Delete'),
-  mountOptions: optional(z.array(z.string())),
-  allowVolumeExpansion: pointer(z.boolean()),
-  volumeBindingMode: defaultedPointer(enumString<'Immediate' | 'WaitForFirstConsumer'>('v1.VolumeBindingMode'), 'Immediate'),
-  allowedTopologies: optional(z.array(topologySelectorTerm())),
-});
-export interface StorageClass extends ObjectBase, Output<typeof shape> {}
-export interface StorageClassInput extends InputBase, Input<typeof shape> {}
+export interface StorageClass extends ObjectBase, StorageClassBody {}
+export interface StorageClassInput extends InputBase, StorageClassBodyInput {}
 
 export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('storage')}/v1`,
   kind: 'StorageClass',
   scope: 'Cluster',
   names: { shortNames: ['sc'] },
-  body: shape,
+  body: storageClassBody,
   columns: storageClassColumns,
   strategy: {
     delete: { returnsObject: true },

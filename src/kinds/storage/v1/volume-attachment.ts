@@ -1,81 +1,39 @@
 /**
  * VolumeAttachment: the wish that a volume be attached to a node, and what became of it.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, int32, optional, pointer, timeOrNull } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { volumeSourceDefaults } from '../../core/v1/persistent-volume/source-rules.js';
-import { inlineVolumeSpec } from '../../core/v1/persistent-volume/spec.js';
 import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type VolumeAttachmentBody,
+  type VolumeAttachmentBodyInput,
+  type VolumeAttachmentSource,
+  type VolumeAttachmentSpec,
+  type VolumeAttachmentStatus,
+  type VolumeError,
+  volumeAttachmentBody,
+} from '../../generated/storage-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
-
 import { volumeAttachmentColumns } from './columns.js';
 
-const volumeAttachmentSourceShape = () => ({
-  persistentVolumeName: pointer(z.string()),
-  inlineVolumeSpec: pointer(inlineVolumeSpec()),
-});
-export interface VolumeAttachmentSource extends Output<typeof volumeAttachmentSourceShape> {}
-export interface VolumeAttachmentSourceInput extends Input<typeof volumeAttachmentSourceShape> {}
-const volumeAttachmentSource: Type<VolumeAttachmentSource, VolumeAttachmentSourceInput> = type(
-  'VolumeAttachmentSource',
-  volumeAttachmentSourceShape,
-);
-
-const volumeAttachmentSpecShape = () => ({
-  attacher: z.string(),
-  source: volumeAttachmentSource(),
-  nodeName: z.string(),
-});
-export interface VolumeAttachmentSpec extends Output<typeof volumeAttachmentSpecShape> {}
-export interface VolumeAttachmentSpecInput extends Input<typeof volumeAttachmentSpecShape> {}
-const volumeAttachmentSpec: Type<VolumeAttachmentSpec, VolumeAttachmentSpecInput> = type(
-  'VolumeAttachmentSpec',
-  volumeAttachmentSpecShape,
-);
-
-const volumeErrorShape = () => ({
-  time: timeOrNull(),
-  message: optional(z.string()),
-  errorCode: pointer(int32()),
-});
-interface VolumeError extends Output<typeof volumeErrorShape> {}
-interface VolumeErrorInput extends Input<typeof volumeErrorShape> {}
-const volumeError: Type<VolumeError, VolumeErrorInput> = type('VolumeError', volumeErrorShape);
-
-const volumeAttachmentStatusShape = () => ({
-  attached: z.boolean(),
-  attachmentMetadata: optional(z.record(z.string(), z.string())),
-  attachError: pointer(volumeError()),
-  detachError: pointer(volumeError()),
-});
-export interface VolumeAttachmentStatus extends Output<typeof volumeAttachmentStatusShape> {}
-export interface VolumeAttachmentStatusInput extends Input<typeof volumeAttachmentStatusShape> {}
-const volumeAttachmentStatus: Type<VolumeAttachmentStatus, VolumeAttachmentStatusInput> = type(
-  'VolumeAttachmentStatus',
-  volumeAttachmentStatusShape,
-);
-
-const shape = () => ({ spec: volumeAttachmentSpec(), status: always(volumeAttachmentStatus()) });
-export interface VolumeAttachment extends ObjectBase, Output<typeof shape> {}
-export interface VolumeAttachmentInput extends InputBase, Input<typeof shape> {}
+export interface VolumeAttachment extends ObjectBase, VolumeAttachmentBody {}
+export interface VolumeAttachmentInput extends InputBase, VolumeAttachmentBodyInput {}
 
 export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cluster', 'status'> = defineBuiltIn({
   apiVersion: `${serviceGroup('storage')}/v1`,
   kind: 'VolumeAttachment',
   scope: 'Cluster',
-  body: shape,
+  body: volumeAttachmentBody,
   columns: volumeAttachmentColumns,
   strategy: {
     update: {

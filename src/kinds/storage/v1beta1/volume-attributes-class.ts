@@ -1,25 +1,23 @@
 /**
  * VolumeAttributesClass: qualities of a volume that may change during its life, by name.
  */
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { optional } from '../../../schema/hints.js';
-import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type VolumeAttributesClassBody,
+  type VolumeAttributesClassBodyInput,
+  volumeAttributesClassBody,
+} from '../../generated/storage-v1beta1.js';
 import type { Kind } from '../../kind.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { volumeAttributesClassColumns } from '../v1/columns.js';
 
-const shape = () => ({
-  driverName: z.string(),
-  parameters: optional(z.record(z.string(), z.string())),
-});
-export interface VolumeAttributesClass extends ObjectBase, Output<typeof shape> {}
-export interface VolumeAttributesClassInput extends InputBase, Input<typeof shape> {}
+export interface VolumeAttributesClass extends ObjectBase, VolumeAttributesClassBody {}
+export interface VolumeAttributesClassInput extends InputBase, VolumeAttributesClassBodyInput {}
 
 export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributesClassInput, 'Cluster', never> =
   defineBuiltIn({
@@ -29,7 +27,7 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
     names: { shortNames: ['vac'] },
     gate: 'VolumeAttributesClass',
     lifecycle: { introducedIn: '1.31' },
-    body: shape,
+    body: volumeAttributesClassBody,
     columns: volumeAttributesClassColumns,
     strategy: {
       delete: { returnsObject: true },

@@ -2,74 +2,29 @@
  * StorageVersionMigration: the wish that all objects of a resource be written again, and how far that got.
  */
 
-import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, mapList, optional, pointer, timeOrNull, enumString } from '../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import {
+  type GroupVersionResource,
+  type MigrationCondition,
+  type StorageVersionMigrationBody,
+  type StorageVersionMigrationBodyInput,
+  type StorageVersionMigrationStatus,
+  storageVersionMigrationBody,
+} from '../../generated/storagemigration-v1alpha1.js';
 import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
-const migratedResourceShape = () => ({
-  group: optional(z.string()),
-  version: optional(z.string()),
-  resource: optional(z.string()),
-});
-interface MigratedResource extends Output<typeof migratedResourceShape> {}
-interface MigratedResourceInput extends Input<typeof migratedResourceShape> {}
-const migratedResource: Type<MigratedResource, MigratedResourceInput> = type(
-  'v1alpha1.GroupVersionResource',
-  migratedResourceShape,
-);
-
-const storageVersionMigrationSpecShape = () => ({
-  resource: migratedResource(),
-  continueToken: optional(z.string()),
-});
-export interface StorageVersionMigrationSpec extends Output<typeof storageVersionMigrationSpecShape> {}
-export interface StorageVersionMigrationSpecInput extends Input<typeof storageVersionMigrationSpecShape> {}
-const storageVersionMigrationSpec: Type<StorageVersionMigrationSpec, StorageVersionMigrationSpecInput> = type(
-  'v1alpha1.StorageVersionMigrationSpec',
-  storageVersionMigrationSpecShape,
-);
-
-const migrationConditionShape = () => ({
-  type: enumString<'Running' | 'Succeeded' | 'Failed'>('v1alpha1.MigrationConditionType'),
-  status: enumString<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastUpdateTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
-});
-export interface MigrationCondition extends Output<typeof migrationConditionShape> {}
-export interface MigrationConditionInput extends Input<typeof migrationConditionShape> {}
-const migrationCondition: Type<MigrationCondition, MigrationConditionInput> = type(
-  'v1alpha1.MigrationCondition',
-  migrationConditionShape,
-);
-
-const storageVersionMigrationStatusShape = () => ({
-  // An empty list is told from none until the object is stored, because messages show which it was.
-  conditions: pointer(mapList(migrationCondition(), 'type')),
-  resourceVersion: optional(z.string()),
-});
-export interface StorageVersionMigrationStatus extends Output<typeof storageVersionMigrationStatusShape> {}
-export interface StorageVersionMigrationStatusInput extends Input<typeof storageVersionMigrationStatusShape> {}
-const storageVersionMigrationStatus: Type<StorageVersionMigrationStatus, StorageVersionMigrationStatusInput> = type(
-  'v1alpha1.StorageVersionMigrationStatus',
-  storageVersionMigrationStatusShape,
-);
-
-const shape = () => ({ spec: always(storageVersionMigrationSpec()), status: always(storageVersionMigrationStatus()) });
-export interface StorageVersionMigration extends ObjectBase, Output<typeof shape> {}
-export interface StorageVersionMigrationInput extends InputBase, Input<typeof shape> {}
+export interface StorageVersionMigration extends ObjectBase, StorageVersionMigrationBody {}
+export interface StorageVersionMigrationInput extends InputBase, StorageVersionMigrationBodyInput {}
 
 const GROUP = serviceGroup('storagemigration');
 
@@ -80,7 +35,7 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
     scope: 'Cluster',
     gate: 'StorageVersionMigrator',
     lifecycle: { introducedIn: '1.30', deprecatedIn: '1.33', removedIn: '1.36' },
-    body: shape,
+    body: storageVersionMigrationBody,
     columns: [
       { ...nameColumn, format: '' },
       textColumn('Resource', 'What is written again.', (object) => {
@@ -105,7 +60,7 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
     },
   });
 
-function resourceOf(object: ApiObject): MigratedResource {
+function resourceOf(object: ApiObject): GroupVersionResource {
   return (object as unknown as StorageVersionMigration).spec.resource;
 }
 
@@ -118,12 +73,12 @@ function dropEmptyConditions(draft: DraftObject): void {
   if (status.conditions?.length === 0) delete status.conditions;
 }
 
-function specProblems(path: string, { resource, version }: MigratedResource): FieldError[] {
+function specProblems(path: string, { resource, version }: GroupVersionResource): FieldError[] {
   const found = resource ? [] : [required(childPath(path, 'resource'), 'resource is required')];
   return version ? found : [...found, required(childPath(path, 'version'), 'version is required')];
 }
 
-function fixedProblems(next: MigratedResource, live: MigratedResource): FieldError[] {
+function fixedProblems(next: GroupVersionResource, live: GroupVersionResource): FieldError[] {
   return (['group', 'version', 'resource'] as const)
     .filter((field) => next[field] !== live[field])
     .map((field) => invalid(field, next[field] ?? '', 'field is immutable'));

@@ -3,9 +3,8 @@
  * server's decoder.
  */
 import { describe, expect, test } from 'vitest';
-import { ProtobufBodyError, protobufBody } from '../../../../src/codec/protobuf/protobuf.js';
-import { wrap } from '../../../../src/codec/protobuf/protobuf.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
+import { ProtobufBodyError, protobufBody, wrap } from '../../../../src/codec/protobuf/protobuf.js';
 import { writeBytes } from '../../../../src/codec/protobuf/write.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import { BodyError } from '../../../../src/protocol/body.js';

@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Document } from '../../../../src/codec/codec.js';
-import { decodeDocument } from '../../../../src/codec/protobuf/protobuf.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
+import { decodeDocument } from '../../../../src/codec/protobuf/protobuf.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { parseJson } from '../../../../src/text/json/parse-json.js';
 import { toHex } from './bytes.js';

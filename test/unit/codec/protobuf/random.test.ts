@@ -4,9 +4,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Document } from '../../../../src/codec/codec.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
+import { groups } from '../../../../src/codec/protobuf/message-types.js';
 import type { Message, MessageField } from '../../../../src/codec/protobuf/notation.js';
 import { typesIn } from '../../../../src/codec/protobuf/protobuf.js';
-import { groups } from '../../../../src/codec/protobuf/types/index.js';
 import { dialects, orchDialect } from '../../../../src/meta/dialect.js';
 import { apiVersionOf } from '../../../../src/meta/gvk.js';
 import { BodyError } from '../../../../src/protocol/body.js';

@@ -3,9 +3,9 @@
  * forgotten, and the facts about the reference server's types.
  */
 import { describe, expect, test } from 'vitest';
+import { groups } from '../../../../src/codec/protobuf/message-types.js';
 import type { Message, MessageField } from '../../../../src/codec/protobuf/notation.js';
 import { typesIn } from '../../../../src/codec/protobuf/protobuf.js';
-import { groups } from '../../../../src/codec/protobuf/types/index.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { apiVersionOf } from '../../../../src/meta/gvk.js';

@@ -1,8 +1,8 @@
 /** One object of every kind with all fields set, as the reference server encodes it in JSON and in protobuf. */
 import { describe, expect, test } from 'vitest';
 import type { Document } from '../../../../src/codec/codec.js';
-import { decodeDocument } from '../../../../src/codec/protobuf/protobuf.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
+import { decodeDocument } from '../../../../src/codec/protobuf/protobuf.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { readWireVectors } from '../../../vectors/read.js';
 import { fromHex, toHex } from './bytes.js';

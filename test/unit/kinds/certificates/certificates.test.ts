@@ -1,12 +1,9 @@
 /** The rules of trust bundles and of requests for certificates. */
 import { allowAll, mergePatch } from 'orchplane';
-import {
-  CertificateSigningRequest,
-  type CertificateSigningRequestSpecInput,
-  ClusterTrustBundle,
-} from 'orchplane/kinds';
+import { CertificateSigningRequest, ClusterTrustBundle } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { CertificateSigningRequestSpecInput } from '../../../../src/kinds/generated/certificates-v1.js';
 import { refusals } from '../refusals.js';
 import { CA, LEAF, OTHER_CA, REQUEST } from './pem.js';
 

@@ -1,7 +1,6 @@
 /** Mounts and devices of containers, disabled volume sources, and warnings about volumes. */
 import { describe, expect, test } from 'vitest';
 import { dropDisabledVolumes } from '../../../../src/kinds/core/v1/pod-spec/gates.js';
-import { type PodSpec, podSpec } from '../../../../src/kinds/core/v1/pod-spec/pod-spec.js';
 import {
   type VolumeSourceKind,
   volumeDevicesProblems,
@@ -9,6 +8,7 @@ import {
 } from '../../../../src/kinds/core/v1/pod-spec/validate-mounts.js';
 import { volumesWarnings } from '../../../../src/kinds/core/v1/pod-spec/volume-warnings.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
+import { type PodSpec, podSpec } from '../../../../src/kinds/generated/core-v1.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
 import { decode } from '../../../../src/schema/decode.js';
 import { objectFromZod } from '../../../../src/schema/from-zod.js';

@@ -1,7 +1,8 @@
 /** Validation of ResourceQuotas. */
-import { ResourceQuota, type ResourceQuotaInput, type ResourceQuotaScope } from 'orchplane/kinds';
+import { ResourceQuota, type ResourceQuotaInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { ResourceQuotaScope } from '../../../../src/kinds/generated/core-v1.js';
 import { refusals } from '../refusals.js';
 
 type Spec = NonNullable<ResourceQuotaInput['spec']>;

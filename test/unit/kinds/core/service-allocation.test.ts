@@ -1,8 +1,9 @@
 /** Allocation and release of cluster IPs and node ports. */
 import { createCluster, mergePatch } from 'orchplane';
-import { IPAddress, Namespace, Service, ServiceCIDR, type ServiceSpecInput } from 'orchplane/kinds';
+import { IPAddress, Namespace, Service, ServiceCIDR } from 'orchplane/kinds';
 import { fakeClock, sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { ServiceSpecInput } from '../../../../src/kinds/generated/core-v1.js';
 import { refusals } from '../refusals.js';
 
 const ports = [{ port: 80 }];

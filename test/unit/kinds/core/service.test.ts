@@ -1,8 +1,9 @@
 /** Defaulting, validation and updates of Services. */
 import { mergePatch } from 'orchplane';
-import { Service, type ServiceSpecInput } from 'orchplane/kinds';
+import { Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { ServiceSpecInput } from '../../../../src/kinds/generated/core-v1.js';
 import { refusals } from '../refusals.js';
 
 const ports = [{ port: 80 }];

@@ -1,8 +1,9 @@
 /** The rules of FlowSchemas. */
 import { mergePatch } from 'orchplane';
-import { FlowSchema, type FlowSchemaInput, type FlowSchemaSpecInput } from 'orchplane/kinds';
+import { FlowSchema, type FlowSchemaInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { FlowSchemaSpecInput } from '../../../../src/kinds/generated/flowcontrol-v1.js';
 import { refusal } from '../refusals.js';
 
 const create = async (spec: object, name = 'f') => {

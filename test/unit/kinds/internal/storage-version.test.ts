@@ -1,7 +1,8 @@
 /** The rules of StorageVersions. */
-import { StorageVersion, type StorageVersionStatusInput } from 'orchplane/kinds';
+import { StorageVersion } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import type { StorageVersionStatusInput } from '../../../../src/kinds/generated/internal-v1alpha1.js';
 import { refusal } from '../refusals.js';
 
 async function setStatus(status: StorageVersionStatusInput) {

@@ -1,8 +1,9 @@
 /** The rules of Ingress and IngressClass. */
 import { mergePatch } from 'orchplane';
-import { Ingress, IngressClass, type IngressClassSpecInput, type IngressSpecInput } from 'orchplane/kinds';
+import { Ingress, IngressClass } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { IngressClassSpecInput, IngressSpecInput } from '../../../../src/kinds/generated/networking-v1.js';
 import { refusals } from '../refusals.js';
 
 const service = (port: object = { number: 80 }, name = 's') => ({ service: { name, port } });

@@ -1,7 +1,8 @@
 /** The rules of NetworkPolicy. */
-import { NetworkPolicy, type NetworkPolicySpecInput } from 'orchplane/kinds';
+import { NetworkPolicy } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import type { NetworkPolicySpecInput } from '../../../../src/kinds/generated/networking-v1.js';
 import { refusals } from '../refusals.js';
 
 const create = (spec: object) =>

@@ -1,12 +1,11 @@
 /** The rules of StorageVersionMigrations. */
-import {
-  type MigrationCondition,
-  StorageVersionMigration,
-  type StorageVersionMigrationInput,
-  type StorageVersionMigrationStatusInput,
-} from 'orchplane/kinds';
+import { StorageVersionMigration, type StorageVersionMigrationInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import type {
+  MigrationCondition,
+  StorageVersionMigrationStatusInput,
+} from '../../../../src/kinds/generated/storagemigration-v1alpha1.js';
 import { refusal } from '../refusals.js';
 
 interface Named {

@@ -6,7 +6,6 @@ import { dumpIntOrString, type IntOrString } from '../../../../meta/int-or-strin
 import { labelErrors } from '../../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { scaleSubresource } from '../../../autoscaling/v1/scale.js';
@@ -14,6 +13,14 @@ import { podAnnotationsProblems } from '../../../core/v1/pod-spec/annotations.js
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { claimSpecWarnings } from '../../../core/v1/pod-spec/volume-warnings.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type RollingUpdateStatefulSetStrategy,
+  type StatefulSetBody,
+  type StatefulSetBodyInput,
+  type StatefulSetSpec,
+  type StatefulSetUpdateStrategy,
+  statefulSetBody,
+} from '../../../generated/apps-v1.js';
 import type { Kind, MetadataErrors, NameRule, WriteContext } from '../../../kind.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/common-columns.js';
@@ -33,15 +40,9 @@ import {
   selectorProblems,
   templateWarnings,
 } from '../workload.js';
-import {
-  type RollingUpdateStatefulSetStrategy,
-  type StatefulSetSpec,
-  type StatefulSetUpdateStrategy,
-  statefulSetShape,
-} from './schema.js';
 
-export interface StatefulSet extends ObjectBase, Output<typeof statefulSetShape> {}
-export interface StatefulSetInput extends InputBase, Input<typeof statefulSetShape> {}
+export interface StatefulSet extends ObjectBase, StatefulSetBody {}
+export interface StatefulSetInput extends InputBase, StatefulSetBodyInput {}
 
 /** Its pods are named after it, and their names are names of hosts. */
 const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
@@ -51,7 +52,7 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   kind: 'StatefulSet',
   scope: 'Namespaced',
   names: { shortNames: ['sts'], categories: ['all'] },
-  body: statefulSetShape,
+  body: statefulSetBody,
   strategy: {
     name: { validate: labelName },
     write: { separateStatus: true, generation: specGeneration, warnings },

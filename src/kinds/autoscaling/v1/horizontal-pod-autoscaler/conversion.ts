@@ -5,23 +5,27 @@
 import { type Dialect, orchDialect } from '../../../../meta/dialect.js';
 import type { DraftObject } from '../../../../meta/object.js';
 import { escapeForPages, own, printJson } from '../../../../util/json.js';
+import type {
+  HorizontalPodAutoscalerSpec as AutoscalerSpecV1,
+  HorizontalPodAutoscalerStatus as AutoscalerStatusV1,
+} from '../../../generated/autoscaling-v1.js';
+import type {
+  HorizontalPodAutoscalerBehavior,
+  HorizontalPodAutoscalerCondition,
+  HorizontalPodAutoscalerSpec as HorizontalPodAutoscalerSpecV2,
+  HorizontalPodAutoscalerStatus as HorizontalPodAutoscalerStatusV2,
+  HPAScalingRules,
+  MetricSpec,
+  MetricStatus,
+} from '../../../generated/autoscaling-v2.js';
 import { type AnnotationName, annotationKeys, setAnnotations } from '../../annotations.js';
 import {
   completeBehavior,
   cpuMetric,
   defaultMetrics,
 } from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
-import type { MetricSpec, MetricStatus } from '../../v2/horizontal-pod-autoscaler/metrics.js';
-import type {
-  HorizontalPodAutoscalerBehavior,
-  HorizontalPodAutoscalerCondition,
-  HorizontalPodAutoscalerSpec,
-  HorizontalPodAutoscalerStatus,
-  ScalingRules,
-} from '../../v2/horizontal-pod-autoscaler/schema.js';
 import { readMetricSpec, readMetricStatus, writeMetricSpec, writeMetricStatus } from './metrics.js';
 import { amount, type Fields, list, optionalRecord, present, readAnnotation, record, text, whole } from './reader.js';
-import type { AutoscalerSpecV1, AutoscalerStatusV1 } from './schema.js';
 
 /** From v1 to v2, in place. */
 export function toV2(draft: DraftObject): void {
@@ -58,8 +62,8 @@ export function behaviorText(behavior: HorizontalPodAutoscalerBehavior): string 
 /** From v2 to v1, in place, with annotations in the names of the dialect. */
 export function fromV2(draft: DraftObject, dialect: Dialect): void {
   const v2 = draft as unknown as {
-    readonly spec: HorizontalPodAutoscalerSpec;
-    readonly status: HorizontalPodAutoscalerStatus;
+    readonly spec: HorizontalPodAutoscalerSpecV2;
+    readonly status: HorizontalPodAutoscalerStatusV2;
   };
   const { metrics = [], behavior } = v2.spec;
   const { conditions = [] } = v2.status;
@@ -89,7 +93,7 @@ interface SpecAnnotations {
   readonly behavior: HorizontalPodAutoscalerBehavior | undefined;
 }
 
-function specToV2(spec: AutoscalerSpecV1, { metrics = [], behavior }: SpecAnnotations): HorizontalPodAutoscalerSpec {
+function specToV2(spec: AutoscalerSpecV1, { metrics = [], behavior }: SpecAnnotations): HorizontalPodAutoscalerSpecV2 {
   const { targetCPUUtilizationPercentage: percent, scaleTargetRef, minReplicas, maxReplicas } = spec;
   const all = [...metrics, ...(percent === undefined ? [] : [cpuMetric(percent)])];
   return {
@@ -106,7 +110,7 @@ function withBothDirections(behavior: HorizontalPodAutoscalerBehavior): Horizont
   return { ...completeBehavior({}), ...behavior };
 }
 
-function specToV1({ scaleTargetRef, minReplicas, maxReplicas, metrics = [] }: HorizontalPodAutoscalerSpec) {
+function specToV1({ scaleTargetRef, minReplicas, maxReplicas, metrics = [] }: HorizontalPodAutoscalerSpecV2) {
   const percent = metrics.map(cpuPercent).find((value) => value !== undefined);
   const spec: AutoscalerSpecV1 = { scaleTargetRef, minReplicas, maxReplicas };
   return percent === undefined ? spec : { ...spec, targetCPUUtilizationPercentage: percent };
@@ -117,7 +121,7 @@ interface StatusAnnotations {
   readonly conditions: HorizontalPodAutoscalerCondition[] | undefined;
 }
 
-function statusToV2(status: AutoscalerStatusV1, annotations: StatusAnnotations): HorizontalPodAutoscalerStatus {
+function statusToV2(status: AutoscalerStatusV1, annotations: StatusAnnotations): HorizontalPodAutoscalerStatusV2 {
   const { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas } = status;
   const percent = status.currentCPUUtilizationPercentage;
   const cpu: MetricStatus[] | undefined =
@@ -131,10 +135,10 @@ function statusToV2(status: AutoscalerStatusV1, annotations: StatusAnnotations):
     desiredReplicas,
     currentMetrics: annotations.currentMetrics ?? cpu ?? null,
     ...(conditions.length === 0 ? {} : { conditions }),
-  } as HorizontalPodAutoscalerStatus;
+  } as HorizontalPodAutoscalerStatusV2;
 }
 
-function statusToV1(status: HorizontalPodAutoscalerStatus): AutoscalerStatusV1 {
+function statusToV1(status: HorizontalPodAutoscalerStatusV2): AutoscalerStatusV1 {
   const { observedGeneration, lastScaleTime, currentReplicas = 0, desiredReplicas, currentMetrics } = status;
   // The last one that says it.
   const percent = (currentMetrics ?? [])
@@ -168,7 +172,7 @@ function writeBehavior({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior):
   return { ScaleUp: writeRules(scaleUp), ScaleDown: writeRules(scaleDown) };
 }
 
-function writeRules(rules: ScalingRules | undefined): object | null {
+function writeRules(rules: HPAScalingRules | undefined): object | null {
   if (rules === undefined) return null;
   const policies = rules.policies?.map(({ type, value, periodSeconds }) => ({
     Type: type,
@@ -193,7 +197,7 @@ function readBehavior(value: unknown): HorizontalPodAutoscalerBehavior | undefin
   return Object.keys(behavior).length === 0 ? undefined : (behavior as HorizontalPodAutoscalerBehavior);
 }
 
-function readRules(given: Fields): ScalingRules {
+function readRules(given: Fields): HPAScalingRules {
   const fields = anyCase(given);
   const selectPolicy = text(fields, 'selectpolicy');
   const policies = own(fields, 'policies') ?? undefined;
@@ -202,7 +206,7 @@ function readRules(given: Fields): ScalingRules {
     selectPolicy: selectPolicy === '' ? undefined : selectPolicy,
     policies: policies === undefined ? undefined : list(policies, readPolicy),
     tolerance: amount(fields, 'tolerance'),
-  }) as ScalingRules;
+  }) as HPAScalingRules;
 }
 
 function readPolicy(given: Fields) {

@@ -2,10 +2,14 @@
  * HorizontalPodAutoscaler in v1. Its objects are those of v2; rules are applied to what they are there.
  */
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { copyJson, own } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type HorizontalPodAutoscalerV1Body,
+  type HorizontalPodAutoscalerV1BodyInput,
+  horizontalPodAutoscalerV1Body,
+} from '../../../generated/autoscaling-v1.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { annotationKeys, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS } from '../../annotations.js';
@@ -15,10 +19,9 @@ import {
   HorizontalPodAutoscaler,
 } from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 import { fromV2, toV2 } from './conversion.js';
-import { autoscalerV1Shape } from './schema.js';
 
-export interface HorizontalPodAutoscalerV1 extends ObjectBase, Output<typeof autoscalerV1Shape> {}
-export interface HorizontalPodAutoscalerV1Input extends InputBase, Input<typeof autoscalerV1Shape> {}
+export interface HorizontalPodAutoscalerV1 extends ObjectBase, HorizontalPodAutoscalerV1Body {}
+export interface HorizontalPodAutoscalerV1Input extends InputBase, HorizontalPodAutoscalerV1BodyInput {}
 
 const v2 = HorizontalPodAutoscaler.strategy;
 
@@ -29,7 +32,7 @@ export const HorizontalPodAutoscalerV1: Kind<
   'status'
 > = anotherVersion(HorizontalPodAutoscaler, {
   apiVersion: 'autoscaling/v1',
-  body: autoscalerV1Shape,
+  body: horizontalPodAutoscalerV1Body,
   fieldAnnotations: [...SPEC_ANNOTATIONS, ...STATUS_ANNOTATIONS].flatMap(annotationKeys),
   toStored: toV2,
   fromStored: fromV2,

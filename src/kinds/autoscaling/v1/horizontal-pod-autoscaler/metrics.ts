@@ -3,7 +3,6 @@
  * which the reference server writes them, for the text is compared.
  */
 import { own } from '../../../../util/json.js';
-import type { LabelSelector } from '../../../shared/types.js';
 import type {
   CrossVersionObjectReference,
   MetricIdentifier,
@@ -11,7 +10,8 @@ import type {
   MetricSpec,
   MetricStatus,
   MetricTarget,
-} from '../../v2/horizontal-pod-autoscaler/metrics.js';
+} from '../../../generated/autoscaling-v2.js';
+import type { LabelSelector } from '../../../generated/meta-v1.js';
 import { amount, type Fields, optionalRecord, present, record, text, whole } from './reader.js';
 
 /** What a quantity is that must be there and is not. */

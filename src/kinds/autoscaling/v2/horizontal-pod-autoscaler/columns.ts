@@ -3,9 +3,13 @@
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
+import type {
+  HorizontalPodAutoscalerSpec,
+  HorizontalPodAutoscalerStatus,
+  MetricSpec,
+  MetricStatus,
+} from '../../../generated/autoscaling-v2.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
-import type { MetricSpec, MetricStatus } from './metrics.js';
-import type { HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus } from './schema.js';
 
 interface Shown {
   readonly spec: HorizontalPodAutoscalerSpec;

@@ -4,18 +4,23 @@
  */
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type HorizontalPodAutoscalerBehavior,
+  type HorizontalPodAutoscalerBody,
+  type HorizontalPodAutoscalerBodyInput,
+  type HPAScalingRules,
+  horizontalPodAutoscalerBody,
+  type MetricSpec,
+} from '../../../generated/autoscaling-v2.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { setAnnotations } from '../../annotations.js';
 import { autoscalerColumns } from './columns.js';
-import type { MetricSpec } from './metrics.js';
-import { type HorizontalPodAutoscalerBehavior, horizontalPodAutoscalerShape, type ScalingRules } from './schema.js';
 import { autoscalerSpecProblems } from './validate.js';
 
-export interface HorizontalPodAutoscaler extends ObjectBase, Output<typeof horizontalPodAutoscalerShape> {}
-export interface HorizontalPodAutoscalerInput extends InputBase, Input<typeof horizontalPodAutoscalerShape> {}
+export interface HorizontalPodAutoscaler extends ObjectBase, HorizontalPodAutoscalerBody {}
+export interface HorizontalPodAutoscalerInput extends InputBase, HorizontalPodAutoscalerBodyInput {}
 
 export const HorizontalPodAutoscaler: Kind<
   HorizontalPodAutoscaler,
@@ -28,7 +33,7 @@ export const HorizontalPodAutoscaler: Kind<
   scope: 'Namespaced',
   lifecycle: { introducedIn: '1.23' },
   names: { shortNames: ['hpa'], categories: ['all'] },
-  body: horizontalPodAutoscalerShape,
+  body: horizontalPodAutoscalerBody,
   strategy: {
     write: { separateStatus: true },
     decode: { defaults },
@@ -85,7 +90,7 @@ export function completeBehavior({
   };
 }
 
-function completeRules(rules: ScalingRules = {}, fallback: ScalingRules): ScalingRules {
+function completeRules(rules: HPAScalingRules = {}, fallback: HPAScalingRules): HPAScalingRules {
   const { stabilizationWindowSeconds: window = fallback.stabilizationWindowSeconds, tolerance } = rules;
   const policies = rules.policies ?? fallback.policies;
   return {

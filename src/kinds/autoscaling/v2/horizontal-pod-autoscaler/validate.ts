@@ -12,16 +12,19 @@ import {
 } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, pathSegmentProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import type {
+  CrossVersionObjectReference,
+  HorizontalPodAutoscalerBehavior,
+  HorizontalPodAutoscalerSpec,
+  HPAScalingPolicy,
+  HPAScalingRules,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from '../../../generated/autoscaling-v2.js';
 import type { WriteContext } from '../../../kind.js';
 import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
 import { validateContainerResourceName, validateNonNegativeQuantity } from '../../../shared/resources.js';
-import type { CrossVersionObjectReference, MetricIdentifier, MetricSpec, MetricTarget } from './metrics.js';
-import type {
-  HorizontalPodAutoscalerBehavior,
-  HorizontalPodAutoscalerSpec,
-  ScalingPolicy,
-  ScalingRules,
-} from './schema.js';
 
 interface Judged {
   readonly context: WriteContext;
@@ -212,7 +215,7 @@ function behaviorProblems(path: string, behavior: HorizontalPodAutoscalerBehavio
   });
 }
 
-function rulesProblems(path: string, rules: ScalingRules): FieldError[] {
+function rulesProblems(path: string, rules: HPAScalingRules): FieldError[] {
   const { stabilizationWindowSeconds: window, policies = [], tolerance } = rules;
   const selectPolicy: string | undefined = rules.selectPolicy;
   const windowPath = childPath(path, 'stabilizationWindowSeconds');
@@ -236,7 +239,7 @@ function rulesProblems(path: string, rules: ScalingRules): FieldError[] {
   ];
 }
 
-function policyProblems(path: string, policy: ScalingPolicy): FieldError[] {
+function policyProblems(path: string, policy: HPAScalingPolicy): FieldError[] {
   const { value, periodSeconds } = policy;
   const type: string = policy.type;
   const periodPath = childPath(path, 'periodSeconds');

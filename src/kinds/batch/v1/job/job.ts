@@ -5,24 +5,29 @@ import { type FieldError, invalid, keyPath, required } from '../../../../meta/fi
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { humanDuration, timeToMs } from '../../../../text/time/time.js';
 import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type JobBody,
+  type JobBodyInput,
+  type JobCondition,
+  type JobSpec,
+  jobBody,
+} from '../../../generated/batch-v1.js';
 import type { Kind, MetadataErrors, WriteContext } from '../../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../../shared/common-columns.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../../shared/strategies.js';
-import { type JobCondition, type JobSpec, jobShape } from './schema.js';
 import { jobSpecProblems } from './validate.js';
 import { jobStatusProblems } from './validate-status.js';
 import { jobSpecUpdateProblems } from './validate-update.js';
 import { jobSpecWarnings } from './warnings.js';
 
-export interface Job extends ObjectBase, Output<typeof jobShape> {}
-export interface JobInput extends InputBase, Input<typeof jobShape> {}
+export interface Job extends ObjectBase, JobBody {}
+export interface JobInput extends InputBase, JobBodyInput {}
 
 /** For those who delete without saying what becomes of the pods. */
 const ORPHANS =
@@ -33,7 +38,7 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   kind: 'Job',
   scope: 'Namespaced',
   names: { categories: ['all'] },
-  body: jobShape,
+  body: jobBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings, canonicalize: labelLikePods },
     update: {

@@ -14,7 +14,6 @@ import {
 } from '../../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
-import { countIndexes, IndexesError } from './indexes.js';
 import type {
   JobSpec,
   PodFailurePolicy,
@@ -23,7 +22,8 @@ import type {
   PodFailurePolicyRule,
   SuccessPolicy,
   SuccessPolicyRule,
-} from './schema.js';
+} from '../../../generated/batch-v1.js';
+import { countIndexes, IndexesError } from './indexes.js';
 
 /** Something is wrong, and no value would say what. */
 export function invalidAsSuch(field: string, detail: string): FieldError {

@@ -7,9 +7,9 @@ import { childPath, duplicate, type FieldError, invalid, keyPath, required } fro
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { goTimeString, timeToMs } from '../../../../text/time/time.js';
 import { deepEqual } from '../../../../util/json.js';
+import type { JobCondition, JobSpec, JobStatus, UncountedTerminatedPods } from '../../../generated/batch-v1.js';
 import { nonNegative } from '../../../shared/number-rules.js';
 import { indexesProblem, overlappingIndex } from './indexes.js';
-import type { JobCondition, JobSpec, JobStatus, UncountedTerminatedPods } from './schema.js';
 import { invalidAsSuch } from './validate-policies.js';
 
 interface JobState {

@@ -4,9 +4,9 @@
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
 import { type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
-import type { PodTemplateSpec } from '../../../core/v1/pod-spec/pod-spec.js';
+import type { JobSpec } from '../../../generated/batch-v1.js';
+import type { PodTemplateSpec } from '../../../generated/core-v1.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
-import type { JobSpec } from './schema.js';
 import { dumpPodFailurePolicy, dumpSuccessPolicy } from './validate-policies.js';
 
 /** `started` is false as long as the Job has never run. */

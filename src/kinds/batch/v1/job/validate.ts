@@ -5,12 +5,12 @@
 import { childPath, type FieldError, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../meta/names.js';
-import type { PodSpec } from '../../../core/v1/pod-spec/pod-spec.js';
 import { podTemplateProblems } from '../../../core/v1/pod-spec/pod-template.js';
+import type { JobSpec } from '../../../generated/batch-v1.js';
+import type { PodSpec } from '../../../generated/core-v1.js';
 import type { WriteContext } from '../../../kind.js';
 import { goSyntaxLabels } from '../../../shared/go-syntax.js';
 import { nonNegative } from '../../../shared/number-rules.js';
-import type { JobSpec } from './schema.js';
 import { podFailurePolicyProblems, podReplacementPolicyProblems, successPolicyProblems } from './validate-policies.js';
 
 /** What the rules need to know besides the spec. */

@@ -3,8 +3,8 @@
  */
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import { podTemplateWarnings } from '../../../core/v1/pod-spec/pod-template.js';
+import type { JobSpec } from '../../../generated/batch-v1.js';
 import type { WriteContext } from '../../../kind.js';
-import type { JobSpec } from './schema.js';
 
 const MANY_COMPLETIONS = 100_000;
 const MUCH_PARALLELISM = 10_000;

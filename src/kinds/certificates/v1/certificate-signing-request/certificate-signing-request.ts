@@ -5,21 +5,20 @@
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { shownUser } from '../../../../protocol/request.js';
-import { always } from '../../../../schema/hints.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { humanDuration } from '../../../../text/time/time.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type CertificateSigningRequestBody,
+  type CertificateSigningRequestBodyInput,
+  type CertificateSigningRequestSpec,
+  type CertificateSigningRequestStatus,
+  certificateSigningRequestBody,
+} from '../../../generated/certificates-v1.js';
 import type { Kind, StrategyContext, WriteContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
-import {
-  type CertificateSigningRequestSpec,
-  type CertificateSigningRequestStatus,
-  certificateSigningRequestSpec,
-  certificateSigningRequestStatus,
-} from './schema.js';
 import { APPROVAL, conditionsOfType, type Powers, requestProblems, requestUpdateProblems } from './validate.js';
 
 const specOf = (object: ApiObject) => object['spec'] as CertificateSigningRequestSpec;
@@ -35,12 +34,8 @@ const certificateSigningRequestColumns: readonly Column[] = [
   textColumn('Condition', 'What has become of the request.', conditionCell),
 ];
 
-const shape = () => ({
-  spec: certificateSigningRequestSpec(),
-  status: always(certificateSigningRequestStatus()),
-});
-export interface CertificateSigningRequest extends ObjectBase, Output<typeof shape> {}
-export interface CertificateSigningRequestInput extends InputBase, Input<typeof shape> {}
+export interface CertificateSigningRequest extends ObjectBase, CertificateSigningRequestBody {}
+export interface CertificateSigningRequestInput extends InputBase, CertificateSigningRequestBodyInput {}
 
 export const CertificateSigningRequest: Kind<
   CertificateSigningRequest,
@@ -52,7 +47,7 @@ export const CertificateSigningRequest: Kind<
   kind: 'CertificateSigningRequest',
   scope: 'Cluster',
   names: { shortNames: ['csr'] },
-  body: shape,
+  body: certificateSigningRequestBody,
   strategy: {
     name: {
       // Anything that a URL can hold.

@@ -16,14 +16,14 @@ import type { ApiObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { readCertificate, readCertificateRequest } from '../../../../text/x509/certificate.js';
 import { firstPemBlock, pemBlocks } from '../../../../text/x509/pem.js';
+import type {
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestSpec,
+  CertificateSigningRequestStatus,
+} from '../../../generated/certificates-v1.js';
 import type { WriteContext } from '../../../kind.js';
 import { signerNameProblems } from '../../../shared/signer-name.js';
-import {
-  type CertificateSigningRequestCondition,
-  type CertificateSigningRequestSpec,
-  type CertificateSigningRequestStatus,
-  KEY_USAGES,
-} from './schema.js';
+import { KEY_USAGES } from './schema.js';
 
 export function requestProblems(object: ApiObject, context: WriteContext): FieldError[] {
   const { certificate = '', conditions = [] } = statusOf(object);

@@ -8,19 +8,23 @@ import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '.
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { copyQuantityTexts, originalQuantityText } from '../../../../schema/quantity-texts.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type NodeBody,
+  type NodeBodyInput,
+  type NodeStatus,
+  type NodeSystemInfo,
+  nodeBody,
+} from '../../../generated/core-v1.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { type ResourceList, roundResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
 import { validateNodeTaints } from '../../../shared/taints.js';
 import { nodeConnectSubresources } from '../connect-subresources.js';
-import type { NodeSystemInfo } from './schema.js';
-import { type NodeStatus, nodeShape } from './schema.js';
 
 const nodeColumns: readonly Column[] = [
   nameColumn,
@@ -44,15 +48,15 @@ const ROLE = /^node-role\.[a-z0-9]+\.io\/(.+)$/;
 
 const OLD_ROLE = /^[a-z0-9]+\.io\/role$/;
 
-export interface Node extends ObjectBase, Output<typeof nodeShape> {}
-export interface NodeInput extends InputBase, Input<typeof nodeShape> {}
+export interface Node extends ObjectBase, NodeBody {}
+export interface NodeInput extends InputBase, NodeBodyInput {}
 
 export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Node',
   scope: 'Cluster',
   names: { shortNames: ['no'] },
-  body: nodeShape,
+  body: nodeBody,
   columns: nodeColumns,
   connectSubresources: nodeConnectSubresources,
   strategy: {

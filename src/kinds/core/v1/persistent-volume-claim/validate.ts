@@ -9,12 +9,12 @@ import { Quantity } from '../../../../meta/quantity.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual, own } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
+import type { PersistentVolumeClaimSpec } from '../../../generated/core-v1.js';
 import type { WriteContext } from '../../../kind.js';
 import { isNativeResource, validateBasicQuantity, validateResourceQuantity } from '../../../shared/resources.js';
 import { claimSpecProblems } from '../claim-spec-rules.js';
 import { classAnnotation } from '../persistent-volume/warnings.js';
 import type { PersistentVolumeClaim } from '../persistent-volume-claim.js';
-import type { PersistentVolumeClaimSpec } from '../pod-spec/claim-spec.js';
 
 const SPEC_IMMUTABLE =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';

@@ -5,8 +5,20 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
+import type {
+  AzureFilePersistentVolumeSource,
+  CinderPersistentVolumeSource,
+  CSIPersistentVolumeSource,
+  GlusterfsPersistentVolumeSource,
+  InlineVolumeSpec,
+  ISCSIPersistentVolumeSource,
+  LocalVolumeSource,
+  PersistentVolumeSource,
+  ScaleIOPersistentVolumeSource,
+  SecretReference,
+  StorageOSPersistentVolumeSource,
+} from '../../../generated/core-v1.js';
 import { roundResourceList } from '../../../shared/resources.js';
-import type { SecretReference } from '../../../shared/types.js';
 import { driverNameProblems, hostPathProblems } from '../pod-spec/local-source-rules.js';
 import {
   awsElasticBlockStoreProblems,
@@ -25,17 +37,6 @@ import {
   vsphereVolumeProblems,
 } from '../pod-spec/storage-source-rules.js';
 import { lunProblems, noBackstepsProblems, requiredProblems } from '../pod-spec/volume-paths.js';
-import type {
-  AzureFilePersistentVolumeSource,
-  CinderPersistentVolumeSource,
-  CSIPersistentVolumeSource,
-  GlusterfsPersistentVolumeSource,
-  ISCSIPersistentVolumeSource,
-  LocalVolumeSource,
-  ScaleIOPersistentVolumeSource,
-  StorageOSPersistentVolumeSource,
-} from './sources.js';
-import type { InlineVolumeSpec, PersistentVolumeSource } from './spec.js';
 
 /** What validation of a source needs besides the source. */
 export interface VolumeSourceContext {

@@ -11,6 +11,12 @@ import type { Verbatim } from '../../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
+import type {
+  InlineVolumeSpec,
+  PersistentVolumeSource,
+  PersistentVolumeSpec,
+  VolumeNodeAffinity,
+} from '../../../generated/core-v1.js';
 import type { WriteContext } from '../../../kind.js';
 import { deprecatedNodeLabels } from '../../../shared/deprecated-node-labels.js';
 import { goSyntaxQuantity } from '../../../shared/go-syntax.js';
@@ -18,7 +24,6 @@ import { validateNodeSelector } from '../../../shared/node-selector.js';
 import { validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
 import { accessModeProblems, classNameProblems, volumeModeProblems } from '../claim-spec-rules.js';
 import { volumeSourceProblems } from './source-rules.js';
-import type { InlineVolumeSpec, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from './spec.js';
 import { mountOptionsAnnotation } from './warnings.js';
 
 /** The parts of a volume that are validated. */

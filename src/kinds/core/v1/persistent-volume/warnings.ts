@@ -4,8 +4,8 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
+import type { PersistentVolumeSource, PersistentVolumeSpec } from '../../../generated/core-v1.js';
 import { expressionWarnings } from '../../../shared/deprecated-node-labels.js';
-import type { PersistentVolumeSource, PersistentVolumeSpec } from './spec.js';
 
 /** The deprecated annotation for the storage class of a volume or claim. */
 export function classAnnotation(dialect: Dialect): string {

@@ -5,9 +5,8 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
+import type { AppArmorProfile, PodSpec, SeccompProfile } from '../../../generated/core-v1.js';
 import { allContainers, containersWithPaths } from './defaults.js';
-import type { PodSpec } from './pod-spec.js';
-import type { AppArmorProfile, SeccompProfile } from './security-context.js';
 import { descendingPathProblems } from './volume-paths.js';
 
 const LOCALHOST = 'localhost/';

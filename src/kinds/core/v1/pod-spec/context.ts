@@ -1,8 +1,9 @@
 /**
  * What validation of a pod spec needs besides the spec.
  */
+
+import type { PodSpec } from '../../../generated/core-v1.js';
 import type { WriteContext } from '../../../kind.js';
-import type { PodSpec } from './pod-spec.js';
 
 /** For a template a WriteContext is sufficient. */
 export interface PodSpecContext extends Pick<WriteContext, 'dialect' | 'features'> {

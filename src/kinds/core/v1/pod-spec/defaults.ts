@@ -5,11 +5,9 @@
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
 import { byKey } from '../../../../util/order.js';
+import type { Container, EphemeralContainer, PodSpec, Volume } from '../../../generated/core-v1.js';
 import { roundResourceList } from '../../../shared/resources.js';
 import { claimSpecDefaults } from '../claim-spec-rules.js';
-import type { Container, EphemeralContainer } from './container.js';
-import type { PodSpec } from './pod-spec.js';
-import type { Volume } from './volume.js';
 
 // The grammar of image references, as far as needed to find the tag. upstream: github.com/distribution/reference
 const DOMAIN_PART = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';

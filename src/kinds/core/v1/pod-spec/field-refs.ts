@@ -6,7 +6,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, notSupported, required } from '../../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
-import type { ObjectFieldSelector, ResourceFieldSelector } from './selectors.js';
+import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../generated/core-v1.js';
 
 /** Fields that a volume can expose, in the order in which messages list them. */
 export const VOLUME_FIELDS: readonly string[] = [

@@ -2,9 +2,8 @@
  * Removes fields of a pod spec whose feature gate is disabled, unless the live object already uses the field.
  */
 import type { FeatureGates } from '../../../feature-gates.js';
-import type { Container, EphemeralContainer } from './container.js';
+import type { Container, EphemeralContainer, PodSpec } from '../../../generated/core-v1.js';
 import { allContainers } from './defaults.js';
-import type { PodSpec } from './pod-spec.js';
 
 /** Changes the spec of a pod or a template in place. `live` is absent for new objects. */
 export function dropDisabledPodFields(spec: PodSpec, live: PodSpec | undefined, features: FeatureGates): void {

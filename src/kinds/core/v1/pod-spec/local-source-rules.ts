@@ -9,19 +9,19 @@ import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
 import type { DraftMeta } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
-import { annotationErrors } from '../../../shared/annotations.js';
-import type { ClaimSpecContext } from '../claim-spec-rules.js';
-import { claimSpecProblems } from '../claim-spec-rules.js';
-import type { EphemeralVolumeSource } from './volume.js';
-import { descendingPathProblems, noBackstepsProblems, requiredProblems } from './volume-paths.js';
 import type {
   CSIVolumeSource,
   EmptyDirVolumeSource,
+  EphemeralVolumeSource,
   GitRepoVolumeSource,
   HostPathVolumeSource,
   ImageVolumeSource,
   PersistentVolumeClaimVolumeSource,
-} from './volume-sources.js';
+} from '../../../generated/core-v1.js';
+import { annotationErrors } from '../../../shared/annotations.js';
+import type { ClaimSpecContext } from '../claim-spec-rules.js';
+import { claimSpecProblems } from '../claim-spec-rules.js';
+import { descendingPathProblems, noBackstepsProblems, requiredProblems } from './volume-paths.js';
 
 /** All metadata fields except labels and annotations, with their spelling in error paths. */
 const FORBIDDEN_TEMPLATE_METADATA: readonly (readonly [field: keyof DraftMeta, spelling: string])[] = [

@@ -7,12 +7,12 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden } from '../../../../meta/field-error.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import type { FeatureGates } from '../../../feature-gates.js';
+import type { PodSpec, PodTemplateSpec } from '../../../generated/core-v1.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import { podAnnotationsProblems, profileMatchProblems } from './annotations.js';
 import type { PodSpecContext } from './context.js';
 import { podSpecDefaults } from './defaults.js';
 import { dropDisabledPodFields } from './gates.js';
-import type { PodSpec, PodTemplateSpec } from './pod-spec.js';
 import { podSpecProblems } from './validate.js';
 import { podSpecWarnings } from './warnings.js';
 

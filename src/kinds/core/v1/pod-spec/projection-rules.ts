@@ -7,20 +7,21 @@ import { childPath, forbidden, invalid, keyPath, required } from '../../../../me
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import type { Verbatim } from '../../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
+import type {
+  ClusterTrustBundleProjection,
+  ConfigMapVolumeSource,
+  DownwardAPIVolumeFile,
+  DownwardAPIVolumeSource,
+  KeyToPath,
+  ProjectedVolumeSource,
+  SecretVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from '../../../generated/core-v1.js';
 import { goSyntaxLabelSelector } from '../../../shared/go-syntax.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../../shared/signer-name.js';
 import { fieldRefProblems, resourceFieldRefProblems, VOLUME_FIELDS } from './field-refs.js';
-import type {
-  ClusterTrustBundleProjection,
-  DownwardAPIVolumeFile,
-  DownwardAPIVolumeSource,
-  ProjectedVolumeSource,
-  ServiceAccountTokenProjection,
-  VolumeProjection,
-} from './projected.js';
-import type { KeyToPath } from './selectors.js';
 import { localPathProblems, modeProblems, requiredProblems } from './volume-paths.js';
-import type { ConfigMapVolumeSource, SecretVolumeSource } from './volume-sources.js';
 
 export function secretProblems(path: string, source: SecretVolumeSource): FieldError[] {
   const { secretName, defaultMode, items } = source;

@@ -6,7 +6,6 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems } from '../../../../meta/names.js';
-import { lunProblems, partitionProblems, requiredProblems } from './volume-paths.js';
 import type {
   AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,
@@ -27,7 +26,8 @@ import type {
   ScaleIOVolumeSource,
   StorageOSVolumeSource,
   VsphereVirtualDiskVolumeSource,
-} from './volume-sources.js';
+} from '../../../generated/core-v1.js';
+import { lunProblems, partitionProblems, requiredProblems } from './volume-paths.js';
 
 export function gcePersistentDiskProblems(path: string, source: GCEPersistentDiskVolumeSource): FieldError[] {
   const { pdName, partition } = source;

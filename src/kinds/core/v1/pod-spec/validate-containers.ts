@@ -14,11 +14,16 @@ import {
 } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
+import type {
+  Container,
+  ContainerPort,
+  ContainerResizePolicy,
+  EphemeralContainer,
+  PodSpec,
+} from '../../../generated/core-v1.js';
 import { portNumberProblems } from '../../../shared/number-rules.js';
 import { validateResourceRequirements } from '../../../shared/resources.js';
-import type { Container, ContainerPort, ContainerResizePolicy, EphemeralContainer } from './container.js';
 import type { PodSpecContext } from './context.js';
-import type { PodSpec } from './pod-spec.js';
 import { envFromProblems, envProblems } from './validate-env.js';
 import { type HandlerContext, lifecycleProblems, probesProblems } from './validate-handlers.js';
 import { type VolumeSourceKind, volumeDevicesProblems, volumeMountsProblems } from './validate-mounts.js';

@@ -11,7 +11,7 @@ import {
   relaxedEnvVarNameProblems,
 } from '../../../../meta/names.js';
 import type { FeatureGates } from '../../../feature-gates.js';
-import type { EnvFromSource, EnvVar, EnvVarSource } from './env.js';
+import type { EnvFromSource, EnvVar, EnvVarSource } from '../../../generated/core-v1.js';
 import { fieldRefProblems, resourceFieldRefProblems } from './field-refs.js';
 
 /** Fields that an environment variable can expose, in the order in which messages list them. */

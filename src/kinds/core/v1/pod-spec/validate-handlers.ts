@@ -5,18 +5,18 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
 import { httpHeaderNameProblems, portNameProblems } from '../../../../meta/names.js';
 import type { FeatureGates } from '../../../feature-gates.js';
-import { portNumberProblems } from '../../../shared/number-rules.js';
 import type {
   ExecAction,
   GRPCAction,
   HTTPGetAction,
   Lifecycle,
   LifecycleHandler,
+  PodSpec,
   Probe,
   SleepAction,
   TCPSocketAction,
-} from './handlers.js';
-import type { PodSpec } from './pod-spec.js';
+} from '../../../generated/core-v1.js';
+import { portNumberProblems } from '../../../shared/number-rules.js';
 
 const NAMED_SIGNALS = [
   ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE', 'POLL'],

@@ -12,8 +12,7 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import type { VolumeDevice, VolumeMount } from './container.js';
-import type { Volume } from './volume.js';
+import type { Volume, VolumeDevice, VolumeMount } from '../../../generated/core-v1.js';
 import { descendingPathProblems, noBackstepsProblems } from './volume-paths.js';
 
 /** The fields of a volume that are volume sources. */

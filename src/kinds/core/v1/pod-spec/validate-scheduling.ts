@@ -22,10 +22,16 @@ import {
   qualifiedNameProblems,
 } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
-import type { TopologySpreadConstraint } from './affinity.js';
+import type {
+  HostAlias,
+  PodDNSConfig,
+  PodResourceClaim,
+  PodSchedulingGate,
+  PodSpec,
+  TopologySpreadConstraint,
+} from '../../../generated/core-v1.js';
 import { EMPTY_PATH } from './annotations.js';
 import type { PodSpecContext } from './context.js';
-import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from './pod-spec.js';
 
 const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway'];
 const INCLUSION = ['Honor', 'Ignore'];

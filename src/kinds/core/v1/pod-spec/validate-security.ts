@@ -14,14 +14,14 @@ import {
 } from '../../../../meta/field-error.js';
 import { byteLength } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
-import type { PodSpec } from './pod-spec.js';
 import type {
   AppArmorProfile,
   PodSecurityContext,
+  PodSpec,
   SeccompProfile,
   SecurityContext,
   Sysctl,
-} from './security-context.js';
+} from '../../../generated/core-v1.js';
 import { windowsOptionsProblems } from './validate-windows.js';
 import { descendingPathProblems } from './volume-paths.js';
 

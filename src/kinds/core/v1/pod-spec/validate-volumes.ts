@@ -7,6 +7,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems } from '../../../../meta/names.js';
 import type { FeatureGates } from '../../../feature-gates.js';
+import type { Volume } from '../../../generated/core-v1.js';
 import {
   claimNameFor,
   claimNameProblems,
@@ -41,7 +42,6 @@ import {
   vsphereVolumeProblems,
 } from './storage-source-rules.js';
 import type { VolumeSourceKind } from './validate-mounts.js';
-import type { Volume } from './volume.js';
 
 /** What validation of volumes needs besides the volumes. */
 export interface VolumeContext {

@@ -5,9 +5,13 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
+import type {
+  PodSecurityContext,
+  PodSpec,
+  SecurityContext,
+  WindowsSecurityContextOptions,
+} from '../../../generated/core-v1.js';
 import { containersWithPaths } from './defaults.js';
-import type { PodSpec } from './pod-spec.js';
-import type { PodSecurityContext, SecurityContext, WindowsSecurityContextOptions } from './security-context.js';
 
 const OPERATING_SYSTEMS = ['linux', 'windows'];
 

@@ -7,11 +7,11 @@ import { labelErrors } from '../../../../meta/labels.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
+import type { PodReadinessGate, PodSpec } from '../../../generated/core-v1.js';
 import { validateAffinity } from '../../../shared/node-selector.js';
 import { isHugePages, validateResourceRequirements } from '../../../shared/resources.js';
 import { validateTolerations } from '../../../shared/tolerations.js';
 import type { PodSpecContext } from './context.js';
-import type { PodReadinessGate, PodSpec } from './pod-spec.js';
 import {
   type ContainerContext,
   containersProblems,

@@ -5,9 +5,7 @@ import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
-import type { PersistentVolumeClaimSpec } from './claim-spec.js';
-import type { VolumeProjection } from './projected.js';
-import type { Volume } from './volume.js';
+import type { PersistentVolumeClaimSpec, Volume, VolumeProjection } from '../../../generated/core-v1.js';
 
 /** Warnings about the volumes at `path` (`spec.volumes`). */
 export function volumesWarnings(path: string, volumes: readonly Volume[] | undefined): string[] {

@@ -8,12 +8,16 @@ import { labelValueProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
+import type {
+  Container,
+  ContainerPort,
+  EphemeralContainer,
+  NodeSelectorTerm,
+  PodSpec,
+} from '../../../generated/core-v1.js';
 import { labelDeprecation } from '../../../shared/deprecated-node-labels.js';
-import type { NodeSelectorTerm } from '../scheduling-types.js';
 import { type Annotations, appArmorPrefix, seccompKeys } from './annotations.js';
-import type { Container, ContainerPort, EphemeralContainer } from './container.js';
 import { type ContainerWithPath, containersWithPaths } from './defaults.js';
-import type { PodSpec } from './pod-spec.js';
 import { volumesWarnings } from './volume-warnings.js';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';

@@ -8,26 +8,24 @@ import { notSupported, printFieldError, required } from '../../../../meta/field-
 import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { type BindingBody, type BindingBodyInput, bindingBody } from '../../../generated/core-v1.js';
 import type { Kind, StrategyContext } from '../../../kind.js';
 import { failedPrecondition, storageConflictMessage } from '../../../shared/storage-conflict.js';
-import { objectReference } from '../../../shared/types.js';
 import { setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
-const shape = () => ({ target: objectReference() });
-export interface Binding extends ObjectBase, Output<typeof shape> {}
-export interface BindingInput extends InputBase, Input<typeof shape> {}
+export interface Binding extends ObjectBase, BindingBody {}
+export interface BindingInput extends InputBase, BindingBodyInput {}
 
 export const Binding: Kind<Binding, BindingInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Binding',
   scope: 'Namespaced',
   verbs: ['create'],
-  body: shape,
+  body: bindingBody,
   virtual: { create: (draft, context) => bindPod(draft, context) as unknown as DraftObject },
 });
 

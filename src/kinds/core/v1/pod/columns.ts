@@ -5,10 +5,10 @@ import type { ApiObject } from '../../../../meta/object.js';
 import { timeToMs } from '../../../../text/time/time.js';
 import { own } from '../../../../util/json.js';
 import type { CellContext, Column, RowCondition } from '../../../columns.js';
+import type { ContainerState, ContainerStatus } from '../../../generated/core-v1.js';
 import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/common-columns.js';
 import { findCondition } from './conditions.js';
 import type { Pod } from './pod.js';
-import type { ContainerState, ContainerStatus } from './status.js';
 
 const podOf = (object: ApiObject) => object as unknown as Pod;
 

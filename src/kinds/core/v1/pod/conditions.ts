@@ -1,7 +1,7 @@
 /**
  * Finding and setting the conditions of a pod.
  */
-import type { PodCondition, PodStatus } from './status.js';
+import type { PodCondition, PodStatus } from '../../../generated/core-v1.js';
 
 export function findCondition(status: PodStatus, type: string): PodCondition | undefined {
   return (status.conditions ?? []).find((condition) => condition.type === type);

@@ -1,18 +1,21 @@
 /**
  * The Eviction kind: deletes a pod if its disruption budget allows it. spec: Eviction
  */
-import * as z from 'zod';
 import { errors, failure } from '../../../../meta/errors.js';
 import { invalid } from '../../../../meta/field-error.js';
 import { selectsLabels } from '../../../../meta/labels.js';
 import type { DraftObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
-import { hint, int64, namedString, optional, pointer } from '../../../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type EvictionBody,
+  type EvictionBodyInput,
+  type EvictionDeleteOptions,
+  evictionBody,
+} from '../../../generated/core-v1.js';
 import type { Kind, StrategyContext } from '../../../kind.js';
 import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
 import { checkDeleteOptions } from '../../../shared/deletion-options.js';
@@ -20,31 +23,8 @@ import { failedPrecondition } from '../../../shared/storage-conflict.js';
 import { isReady, setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
-const preconditionsShape = () => ({ uid: pointer(namedString('types.UID')), resourceVersion: pointer(z.string()) });
-interface DeletePreconditions extends Output<typeof preconditionsShape> {}
-interface DeletePreconditionsInput extends Input<typeof preconditionsShape> {}
-const preconditions: Type<DeletePreconditions, DeletePreconditionsInput> = type('Preconditions', preconditionsShape);
-
-const deleteOptionsShape = () => ({
-  kind: optional(z.string()),
-  apiVersion: optional(z.string()),
-  gracePeriodSeconds: pointer(int64()),
-  preconditions: pointer(preconditions()),
-  orphanDependents: pointer(z.boolean()),
-  propagationPolicy: pointer(hint(z.string(), { goType: 'v1.DeletionPropagation' })),
-  dryRun: optional(z.array(z.string())),
-  ignoreStoreReadErrorWithClusterBreakingPotential: pointer(z.boolean()),
-});
-export interface EvictionDeleteOptions extends Output<typeof deleteOptionsShape> {}
-export interface EvictionDeleteOptionsInput extends Input<typeof deleteOptionsShape> {}
-const deleteOptions: Type<EvictionDeleteOptions, EvictionDeleteOptionsInput> = type(
-  'DeleteOptions',
-  deleteOptionsShape,
-);
-
-const shape = () => ({ deleteOptions: pointer(deleteOptions()) });
-export interface Eviction extends ObjectBase, Output<typeof shape> {}
-export interface EvictionInput extends InputBase, Input<typeof shape> {}
+export interface Eviction extends ObjectBase, EvictionBody {}
+export interface EvictionInput extends InputBase, EvictionBodyInput {}
 
 /** Only created at `pods/eviction`: it has no collection. */
 export const Eviction: Kind<Eviction, EvictionInput, 'Namespaced', never> = defineBuiltIn({
@@ -52,7 +32,7 @@ export const Eviction: Kind<Eviction, EvictionInput, 'Namespaced', never> = defi
   kind: 'Eviction',
   scope: 'Namespaced',
   verbs: ['create'],
-  body: shape,
+  body: evictionBody,
 });
 
 const PODS = { group: '', resource: 'pods' };

@@ -4,8 +4,7 @@
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
 import type { FeatureGates } from '../../../feature-gates.js';
-import type { PodSpec } from '../pod-spec/pod-spec.js';
-import type { PodStatus } from './status.js';
+import type { PodSpec, PodStatus } from '../../../generated/core-v1.js';
 
 const QOS_RESOURCES = ['cpu', 'memory'];
 

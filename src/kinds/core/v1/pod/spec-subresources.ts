@@ -8,13 +8,12 @@ import type { ApiObject, DraftMeta, DraftObject } from '../../../../meta/object.
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
+import type { Container, PodSpec, ResourceRequirements } from '../../../generated/core-v1.js';
 import type { WriteContext } from '../../../kind.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { EMPTY_PATH, mirrorKey } from '../pod-spec/annotations.js';
-import type { Container, ResourceRequirements } from '../pod-spec/container.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
-import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { diffText } from './diff/diff.js';
 import type { Pod } from './pod.js';
 import { qosClassOf } from './qos.js';

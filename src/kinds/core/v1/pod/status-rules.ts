@@ -15,13 +15,18 @@ import { ipWarnings, isDualStack, parseIpSloppy, validIpProblems } from '../../.
 import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
+import type {
+  Container,
+  ContainerStatus,
+  PodCondition,
+  PodStatus,
+  ResourceStatus,
+} from '../../../generated/core-v1.js';
 import type { WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
-import type { Container } from '../pod-spec/container.js';
 import { idProblems } from '../pod-spec/validate-security.js';
 import type { Pod } from './pod.js';
-import type { ContainerStatus, PodCondition, PodStatus, ResourceStatus } from './status.js';
 import { annotationsUpdateProblems } from './validate.js';
 
 const CLAIM_PREFIX = 'claim:';

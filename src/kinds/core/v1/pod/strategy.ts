@@ -9,22 +9,19 @@ import { forbidden } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { deepEqual, own, setOwn } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
+import type { AppArmorProfile, PodAffinityTerm, PodSpec, PodStatus } from '../../../generated/core-v1.js';
 import type { Strategy, StrategyDefinition, WriteContext } from '../../../kind.js';
 import { withLabelKeys } from '../../../shared/node-selector.js';
 import { roundResourceList } from '../../../shared/resources.js';
 import { keepLive, podNameWarnings, specGeneration } from '../../../shared/strategies.js';
-import type { PodAffinityTerm } from '../pod-spec/affinity.js';
 import { appArmorPrefix, profileMatchProblems } from '../pod-spec/annotations.js';
 import { allContainers, podOnlyDefaults, podSpecDefaults } from '../pod-spec/defaults.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
-import type { PodSpec } from '../pod-spec/pod-spec.js';
-import type { AppArmorProfile } from '../pod-spec/security-context.js';
 import { appArmorProblems } from '../pod-spec/validate-security.js';
 import { appArmorWarning, podSpecWarnings } from '../pod-spec/warnings.js';
 import { setCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 import { qosClassOf } from './qos.js';
-import type { PodStatus } from './status.js';
 import { podProblems, podUpdateProblems } from './validate.js';
 
 /** Warnings by draft pod. They are collected during synchronization, because afterwards fields and annotations agree. */

@@ -7,16 +7,19 @@ import { childPath, forbidden, invalid, keyPath, required } from '../../../../me
 import type { ApiObject } from '../../../../meta/object.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
+import type {
+  Container,
+  NodeAffinity,
+  NodeSelectorTerm,
+  PodSchedulingGate,
+  PodSpec,
+} from '../../../generated/core-v1.js';
 import type { MetadataErrors, WriteContext } from '../../../kind.js';
 import { validateTolerationsUpdate } from '../../../shared/tolerations.js';
-import type { NodeAffinity } from '../pod-spec/affinity.js';
 import { mirrorKey, podAnnotationsProblems, podAnnotationsUpdateProblems } from '../pod-spec/annotations.js';
-import type { Container } from '../pod-spec/container.js';
-import type { PodSchedulingGate, PodSpec } from '../pod-spec/pod-spec.js';
 import { tokenVolumesProblems } from '../pod-spec/projection-rules.js';
 import { podSpecProblems } from '../pod-spec/validate.js';
 import { imagesWhitespaceProblems } from '../pod-spec/validate-containers.js';
-import type { NodeSelectorTerm } from '../scheduling-types.js';
 import { diffText, goSyntaxText } from './diff/diff.js';
 import type { Pod } from './pod.js';
 

@@ -10,12 +10,12 @@ import { invalid } from '../../../../meta/field-error.js';
 import type { GroupResource } from '../../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { StorageError } from '../../../../storage/types.js';
+import type { ServiceSpec } from '../../../generated/core-v1.js';
 import type { Allocation, StrategyContext } from '../../../kind.js';
 import { addressesOf, type ClusterIPAllocator, clusterIPAllocator } from './cluster-ips.js';
 import { initFamilies, sameItems } from './families.js';
 import { isHeadless, needsClusterIP, needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
 import { allocateNodePorts, NodePortAllocator } from './node-ports.js';
-import type { ServiceSpec } from './schema.js';
 
 /** For `strategy.write.allocate`. Throws a 422 StatusError if a requested address or port is not available. */
 export function allocateService(

@@ -18,11 +18,11 @@ import {
   printIp,
 } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { ServiceSpec } from '../../../generated/core-v1.js';
 import type { StrategyContext } from '../../../kind.js';
 import type { ObjectAddress, Objects } from '../../../objects.js';
 import { DEFAULT_SERVICE_CIDR } from '../../../shared/service-cidr.js';
 import { HEADLESS } from './needs.js';
-import type { ServiceSpec } from './schema.js';
 
 export const SERVICES: GroupResource = { group: '', resource: 'services' };
 const IP_ADDRESSES: GroupResource = { group: serviceGroup('networking'), resource: 'ipaddresses' };

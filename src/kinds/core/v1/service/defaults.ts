@@ -3,8 +3,8 @@
  */
 import type { DraftObject } from '../../../../meta/object.js';
 import { deepEqual } from '../../../../util/json.js';
+import type { ServiceSpec, ServiceStatus } from '../../../generated/core-v1.js';
 import { isExternallyAccessible, needsClusterIP, needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
-import type { ServiceSpec, ServiceStatus } from './schema.js';
 
 /** Three hours. */
 const AFFINITY_SECONDS = 10800;

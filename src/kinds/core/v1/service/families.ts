@@ -6,8 +6,8 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../../meta/field-error.js';
 import { type IpFamily, parseIpSloppy } from '../../../../meta/ip.js';
 import { deepEqual } from '../../../../util/json.js';
+import type { ServiceSpec } from '../../../generated/core-v1.js';
 import { HEADLESS } from './needs.js';
-import type { ServiceSpec } from './schema.js';
 import { clusterIPProblems } from './validate-addresses.js';
 
 /** The families of the cluster's service CIDRs; the first is the default. Clusters are single-stack. */

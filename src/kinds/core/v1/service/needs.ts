@@ -1,7 +1,7 @@
 /**
  * What a Service needs according to its type and policies. Allocation, release and validation use these functions.
  */
-import type { ServiceSpec } from './schema.js';
+import type { ServiceSpec } from '../../../generated/core-v1.js';
 
 /** The `clusterIP` of headless services, which have no address. */
 export const HEADLESS = 'None';

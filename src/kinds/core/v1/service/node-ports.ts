@@ -5,10 +5,10 @@ import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
+import type { ServicePort, ServiceSpec } from '../../../generated/core-v1.js';
 import type { StrategyContext } from '../../../kind.js';
 import { findFreeNumber, SERVICES } from './cluster-ips.js';
 import { needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
-import type { ServicePort, ServiceSpec } from './schema.js';
 
 const FIRST = 30000;
 const LAST = 32767;

@@ -6,11 +6,15 @@ import { keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, ipWarnings } from '../../../../meta/ip.js';
 import { dns1035LabelProblems, maskTrailingDash } from '../../../../meta/names.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import { always } from '../../../../schema/hints.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type ServiceBody,
+  type ServiceBodyInput,
+  type ServiceStatus,
+  serviceBody,
+} from '../../../generated/core-v1.js';
 import type { Kind, NameRule, WriteContext } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import { statusSubresource } from '../../../shared/strategies.js';
@@ -18,7 +22,6 @@ import { serviceConnectSubresources } from '../connect-subresources.js';
 import { allocateService, releaseService } from './allocate.js';
 import { defaultService, dropInternalTrafficPolicy, dropTypeDependentFields } from './defaults.js';
 import { isHeadless } from './needs.js';
-import { type ServiceStatus, serviceSpec, serviceStatus } from './schema.js';
 import { serviceProblems, serviceStatusProblems, serviceUpdateProblems, topologyKeys } from './validate.js';
 
 const serviceColumns: readonly Column[] = [
@@ -37,9 +40,8 @@ const serviceColumns: readonly Column[] = [
   },
 ];
 
-const shape = () => ({ spec: always(serviceSpec()), status: always(serviceStatus()) });
-export interface Service extends ObjectBase, Output<typeof shape> {}
-export interface ServiceInput extends InputBase, Input<typeof shape> {}
+export interface Service extends ObjectBase, ServiceBody {}
+export interface ServiceInput extends InputBase, ServiceBodyInput {}
 
 /** The name becomes a DNS label that must not start with a digit. */
 const validateServiceName: NameRule = (name, prefix) => dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
@@ -51,7 +53,7 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   kind: 'Service',
   scope: 'Namespaced',
   names: { shortNames: ['svc'], categories: ['all'] },
-  body: shape,
+  body: serviceBody,
   strategy: {
     name: { validate: validateServiceName },
     update: {

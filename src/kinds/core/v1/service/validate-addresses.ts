@@ -6,8 +6,8 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
+import type { ServiceSpec } from '../../../generated/core-v1.js';
 import { HEADLESS, isHeadless } from './needs.js';
-import type { ServiceSpec } from './schema.js';
 
 const ADDRESSES = 'spec.clusterIPs';
 

@@ -24,10 +24,10 @@ import {
 import type { ApiObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
+import type { ServicePort, ServiceSpec, ServiceStatus } from '../../../generated/core-v1.js';
 import type { WriteContext } from '../../../kind.js';
 import { portNumberProblems } from '../../../shared/number-rules.js';
 import { isExternallyAccessible, isHeadless, needsHealthCheck } from './needs.js';
-import type { ServicePort, ServiceSpec, ServiceStatus } from './schema.js';
 import { addressUpdateProblems, clusterIPProblems } from './validate-addresses.js';
 
 /** Validates a Service. */

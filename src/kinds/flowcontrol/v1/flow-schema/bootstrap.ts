@@ -3,7 +3,7 @@
  * parts of a cluster do not get into each other's way.
  */
 import { type Dialect, serviceGroup } from '../../../../meta/dialect.js';
-import type { FlowSchemaSpec, FlowSubject, ResourcePolicyRule } from './schema.js';
+import type { FlowSchemaSpec, ResourcePolicyRule, Subject } from '../../../generated/flowcontrol-v1.js';
 
 type Rule = NonNullable<FlowSchemaSpec['rules']>[number];
 
@@ -11,9 +11,9 @@ const CONTROLLER_MANAGER = 'system:kube-controller-manager';
 const SCHEDULER = 'system:kube-scheduler';
 const EVERYBODY = ['system:unauthenticated', 'system:authenticated'];
 
-const groups = (...names: string[]): FlowSubject[] => names.map((name) => ({ kind: 'Group', group: { name } }));
-const users = (...names: string[]): FlowSubject[] => names.map((name) => ({ kind: 'User', user: { name } }));
-const accounts = (...names: string[]): FlowSubject[] =>
+const groups = (...names: string[]): Subject[] => names.map((name) => ({ kind: 'Group', group: { name } }));
+const users = (...names: string[]): Subject[] => names.map((name) => ({ kind: 'User', user: { name } }));
+const accounts = (...names: string[]): Subject[] =>
   names.map((name) => ({ kind: 'ServiceAccount', serviceAccount: { namespace: 'kube-system', name } }));
 
 const ALL: ResourcePolicyRule = {
@@ -24,7 +24,7 @@ const ALL: ResourcePolicyRule = {
   namespaces: ['*'],
 };
 
-const everything = (subjects: FlowSubject[]): Rule => ({
+const everything = (subjects: Subject[]): Rule => ({
   subjects,
   resourceRules: [ALL],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],

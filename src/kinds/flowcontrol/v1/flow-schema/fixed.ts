@@ -7,9 +7,14 @@ import { invalid } from '../../../../meta/field-error.js';
 import type { Verbatim } from '../../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
+import type {
+  FlowSchemaSpec,
+  NonResourcePolicyRule,
+  ResourcePolicyRule,
+  Subject,
+} from '../../../generated/flowcontrol-v1.js';
 import { pointerDump } from '../pointer-dump.js';
 import { mandatoryFlow } from './bootstrap.js';
-import type { FlowSchemaSpec, FlowSubject, NonResourcePolicyRule, ResourcePolicyRule } from './schema.js';
 
 export function fixedSpecProblems(path: string, spec: FlowSchemaSpec, name: string): FieldError[] {
   const fixed = mandatoryFlow(name);
@@ -38,7 +43,7 @@ function listDump<Item>(name: string, items: readonly Item[] | null | undefined,
   return `[]flowcontrol.${name}{${items.map((item) => `flowcontrol.${name}{${dump(item)}}`).join(', ')}}`;
 }
 
-function subjectDump({ kind, user, group, serviceAccount }: FlowSubject): string {
+function subjectDump({ kind, user, group, serviceAccount }: Subject): string {
   return [
     `Kind:${quote(kind)}`,
     `User:${pointerDump('UserSubject', user)}`,

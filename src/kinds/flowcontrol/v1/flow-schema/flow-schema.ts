@@ -6,8 +6,14 @@ import { type FieldSet, LEAF, setOfFields } from '../../../../merge/apply/field-
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type FlowSchemaBody,
+  type FlowSchemaBodyInput,
+  type FlowSchemaCondition,
+  type FlowSchemaSpec,
+  flowSchemaBody,
+} from '../../../generated/flowcontrol-v1.js';
 import type { Kind } from '../../../kind.js';
 import type { ReconcilerHost, ServerReconciler } from '../../../reconciler.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
@@ -18,12 +24,10 @@ import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../resources.js';
 import { keepUp } from '../upkeep.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
 import { fixedSpecProblems } from './fixed.js';
-import type { FlowSchemaCondition } from './schema.js';
-import { type FlowSchemaSpec, flowSchemaShape } from './schema.js';
 import { validateFlowSchemaSpec } from './validate.js';
 
-export interface FlowSchema extends ObjectBase, Output<typeof flowSchemaShape> {}
-export interface FlowSchemaInput extends InputBase, Input<typeof flowSchemaShape> {}
+export interface FlowSchema extends ObjectBase, FlowSchemaBody {}
+export interface FlowSchemaInput extends InputBase, FlowSchemaBodyInput {}
 
 export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> = defineBuiltIn({
   apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
@@ -51,7 +55,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
       },
     };
   },
-  body: flowSchemaShape,
+  body: flowSchemaBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
     update: { steps: ['change', 'whole'] },

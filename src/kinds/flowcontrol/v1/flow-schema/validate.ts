@@ -8,12 +8,12 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.j
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type {
   FlowSchemaSpec,
-  FlowSubject,
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
   ResourcePolicyRule,
   ServiceAccountSubject,
-} from './schema.js';
+  Subject,
+} from '../../../generated/flowcontrol-v1.js';
 
 type List<Item> = readonly Item[] | null;
 
@@ -48,7 +48,7 @@ export function validateFlowSchemaSpec(path: string, spec: FlowSchemaSpec, name:
 }
 
 function validateRule(path: string, rule: PolicyRulesWithSubjects): FieldError[] {
-  const subjects: List<FlowSubject> = rule.subjects;
+  const subjects: List<Subject> = rule.subjects;
   const { resourceRules = [], nonResourceRules = [] } = rule;
   const found: FieldError[] = [];
   const subjectsPath = childPath(path, 'subjects');
@@ -68,7 +68,7 @@ function validateRule(path: string, rule: PolicyRulesWithSubjects): FieldError[]
   return found;
 }
 
-function validateSubject(path: string, subject: FlowSubject): FieldError[] {
+function validateSubject(path: string, subject: Subject): FieldError[] {
   const found: FieldError[] = [];
   const extra = (field: 'user' | 'group' | 'serviceAccount', kind: string) => {
     if (subject[field] === undefined) return;

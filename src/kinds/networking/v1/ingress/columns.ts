@@ -3,8 +3,8 @@
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
+import type { IngressSpec, IngressStatus } from '../../../generated/networking-v1.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
-import type { IngressSpec, IngressStatus } from './schema.js';
 
 const specOf = (object: ApiObject) => object['spec'] as IngressSpec;
 

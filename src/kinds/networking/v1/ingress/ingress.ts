@@ -5,27 +5,24 @@ import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import { always } from '../../../../schema/hints.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import { type IngressBody, type IngressBodyInput, ingressBody } from '../../../generated/networking-v1.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { ingressColumns } from './columns.js';
-import { ingressSpec, ingressStatus } from './schema.js';
 import { ingressSpecProblems, ingressStatusProblems } from './validate.js';
 
-const shape = () => ({ spec: always(ingressSpec()), status: always(ingressStatus()) });
-export interface Ingress extends ObjectBase, Output<typeof shape> {}
-export interface IngressInput extends InputBase, Input<typeof shape> {}
+export interface Ingress extends ObjectBase, IngressBody {}
+export interface IngressInput extends InputBase, IngressBodyInput {}
 
 export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'Ingress',
   scope: 'Namespaced',
   names: { shortNames: ['ing'] },
-  body: shape,
+  body: ingressBody,
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings },
     create: {

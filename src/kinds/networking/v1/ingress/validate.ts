@@ -11,8 +11,6 @@ import {
   wildcardSubdomainProblems,
 } from '../../../../meta/names.js';
 import { verbatim } from '../../../../text/go/go-text.js';
-import { portNumberProblems } from '../../../shared/number-rules.js';
-import { groupKindNameProblems } from '../../reference.js';
 import type {
   HTTPIngressPath,
   IngressBackend,
@@ -20,7 +18,9 @@ import type {
   IngressRule,
   IngressSpec,
   IngressTLS,
-} from './schema.js';
+} from '../../../generated/networking-v1.js';
+import { portNumberProblems } from '../../../shared/number-rules.js';
+import { groupKindNameProblems } from '../../reference.js';
 
 export function ingressSpecProblems(spec: IngressSpec): FieldError[] {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;

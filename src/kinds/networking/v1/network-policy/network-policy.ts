@@ -4,18 +4,19 @@
 import { serviceGroup } from '../../../../meta/dialect.js';
 import { labelSelectorFromObject, printLabelSelector } from '../../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { always } from '../../../../schema/hints.js';
-import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import {
+  type NetworkPolicyBody,
+  type NetworkPolicyBodyInput,
+  networkPolicyBody,
+} from '../../../generated/networking-v1.js';
 import type { Kind } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { specGeneration } from '../../../shared/strategies.js';
-import { networkPolicySpec } from './schema.js';
 import { networkPolicyProblems, networkPolicyWarnings } from './validate.js';
 
-const shape = () => ({ spec: always(networkPolicySpec()) });
-export interface NetworkPolicy extends ObjectBase, Output<typeof shape> {}
-export interface NetworkPolicyInput extends InputBase, Input<typeof shape> {}
+export interface NetworkPolicy extends ObjectBase, NetworkPolicyBody {}
+export interface NetworkPolicyInput extends InputBase, NetworkPolicyBodyInput {}
 
 const specOf = (object: ApiObject) => (object as unknown as NetworkPolicy).spec;
 
@@ -24,7 +25,7 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
   kind: 'NetworkPolicy',
   scope: 'Namespaced',
   names: { shortNames: ['netpol'] },
-  body: shape,
+  body: networkPolicyBody,
   strategy: {
     write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(specOf(object)) },
     update: {

@@ -4,8 +4,13 @@ import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../.
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { portNameProblems } from '../../../../meta/names.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
+import type {
+  IPBlock,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+  NetworkPolicySpec,
+} from '../../../generated/networking-v1.js';
 import { portNumberProblems } from '../../../shared/number-rules.js';
-import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from './schema.js';
 
 const POLICY_TYPES = ['Ingress', 'Egress'];
 
