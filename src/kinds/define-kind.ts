@@ -204,7 +204,7 @@ export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresou
   const body = once(() => struct(definition.kind, definition.body()));
   const schema = once(() => ownTyped(wholeObject(objectFromZod(body()), definition.kind), definition));
   return buildKind(
-    definition as Described,
+    definition as unknown as Described,
     { representation: 'struct', body, schema },
     (definition.strategy ?? {}) as StrategyDefinition,
   );

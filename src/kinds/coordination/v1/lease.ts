@@ -4,7 +4,6 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type LeaseBody, type LeaseBodyInput, leaseBody } from '../../generated/coordination-v1.js';
 import type { Kind, WriteContext } from '../../kind.js';
