@@ -28,7 +28,7 @@ export interface DataFolder {
 }
 
 /** The content of credentials.json. */
-export interface Credentials {
+interface Credentials {
   readonly token: string;
   /** The private key that signs service account tokens. */
   readonly accountKey: JsonWebKey;

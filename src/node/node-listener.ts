@@ -109,7 +109,7 @@ export function attachCluster(
 }
 
 /** Creates the request listener of a cluster. Throws TypeError for malformed tokens. */
-export function createClusterListener(
+function createClusterListener(
   cluster: FetchTarget,
   options: ClusterListenerOptions & ConnectionInfo,
 ): Listener {

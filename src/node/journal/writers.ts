@@ -158,7 +158,7 @@ export class Segment {
 }
 
 /** Writes all bytes, in several writes if necessary. */
-export function writeAll(file: JournalFile, bytes: Buffer, position: number): void {
+function writeAll(file: JournalFile, bytes: Buffer, position: number): void {
   for (let written = 0; written < bytes.length; ) {
     written += file.write(written === 0 ? bytes : bytes.subarray(written), position + written);
   }
