@@ -2,7 +2,7 @@
  * The draft of a request while webhooks or policies change it: converted to the version that each of them matched, decoded
  * again after a change, and converted back into the draft at the end.
  */
-import { unreadableType } from '../../kinds/review-answer.js';
+import { typeMetaProblem } from '../../kinds/review-answer.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
@@ -107,7 +107,7 @@ export class VersionedDraft {
 
   /** The kind that the object's apiVersion and kind name: the same kind, possibly in another version. */
   #declaredKind(value: unknown, expected: ServedKind): ServedKind {
-    const unreadable = unreadableType(value);
+    const unreadable = typeMetaProblem(value);
     if (unreadable !== undefined) throw errors.internal(unreadable);
     const gvk = declaredGvk(isRecord(value) ? value : {}, expected.gvk);
     if (sameKind(gvk, expected.gvk)) return expected;

@@ -13,7 +13,7 @@ import { type AnyRequest, forbiddenError, isRequestFor, kindsOf } from './reques
 
 const ALWAYS = 'Always';
 
-export const alwaysPullImages: AdmissionPlugin = Object.freeze({
+export const alwaysPullImages: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'AlwaysPullImages',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,

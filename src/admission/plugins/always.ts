@@ -5,9 +5,9 @@ import type { AdmissionPlugin } from '../types.js';
 import type { AnyRequest } from './requests.js';
 import { forbiddenError } from './requests.js';
 
-export const alwaysAdmit: AdmissionPlugin = Object.freeze({ name: 'AlwaysAdmit', isBuiltIn: true });
+export const alwaysAdmit: AdmissionPlugin = /* @__PURE__ */ Object.freeze({ name: 'AlwaysAdmit', isBuiltIn: true });
 
-export const alwaysDeny: AdmissionPlugin = Object.freeze({
+export const alwaysDeny: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'AlwaysDeny',
   isBuiltIn: true,
   handlesConnect: true,

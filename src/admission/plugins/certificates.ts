@@ -20,7 +20,7 @@ const GROUP = serviceGroup('certificates');
 const isSigningRequest = kindsOf([GROUP, 'certificatesigningrequests']);
 
 /** Requires the verb `approve`. The signer of the live object counts: updates cannot change it. */
-export const certificateApproval: AdmissionPlugin = Object.freeze({
+export const certificateApproval: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'CertificateApproval',
   handlesKind: isSigningRequest,
   isBuiltIn: true,
@@ -33,7 +33,7 @@ export const certificateApproval: AdmissionPlugin = Object.freeze({
 });
 
 /** Requires the verb `sign` to change the certificate or the conditions. */
-export const certificateSigning: AdmissionPlugin = Object.freeze({
+export const certificateSigning: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'CertificateSigning',
   handlesKind: isSigningRequest,
   isBuiltIn: true,
@@ -49,7 +49,7 @@ export const certificateSigning: AdmissionPlugin = Object.freeze({
 });
 
 /** Rejects client certificates for the group `system:masters`. */
-export const certificateSubjectRestriction: AdmissionPlugin = Object.freeze({
+export const certificateSubjectRestriction: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'CertificateSubjectRestriction',
   handlesKind: isSigningRequest,
   isBuiltIn: true,
@@ -66,7 +66,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = Object.freeze({
 });
 
 /** Requires the verb `attest`. The signer of a bundle is immutable, so either object has it. */
-export const clusterTrustBundleAttest: AdmissionPlugin = Object.freeze({
+export const clusterTrustBundleAttest: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'ClusterTrustBundleAttest',
   handlesKind: kindsOf([GROUP, 'clustertrustbundles']),
   isBuiltIn: true,

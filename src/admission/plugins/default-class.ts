@@ -7,7 +7,7 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isRequestFor, kindsOf } from './requests.js';
 
-export const defaultStorageClass: AdmissionPlugin = Object.freeze({
+export const defaultStorageClass: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'DefaultStorageClass',
   handlesKind: kindsOf(['', 'persistentvolumeclaims']),
   isBuiltIn: true,
@@ -27,7 +27,7 @@ function hasBetaClass(claim: DraftObject, { dialect }: ClusterView): boolean {
   return Object.hasOwn(claim.metadata.annotations ?? {}, dialect.subkey('volume.beta', 'storage-class'));
 }
 
-export const defaultIngressClass: AdmissionPlugin = Object.freeze({
+export const defaultIngressClass: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'DefaultIngressClass',
   handlesKind: kindsOf([serviceGroup('networking'), 'ingresses']),
   isBuiltIn: true,

@@ -6,7 +6,7 @@ import type { ApiObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
 import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
-export const denyServiceExternalIPs: AdmissionPlugin = Object.freeze({
+export const denyServiceExternalIPs: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'DenyServiceExternalIPs',
   handlesKind: kindsOf(['', 'services']),
   isBuiltIn: true,

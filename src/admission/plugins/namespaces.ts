@@ -15,7 +15,7 @@ const NAMESPACES = { group: '', resource: 'namespaces' };
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 /** On by default. */
-export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
+export const namespaceLifecycle: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'NamespaceLifecycle',
   isBuiltIn: true,
   changesNothing: true,
@@ -33,7 +33,7 @@ export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
 });
 
 /** Off by default: rejects requests in missing namespaces. */
-export const namespaceExists: AdmissionPlugin = Object.freeze({
+export const namespaceExists: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'NamespaceExists',
   isBuiltIn: true,
   validate(request: AdmissionRequest, view: ClusterView): void {
@@ -42,7 +42,7 @@ export const namespaceExists: AdmissionPlugin = Object.freeze({
 });
 
 /** Off by default. Must precede plugins that read the namespace: `[namespaceAutoProvision, ...defaultAdmission]`. */
-export const namespaceAutoProvision: AdmissionPlugin = Object.freeze({
+export const namespaceAutoProvision: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'NamespaceAutoProvision',
   changesNothing: true,
   // It writes, but synchronously.

@@ -11,7 +11,7 @@ import { deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { forbiddenError, isResource } from './requests.js';
 
-export const ownerReferencesPermissionEnforcement: AdmissionPlugin = Object.freeze({
+export const ownerReferencesPermissionEnforcement: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'OwnerReferencesPermissionEnforcement',
   isBuiltIn: true,
   validate,

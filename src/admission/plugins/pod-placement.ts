@@ -51,10 +51,10 @@ export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): Admis
   } satisfies AdmissionPlugin);
 }
 
-export const podNodeSelector: AdmissionPlugin = podNodeSelectorWith();
+export const podNodeSelector: AdmissionPlugin = /* @__PURE__ */ podNodeSelectorWith();
 
 /** Allows required pod anti-affinity for the topology key `hostname` only. */
-export const limitPodHardAntiAffinityTopology: AdmissionPlugin = Object.freeze({
+export const limitPodHardAntiAffinityTopology: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'LimitPodHardAntiAffinityTopology',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
@@ -62,7 +62,7 @@ export const limitPodHardAntiAffinityTopology: AdmissionPlugin = Object.freeze({
 });
 
 /** Copies the zone and region labels of the node to pods that are created with, or bound to, a node. */
-export const podTopologyLabels: AdmissionPlugin = Object.freeze({
+export const podTopologyLabels: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'PodTopologyLabels',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,

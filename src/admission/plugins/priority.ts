@@ -9,7 +9,7 @@ import { forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
 const PRIORITY_CLASSES = { group: serviceGroup('scheduling'), resource: 'priorityclasses' };
 
-export const priority: AdmissionPlugin = Object.freeze({
+export const priority: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'Priority',
   handlesKind: kindsOf(['', 'pods'], [PRIORITY_CLASSES.group, PRIORITY_CLASSES.resource]),
   isBuiltIn: true,

@@ -22,7 +22,11 @@ export function isResource({ kind }: ServedKind, group: string, resource: string
   return kind.group === group && kind.names.plural === resource;
 }
 
-/** For `handlesKind`: matches these resources in any version. The groups are canonical. */
+/**
+ * For `handlesKind`: matches these resources in any version. The groups are canonical.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
 export function kindsOf(...resources: readonly (readonly [group: string, resource: string])[]) {
   return (served: ServedKind): boolean => resources.some(([group, resource]) => isResource(served, group, resource));
 }

@@ -18,7 +18,7 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js
 import { readAmounts } from './pod-amounts.js';
 import { type AnyRequest, createdPodSpec, forbiddenError, kindsOf } from './requests.js';
 
-export const runtimeClass: AdmissionPlugin = Object.freeze({
+export const runtimeClass: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'RuntimeClass',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,

@@ -18,7 +18,7 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js
 import { referencesSecret } from './pod-references.js';
 import { type AnyRequest, forbiddenError, isRequestFor, kindsOf } from './requests.js';
 
-export const serviceAccount: AdmissionPlugin = Object.freeze({
+export const serviceAccount: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'ServiceAccount',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,

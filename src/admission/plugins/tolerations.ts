@@ -15,7 +15,7 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js
 import { type AnyRequest, isRequestFor, kindsOf } from './requests.js';
 
 /** Lets pods stay on nodes that are not ready or unreachable for five minutes, unless they specify otherwise. */
-export const defaultTolerationSeconds: AdmissionPlugin = Object.freeze({
+export const defaultTolerationSeconds: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'DefaultTolerationSeconds',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
@@ -23,7 +23,7 @@ export const defaultTolerationSeconds: AdmissionPlugin = Object.freeze({
 });
 
 /** Adds tolerations for the taints of nodes with extended resources that the pod requests. */
-export const extendedResourceToleration: AdmissionPlugin = Object.freeze({
+export const extendedResourceToleration: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'ExtendedResourceToleration',
   handlesKind: kindsOf(['', 'pods']),
   isBuiltIn: true,
@@ -31,7 +31,7 @@ export const extendedResourceToleration: AdmissionPlugin = Object.freeze({
 });
 
 /** Taints new nodes as not ready. */
-export const taintNodesByCondition: AdmissionPlugin = Object.freeze({
+export const taintNodesByCondition: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'TaintNodesByCondition',
   handlesKind: kindsOf(['', 'nodes']),
   isBuiltIn: true,
@@ -75,7 +75,7 @@ export function podTolerationRestrictionWith(options: PodTolerationRestrictionOp
   } satisfies AdmissionPlugin);
 }
 
-export const podTolerationRestriction: AdmissionPlugin = podTolerationRestrictionWith();
+export const podTolerationRestriction: AdmissionPlugin = /* @__PURE__ */ podTolerationRestrictionWith();
 
 function specOf(request: AnyRequest): PodSpec | undefined {
   return isRequestFor(request, '', 'pods') ? (request.object?.['spec'] as PodSpec | undefined) : undefined;

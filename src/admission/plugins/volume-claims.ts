@@ -16,14 +16,14 @@ const FINALIZERS = [
   [serviceGroup('storage'), 'volumeattributesclasses', 'vac-protection', 'VolumeAttributesClass'],
 ] as const;
 
-export const storageObjectInUseProtection: AdmissionPlugin = Object.freeze({
+export const storageObjectInUseProtection: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'StorageObjectInUseProtection',
   handlesKind: kindsOf(...FINALIZERS.map(([group, resource]) => [group, resource] as const)),
   isBuiltIn: true,
   mutate: addFinalizers,
 });
 
-export const persistentVolumeClaimResize: AdmissionPlugin = Object.freeze({
+export const persistentVolumeClaimResize: AdmissionPlugin = /* @__PURE__ */ Object.freeze({
   name: 'PersistentVolumeClaimResize',
   isBuiltIn: true,
   handlesKind: kindsOf(['', 'persistentvolumeclaims']),

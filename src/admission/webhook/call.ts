@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import type { WebhookCaller } from '../../kinds/reconciler.js';
-import { type ReviewType, typeIn, unreadableReview } from '../../kinds/review-answer.js';
+import { type ReviewType, reviewTypeProblem, typeMetaOf } from '../../kinds/review-answer.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
@@ -158,7 +158,7 @@ class InvalidResponse extends Error {
 /** Throws {@link UnreadableResponse} or {@link InvalidResponse}. */
 function parseVerdict(answer: unknown, sent: Review, type: HookType): Verdict {
   const expected: ReviewType = { apiVersion: sent.apiVersion, kind: 'AdmissionReview' };
-  const unreadable = unreadableReview(answer, expected);
+  const unreadable = reviewTypeProblem(answer, expected);
   if (unreadable !== undefined) throw new UnreadableResponse(unreadable);
   const isV1 = sent.apiVersion.endsWith('/v1');
   const response = decodeResponse(answer, isV1 ? 'v1' : 'v1beta1');
@@ -170,7 +170,7 @@ function parseVerdict(answer: unknown, sent: Review, type: HookType): Verdict {
     const text = type === 'mutating' ? decodePatch(patch) : '';
     return { ...verdict, patch: text, patchType: text === '' ? '' : JSON_PATCH };
   }
-  const problem = responseProblem(response, typeIn(answer), { uid: sent.uid, expected, type });
+  const problem = responseProblem(response, typeMetaOf(answer), { uid: sent.uid, expected, type });
   if (problem !== undefined) throw new InvalidResponse(problem);
   return { ...verdict, patch: decodePatch(patch), patchType: patchType ?? '' };
 }
