@@ -112,7 +112,7 @@ export class Availability {
 }
 
 function isOnByDefault({ version, lifecycle }: Kind): boolean {
-  return stabilityOf(version) === 'ga' || lifecycle?.onByDefault === true;
+  return stabilityOf(version) === 'ga' || lifecycle?.servedByDefault === true;
 }
 
 /** The names of a group in all dialects. */

@@ -1,9 +1,10 @@
 /**
- * A cluster's objects as data and as text: to look at, to keep beside a test, to start other clusters from.
+ * Captures the objects of a cluster as data, YAML or JSON, and parses such texts (also the output of `kubectl get -o yaml`
+ * and `-o json`) to start other clusters from them.
  */
 import type { Cluster } from '../cluster/contract.js';
 import { encodeJson, indentJson } from '../codec/json-encoder.js';
-import { isKind } from '../kinds/is-kind.js';
+import { isKind } from '../kinds/build-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import {
   endOfJson,
@@ -26,20 +27,20 @@ import { refuseUnknownOptions } from '../util/options.js';
 import { printValue } from './matchers/result.js';
 
 export interface CaptureOptions {
-  /** Only objects of these kinds, in whatever version they are stored. */
+  /** Only objects of these kinds, in any version. */
   readonly kinds?: readonly Kind[] | undefined;
-  /** Only what is in this namespace, and the namespace itself. */
+  /** Only objects in this namespace, and the namespace itself. */
   readonly namespace?: string | undefined;
-  /** Also what every cluster begins with (roles, flows, priority classes, …) and nobody has written since. */
+  /** Includes unchanged objects that every new cluster has (roles, flow schemas, priority classes, …). */
   readonly initial?: boolean | undefined;
 }
 
-/** The parts of a cluster that are needed. */
+/** The members of a cluster that a capture uses. */
 export type CapturedCluster = Pick<Cluster, 'resourceVersion' | 'inside' | 'kinds' | 'dialect'>;
 
 /**
- * Every object of a cluster exactly as it is stored, in an order that depends on nothing but their names. What a cluster
- * begins with by itself is left out while nobody has written it. `createCluster({ from })` starts another from it.
+ * All objects of a cluster as they are stored, in an order that depends only on their kinds and names. Unchanged initial
+ * objects are omitted. `createCluster({ from })` starts a cluster from the result.
  *
  * @example
  * const copy = testCluster({ from: captureCluster(cluster) });
@@ -57,9 +58,8 @@ export function captureCluster(cluster: CapturedCluster, options: CaptureOptions
 }
 
 /**
- * The same as YAML, one document for each object, made to be kept in a repository: what did not change has the same lines.
- * Takes a cluster or a state. `parseCapture` reads every text in it as it was, but for halves of surrogate pairs, which no
- * file can hold: they are U+FFFD.
+ * Captures as YAML with one document for each object. The text is stable, so that it can be kept in a repository. Takes a
+ * cluster or a state. `parseCapture` restores all strings except lone surrogates, which become U+FFFD.
  *
  * @example
  * await writeFile('cluster.yaml', captureYaml(cluster));
@@ -71,7 +71,7 @@ export function captureYaml(from: CapturedCluster | ClusterState, options?: Capt
 }
 
 /**
- * The same as JSON: a List, as `kubectl get -o json` prints it.
+ * Captures as JSON: a List like that of `kubectl get -o json`.
  *
  * @example
  * await writeFile('cluster.json', captureJson(cluster));
@@ -84,7 +84,7 @@ export function captureJson(from: CapturedCluster | ClusterState, options?: Capt
 
 const HEADER = '# A cluster captured by orchplane: testCluster({ from: parseCapture(text) }) starts from it.';
 
-/** What the version stands behind, in a comment before the first document. */
+/** The prefix of the comment with the resourceVersion before the first document. */
 export const VERSION_COMMENT = '# resourceVersion: ';
 
 function stateOf(from: CapturedCluster | ClusterState, options: CaptureOptions | undefined): ClusterState {
@@ -113,12 +113,12 @@ function isIn(namespace: string, { apiVersion, kind, metadata }: ApiObject): boo
   );
 }
 
-/** By group and kind, where objects are stored: the identities of initial objects follow from that. */
+/** The storage by group and kind; the uids of initial objects are derived from it. */
 function storagesOf(cluster: CapturedCluster): ReadonlyMap<string, string> {
   return new Map(cluster.kinds().map(({ gvk, storage }) => [`${gvk.group} ${gvk.kind}`, storage]));
 }
 
-/** Every write after the default namespaces has a higher version than what came with them. */
+/** Writes after the creation of the default namespaces have higher versions than initial objects. */
 function isInitial(object: ApiObject, storages: ReadonlyMap<string, string>): boolean {
   const { uid, resourceVersion, name, namespace } = object.metadata;
   if (Number(resourceVersion) > DEFAULT_NAMESPACES.length) return false;
@@ -126,7 +126,7 @@ function isInitial(object: ApiObject, storages: ReadonlyMap<string, string>): bo
   return uid === uidFromText(`${storage}/${namespace === undefined ? '' : `${namespace}/`}${name}`);
 }
 
-/** Definitions, namespaces, what is in no namespace, and then namespace by namespace. */
+/** CRDs first, then namespaces, cluster-scoped objects, and the objects of each namespace. */
 function byPlace(left: ApiObject, right: ApiObject): number {
   const [a, b] = [placeOf(left), placeOf(right)];
   for (const [index, part] of a.entries()) {
@@ -142,14 +142,14 @@ function placeOf({ apiVersion, kind, metadata }: ApiObject): readonly string[] {
 }
 
 /**
- * The state in a text: YAML with any number of documents, or JSON; lists of any kind are taken apart. Of a key that stands
- * twice in an object the last counts.
+ * Parses YAML with any number of documents, or JSON, into a cluster state. Lists are expanded. Of duplicate keys the last
+ * one wins. The same text always gives the same state:
  *
- * - An object without a uid gets one that follows from its kind and name; one without a time of creation is from 1970.
- * - Versions stay as they are. Objects without one are put behind the newest, in their order. Where a version is too large
- *   for this library (2^53), all are numbered anew, from 1, in the order that they had.
+ * - An object without a uid gets one derived from its kind and name; one without creationTimestamp gets 1970-01-01.
+ * - Versions are kept. Objects without a version get new versions after the newest one, in text order. If a version
+ *   exceeds 2^53, all versions are renumbered from 1 in their order.
  *
- * Throws {@link ManifestError} for what is no object, with its place in the text.
+ * Throws {@link ManifestError} with the position in the text for a document that is not an object.
  *
  * @example
  * const cluster = testCluster({ dialect: 'kubernetes', from: parseCapture(await readFile('dump.yaml', 'utf8')) });
@@ -175,8 +175,8 @@ const VERSION_LINE = new RegExp(`^${VERSION_COMMENT}(\\d+)\\s*$`, 'm');
 type ReadDocument = Pick<ManifestDocument, 'place' | 'value'>;
 
 /**
- * The documents of a text that is JSON, one or several behind each other; undefined when it is not. YAML would do for most
- * of them, but not for all that JSON may hold: it knows no U+007F, and U+0085 is the end of a line to it.
+ * The documents of a text with one or more JSON values; undefined if it is not JSON. The YAML parser cannot read all JSON:
+ * it rejects U+007F and treats U+0085 as a line break.
  */
 function jsonDocuments(text: string): readonly ReadDocument[] | undefined {
   const documents: ReadDocument[] = [];
@@ -198,7 +198,7 @@ function jsonDocuments(text: string): readonly ReadDocument[] | undefined {
 /** Separators between documents: white space, byte order marks, comments, `---` and `...`. */
 const GAP = /[ \t\r\n\uFEFF]+|^(?:#[^\r\n]*|(?:---|\.\.\.)(?=[ \t\r\n]|$))/my;
 
-/** The index of what follows the gap that begins at `from`. */
+/** The index after the separators that start at `from`. */
 function endOfGap(text: string, from: number): number {
   let end = from;
   for (;;) {
@@ -215,7 +215,7 @@ function jsonOrNone(text: string): unknown {
   try {
     return parseJson(text).value;
   } catch (error) {
-    // The reader of YAML is asked next, and says what is wrong.
+    // The YAML parser tries next and reports the error.
     if (error instanceof JsonSyntaxError) return NO_JSON;
     throw error;
   }
@@ -229,11 +229,11 @@ interface Found {
   readonly place: ManifestPlace;
   readonly object: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Undefined when it has none. */
+  /** Undefined if the object has no version. */
   readonly version: bigint | undefined;
 }
 
-/** Puts the objects of a document into `found`; the versions of whole lists come back. */
+/** Adds the objects of a document to `found`; returns the versions of lists. */
 function collect({ place, value }: ReadDocument, found: Found[]): bigint[] {
   if (isState(value)) {
     found.push(...value.objects.map((object, index) => objectAt({ ...place, item: index + 1 }, object)));
@@ -258,7 +258,7 @@ function collect({ place, value }: ReadDocument, found: Found[]): bigint[] {
   return versions;
 }
 
-/** What `captureCluster` gave, written down with `JSON.stringify`. */
+/** A result of `captureCluster` that was written with `JSON.stringify`. */
 function isState(value: unknown): value is ClusterState {
   return (
     isRecord(value) && value['kind'] === undefined && Array.isArray(value['objects']) && 'resourceVersion' in value
@@ -303,16 +303,19 @@ const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
 function completed({ object, metadata }: Found, resourceVersion: string): ApiObject {
   const { selfLink: _selfLink, ...rest } = metadata;
   const { uid, creationTimestamp } = rest;
-  const whole = {
+  const whole: ApiObject = {
     ...object,
+    kind: String(object['kind']),
+    apiVersion: String(object['apiVersion']),
     metadata: {
       ...rest,
+      name: String(metadata['name']),
       uid: typeof uid === 'string' && uid !== '' ? uid : uidFromText(identityOf(object, metadata)),
       resourceVersion,
       creationTimestamp: typeof creationTimestamp === 'string' ? creationTimestamp : UNKNOWN_TIME,
     },
   };
-  return deepFreeze(cloneJson(whole)) as unknown as ApiObject;
+  return deepFreeze(cloneJson(whole));
 }
 
 function identityOf({ apiVersion, kind }: Readonly<Record<string, unknown>>, metadata: Found['metadata']): string {

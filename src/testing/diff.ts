@@ -1,6 +1,6 @@
 /**
- * What is different between two objects, field by field. Items of lists are matched by their keys where the kind has
- * some, so that a container that moved is not a container that changed.
+ * Compares two objects: as a list of field differences, or as a unified diff of their YAML. List items are matched by
+ * their merge keys, so that a moved container does not count as changed.
  */
 import { builtInKinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
@@ -14,7 +14,7 @@ import type { ListNode, Structural } from '../schema/structural.js';
 import { writeYaml } from '../text/yaml/index.js';
 import { deepEqual, isRecord, own } from '../util/json.js';
 
-/** Beyond so many pairs of lines the middle is shown as replaced: nobody reads such a diff line by line. */
+/** For more pairs of lines than this, the whole middle part is shown as replaced. */
 const MOST_PAIRS = 4_000_000;
 
 const same = (text: string): Line => ({ sign: ' ', text });
@@ -26,29 +26,29 @@ const come = (text: string): Line => ({ sign: '+', text });
 const CODES: Readonly<Record<Style, string>> = { title: '1', place: '36', '+': '32', '-': '31', ' ': '' };
 
 export interface FieldDifference {
-  /** As the server's own messages write it: `.spec.containers[name="web"].image`; items without keys by their place. */
+  /** The path as in messages of the server: `.spec.containers[name="web"].image`; items without keys by index. */
   readonly path: string;
-  /** `moved`: the items of a list are in another order; `before` and `after` are the whole list. */
+  /** `moved`: list items are in another order; `before` and `after` are the whole list. */
   readonly type: 'added' | 'removed' | 'changed' | 'moved';
-  /** Absent when it was added. */
+  /** Absent for `added`. */
   readonly before?: unknown;
-  /** Absent when it was removed. */
+  /** Absent for `removed`. */
   readonly after?: unknown;
 }
 
 export interface DiffOptions {
-  /** Whose keys of lists count. Built-in kinds are known by their names; without a kind, items are matched by place. */
+  /** The kind that defines the list keys. Built-in kinds are detected; without a kind, items are matched by index. */
   readonly kind?: Kind | undefined;
-  /** Also `metadata.managedFields` and `metadata.resourceVersion`, which differ with nearly every write. */
+  /** Includes `metadata.managedFields` and `metadata.resourceVersion`, which change with nearly every write. */
   readonly all?: boolean | undefined;
 }
 
-/** Anything that looks like an object of the API. */
+/** An API object, or no object. */
 export type Diffable = object | null | undefined;
 
 /**
- * The differences between two objects, in the order of their fields; empty when there are none. What is there on one side
- * only is one difference, however much is in it. No object at all counts as one without fields.
+ * The differences between two objects in field order; empty if there are none. A value that exists on one side only is one
+ * difference. No object counts as an object without fields.
  *
  * @example
  * diffObjects(before, after) // [{ path: '.data.size', type: 'changed', before: 's', after: 'm' }]
@@ -61,7 +61,7 @@ export function diffObjects(before: Diffable, after: Diffable, options: DiffOpti
   return Object.freeze(found);
 }
 
-/** The object without what differs with nearly every write, unless that is wanted. */
+/** The object without the metadata that changes with nearly every write, unless `isAll` is true. */
 export function withoutNoise(object: object, isAll: boolean): Readonly<Record<string, unknown>> {
   const record = object as Readonly<Record<string, unknown>>;
   const { metadata } = record;
@@ -97,7 +97,7 @@ function compareRecords(
   }
 }
 
-/** What the schema says of a field, or of a key of a map. */
+/** The schema of a field or of a map key. */
 export function schemaOf(schema: Structural | undefined, name: string): Structural | undefined {
   if (schema?.type === 'object') return schema.fields.get(name)?.node;
   return schema?.type === 'map' ? schema.values : undefined;
@@ -120,7 +120,7 @@ function compareLists(before: readonly unknown[], after: readonly unknown[], pla
   }
 }
 
-/** The items by what tells them apart; undefined where nothing does. */
+/** The items by merge key; undefined if the items have no unique keys. */
 function keyed(list: ListNode | undefined, items: readonly unknown[]): ReadonlyMap<PathElement, unknown> | undefined {
   if (list === undefined || list.listType === 'atomic') return undefined;
   const found = new Map<PathElement, unknown>();
@@ -175,14 +175,14 @@ function builtIns(): ReadonlyMap<string, KnownKind> {
 }
 
 export interface FormatDiffOptions extends Pick<DiffOptions, 'all'> {
-  /** Colours of a terminal. None unless asked for. */
+  /** Uses terminal colours. Defaults to false. */
   readonly colour?: boolean | undefined;
-  /** Lines shown around each change; three unless said otherwise. */
+  /** The number of context lines around each change. Defaults to 3. */
   readonly context?: number | undefined;
 }
 
 /**
- * The differences as `diff -u` would show them, without a last line end; an empty text when there are none.
+ * A unified diff (`diff -u`) without a final line feed; empty if there are no differences.
  *
  * @example
  * for (const { previous, object } of cluster.history(ConfigMap, 'web')) console.log(formatDiff(previous, object));
@@ -215,12 +215,12 @@ function titleOf(object: Diffable): string {
 
 interface Hunk {
   readonly lines: readonly Line[];
-  /** Lines of each side before it. */
+  /** The number of lines before the hunk on each side. */
   readonly before: number;
   readonly after: number;
 }
 
-/** Changes with the lines around them; what is closer together than that is one hunk. */
+/** The changes with their context lines; changes with overlapping context form one hunk. */
 function hunksOf(lines: readonly Line[], context: number): readonly Hunk[] {
   const shown = new Set<number>();
   lines.forEach(({ sign }, index) => {
@@ -253,7 +253,7 @@ function printHunk({ lines, before, after }: Hunk, paint: (style: Style, text: s
   return [paint('place', place), ...lines.map(({ sign, text }) => paint(sign, `${sign}${text}`))];
 }
 
-/** As `diff` has it: the first line and how many; nothing stands behind the line before it. */
+/** The range in `diff` format: the first line and the count; an empty range names the line before it. */
 function range(linesBefore: number, count: number): string {
   if (count === 1) return String(linesBefore + 1);
   return `${count === 0 ? linesBefore : linesBefore + 1},${count}`;
@@ -284,8 +284,8 @@ export function lineDiff(before: readonly string[], after: readonly string[]): r
 }
 
 /**
- * By the longest common subsequence. `lengths[i][j]` is that of what follows line i of the one and line j of the other, so
- * a walk from the beginning takes the longer way at each fork; what goes is shown before what comes.
+ * Uses the longest common subsequence. `lengths[i][j]` is its length for the lines from i and from j on, so a walk from the
+ * start chooses the longer alternative at each step. Removed lines precede added lines.
  */
 function shortest(left: readonly string[], right: readonly string[]): Line[] {
   const width = right.length + 1;

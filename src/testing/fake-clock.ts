@@ -1,5 +1,5 @@
 /**
- * A clock that stands still until it is told to go on. Nothing sleeps: due timers run, in order, inside `advance`.
+ * A clock whose time changes only through `advance`, which runs the timers that become due, in order.
  */
 import { type Clock, nextTurn, type Undo } from '../util/clock.js';
 import { Heap } from '../util/heap.js';
@@ -8,22 +8,22 @@ import { seededRandom } from './seeded-random.js';
 
 export interface FakeClock extends Clock {
   /**
-   * Moves time forward, running what falls due on the way, each at its own time. Before the first timer and after each
-   * it lets everything come to rest that waits for nothing but promises; `advance(0)` does just that.
+   * Advances time and runs each timer at its due time. Before the first timer and after each one it waits until background
+   * work that depends only on promises is done; `advance(0)` only does that.
    */
   advance(ms: number): Promise<void>;
-  /** How many timers are set. */
+  /** The number of pending timers. */
   readonly pending: number;
-  /** What mixes things up in one moment, if anything; see {@link FakeClockOptions}. */
+  /** The seed that randomises the order of simultaneous events; see {@link FakeClockOptions}. */
   readonly seed?: number | undefined;
 }
 
 export interface FakeClockOptions {
-  /** The time at which it starts, in milliseconds since the epoch; the first moment of 2030 unless given. */
+  /** The start time in milliseconds since the epoch. Defaults to 2030-01-01T00:00:00Z. */
   readonly now?: number | undefined;
   /**
-   * Mixes up what happens in one moment, as this number decides: timers that are due together, and the work of controllers.
-   * Absent: everything comes in the order in which it was asked for.
+   * Randomises the order of timers that are due at the same time and of controller work; the same seed gives the same
+   * order. Without a seed the order is that of scheduling.
    */
   readonly seed?: number | undefined;
 }
@@ -35,7 +35,7 @@ interface Timer {
   isOff: boolean;
 }
 
-/** The first moment of 2030, so that times in tests are recognisable and never today's. */
+/** A fixed date, so that times in tests are recognisable and differ from the current date. */
 const START = Date.UTC(2030, 0, 1);
 
 /**
@@ -47,16 +47,16 @@ const START = Date.UTC(2030, 0, 1);
 export function fakeClock(options: FakeClockOptions = {}): FakeClock {
   let now = startOf(options);
   let pending = 0;
-  const mixing = options.seed === undefined ? undefined : mixUp(options.seed);
+  const randomizer = options.seed === undefined ? undefined : randomOrder(options.seed);
   const timers = new Heap<Timer>((timer) => timer.due);
-  /** Whoever works on this clock's time and is waited for. */
+  /** The functions that are awaited before time advances. */
   const joined = new Set<() => Promise<void>>();
 
   function takeDue(until: number): Timer | undefined {
     for (let timer = timers.peek(); timer !== undefined && timer.due <= until; timer = timers.peek()) {
       timers.pop();
       if (timer.isOff) continue;
-      const chosen = mixing === undefined ? timer : oneOf(timer, mixing.order);
+      const chosen = randomizer === undefined ? timer : pickSimultaneous(timer, randomizer.order);
       chosen.isOff = true;
       pending--;
       return chosen;
@@ -64,8 +64,8 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     return undefined;
   }
 
-  /** Any of those that are due at the same moment; the others stay. */
-  function oneOf(first: Timer, order: (due: readonly Timer[]) => readonly Timer[]): Timer {
+  /** One of the timers that are due at the same time; the others stay in the queue. */
+  function pickSimultaneous(first: Timer, order: (due: readonly Timer[]) => readonly Timer[]): Timer {
     const together = [first];
     for (let next = timers.peek(); next?.due === first.due; next = timers.peek()) {
       timers.pop();
@@ -76,32 +76,32 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     return chosen;
   }
 
-  /** One after another: time that is moved twice moves by both, and never back. */
+  /** Concurrent calls of `advance` run one after another. */
   let moving: Promise<void> = Promise.resolve();
 
   async function moveBy(ms: number): Promise<void> {
     const until = now + ms;
-    await rest();
+    await waitUntilIdle();
     let isAtRest = true;
     for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
       now = Math.max(now, timer.due);
       timer.run();
-      if (!timer.isMinor) await rest();
+      if (!timer.isMinor) await waitUntilIdle();
       isAtRest = !timer.isMinor;
     }
     now = until;
-    if (!isAtRest) await rest();
+    if (!isAtRest) await waitUntilIdle();
   }
 
-  async function rest(): Promise<void> {
-    await turns();
+  async function waitUntilIdle(): Promise<void> {
+    await waitTwoTurns();
     for (const each of [...joined]) await each();
   }
 
   const clock: Omit<FakeClock, 'pending'> = {
     now: () => now,
     after(delayMs, run, timerOptions): Undo {
-      // A timer that is due at no time would keep all others waiting.
+      // A timer that never becomes due would block all others.
       if (Number.isNaN(delayMs))
         throw new RangeError('orchplane: a timer is set for a number of milliseconds, not NaN');
       const timer: Timer = {
@@ -126,13 +126,13 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
       joined.add(each);
       return () => void joined.delete(each);
     },
-    ...(mixing === undefined ? {} : { turn: mixing.turn, order: mixing.order }),
+    ...(randomizer === undefined ? {} : { turn: randomizer.turn, order: randomizer.order }),
     async advance(ms) {
       if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) {
         throw new RangeError(`orchplane: a clock is advanced by zero or more milliseconds, not by ${ms}`);
       }
       const moved = moving.then(() => moveBy(ms));
-      // Whoever asked hears of a timer that throws; the next who moves time does not.
+      // Only the call during which a timer throws rejects, not later calls.
       moving = moved.catch(() => undefined);
       await moved;
     },
@@ -141,7 +141,7 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
   return withPending(clock, () => pending);
 }
 
-/** For who has no compiler to say so: a clock that shows no number shows nonsense much later. */
+/** Checks the options for JavaScript callers: an invalid time would cause errors only much later. */
 function startOf(options: FakeClockOptions): number {
   if (typeof options !== 'object' || options instanceof Date)
     throw new TypeError('orchplane: fakeClock takes options: fakeClock({ now: Date.UTC(2030, 0, 1) })');
@@ -158,25 +158,25 @@ const withPending = lazyMembers<() => number, Pick<FakeClock, 'pending'>>({
   },
 });
 
-/** Late by so many turns of the event loop at most. */
-const MOST_TURNS = 4;
+/** The maximum random delay in waitTwoTurns of the event loop. */
+const MAX_TURNS = 4;
 
-/** Chance in what happens at one moment; whatever a seed decides it decides again on the next run. */
-function mixUp(seed: number) {
+/** Randomises the order of simultaneous events, reproducibly for a seed. */
+function randomOrder(seed: number) {
   const random = seededRandom(seed);
   return {
     async turn(): Promise<void> {
-      for (let left = random.below(MOST_TURNS) + 1; left > 0; left--) await nextTurn();
+      for (let left = random.below(MAX_TURNS) + 1; left > 0; left--) await nextTurn();
     },
     order: <Item>(due: readonly Item[]): readonly Item[] => random.shuffle(due),
   };
 }
 
 /**
- * A turn of the event loop ends when no promise is left to run, however long their chains; the second is for what asks
- * the platform for something in between.
+ * A turn of the event loop ends when all pending promise callbacks have run. The second turn is for work that uses an
+ * asynchronous platform API in between.
  */
-async function turns(): Promise<void> {
+async function waitTwoTurns(): Promise<void> {
   await nextTurn();
   await nextTurn();
 }

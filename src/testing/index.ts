@@ -1,5 +1,6 @@
 /**
- * For tests: time and identity under control, faults, a log of requests, seeded runs, and matchers for any test runner.
+ * orchplane/testing: a controlled clock and identifiers, faults, request logs, seeded runs, captures, and matchers for any
+ * test runner.
  */
 
 export { type UntilAbsent, type UntilCondition, type UntilPresent, until } from '../client/until.js';

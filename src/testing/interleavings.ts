@@ -1,7 +1,6 @@
 /**
- * Runs one test under many orders of events. In a real cluster informers hear of changes at different times, workers take
- * turns as they like, writes collide and connections break; a test that passes once has seen one of these stories. A seed
- * is a story, and the same seed tells the same one again.
+ * Runs a test under many orders of events. In a real cluster informers receive changes at different times, workers run in
+ * any order, writes conflict and connections break. Each seed is one reproducible order.
  */
 import { refuseUnknownOptions } from '../util/options.js';
 import { conflicting } from './faults/request-faults.js';
@@ -12,26 +11,26 @@ import type { TestCluster } from './test-cluster.js';
 import { freshFork } from './test-cluster.js';
 
 export interface InterleavingOptions {
-  /** How many stories, with the seeds 1, 2, 3, …; or which seeds. 50 unless given. */
+  /** The number of runs, with the seeds 1, 2, 3, …; or a list of seeds. Defaults to 50. */
   readonly seeds?: number | readonly number[] | undefined;
-  /** This one alone: what an error tells to give. */
+  /** Runs this seed only, to reproduce a failure. */
   readonly seed?: number | undefined;
-  /** How many updates meet a conflict, from 0 to 1; none unless given. */
+  /** The fraction of updates that fail with a conflict, from 0 to 1. Defaults to none. */
   readonly conflicts?: number | undefined;
-  /** How many watches break off after a few events, from 0 to 1; none unless given. */
+  /** The fraction of watches that end after a few events, from 0 to 1. Defaults to none. */
   readonly cuts?: number | undefined;
 }
 
-/** What a run knows of its story. */
+/** The context of one run. */
 export interface Interleaving {
   readonly seed: number;
-  /** For whatever the test itself leaves to chance. */
+  /** A random source for the test itself. */
   readonly random: SeededRandom;
-  /** The writes of this run; its trace is shown when the run fails. */
+  /** The writes of this run; the error message contains its trace if the run fails. */
   readonly log: RequestLog;
 }
 
-/** What one seed failed with. */
+/** The failure of one seed. */
 export interface SeedFailure {
   readonly seed: number;
   readonly error: unknown;
@@ -40,8 +39,8 @@ export interface SeedFailure {
 }
 
 /**
- * Thrown by {@link interleavings}. The cause is what the first seed failed with. It is no AggregateError, because runners
- * take those apart and show the parts alone, without the seed.
+ * Thrown by {@link interleavings}. The cause is the error of the first failed seed. It is not an AggregateError, because
+ * test runners print only the parts of those, without the seed.
  */
 export class InterleavingError extends Error {
   override readonly name = 'InterleavingError';
@@ -56,19 +55,18 @@ export class InterleavingError extends Error {
   }
 }
 
-/** So many failures tell enough. */
+/** Runs stop after this many failures. */
 const MOST_FAILURES = 3;
 const DEFAULT_SEEDS = 50;
 const MOST_EVENTS_BEFORE_CUT = 5;
-/** Faults of one story draw lots of their own, or they would all strike together. */
+/** Offsets that give each fault its own random sequence; otherwise all faults would strike together. */
 const CONFLICTS = 1_000_003;
 const CUTS = 2_000_003;
 
 /**
- * Runs a test once for each seed, each time on a fresh fork of the cluster (or on what the function makes for the seed).
- * Each seed mixes up when watches hear of changes and in which order controllers do what is due; conflicts and broken
- * streams come on top where they are asked for. Rejects with {@link InterleavingError}, which says which seeds failed, with
- * the trace of the first and how to run it alone.
+ * Runs a test once for each seed, each time on a fresh fork of the cluster (or on the cluster that the function creates).
+ * Each seed randomises when watches receive changes and in which order controllers work; conflicts and broken streams are
+ * optional. Rejects with {@link InterleavingError}, which lists the failed seeds and the trace of the first.
  *
  * @example
  * await interleavings(cluster, async (fork) => {
@@ -82,7 +80,7 @@ export async function interleavings(
   options: InterleavingOptions = {},
 ): Promise<void> {
   const seeds = seedsOf(options);
-  // All stories begin with the same state, and so does one that is told alone: nobody is still at work on it.
+  // All runs, also a run of a single seed, must start from the same state, so no work may be pending.
   if (typeof from !== 'function') await from.settle();
   const failures: SeedFailure[] = [];
   let ran = 0;

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * What was asked of a cluster, by whom, and what came of it: every request of every client, over HTTP and from
- * controllers too, in the order in which they were sent. Also which writes changed nothing.
+ * Logs the requests of a cluster with their senders and results: from all clients, HTTP and controllers, in sending order.
+ * Also detects writes that changed nothing.
  */
 import type { Cluster } from '../cluster/cluster.js';
 import type { Kind } from '../kinds/kind.js';
@@ -20,68 +20,68 @@ import { messageOf } from '../util/message-of.js';
 import { isWrite, nameIn, type RequestMatch, requestMatcher, sourceOf, userOf } from './faults/match.js';
 import { type TraceOptions, traceOf } from './trace.js';
 
-/** What came of a request. */
+/** The result of a request. */
 export interface RequestOutcome {
   /** 200 for a watch that was opened. */
   readonly code: number;
-  /** Of a refusal. */
+  /** The reason of a rejection. */
   readonly reason?: StatusReason;
   readonly message?: string;
 }
 
 export interface LoggedRequest {
   readonly verb: Verb;
-  /** Of a patch. */
+  /** Present for a patch. */
   readonly patchType?: PatchType;
-  /** `Pod`; empty for what is not served. */
+  /** `Pod`; empty if the resource is not served. */
   readonly kind: string;
   /** `pods`, `deployments.apps`. */
   readonly resource: string;
   readonly subresource?: string;
   /** Absent for cluster-scoped kinds and across all namespaces. */
   readonly namespace?: string;
-  /** Absent on collections. Of a creation: the name that the object was given. */
+  /** Absent on collections. For a create: the name that the object got. */
   readonly name?: string;
-  /** Of a creation without a name. */
+  /** For a create without a name. */
   readonly generateName?: string;
   readonly user: string;
   /** The field manager of a write. */
   readonly manager?: string;
-  /** `local`, `http`, the name of a controller, or `controllers` for what all of them share. */
+  /** `local`, `http`, the name of a controller, or `controllers` for the informers that all controllers share. */
   readonly source: string;
   readonly dryRun: boolean;
-  /** When it was sent, by the cluster's clock. */
+  /** The sending time on the cluster's clock. */
   readonly time: string;
-  /** Undefined while it is under way. */
+  /** Undefined while the request is in progress. */
   readonly outcome: RequestOutcome | undefined;
-  /** The version of the object before; absent where there was none. */
+  /** The version of the object before the request; absent if it did not exist. */
   readonly versionBefore?: string;
-  /** The version in the answer. */
+  /** The version in the response. */
   readonly versionAfter?: string;
-  /** Something is stored otherwise than before. Always false for reads, rehearsals and refusals. */
+  /** Whether the stored state changed. Always false for reads, dry runs and rejected requests. */
   readonly changed: boolean;
-  /** An update or patch that took away the last thing that held an object which is being deleted: it has gone with it. */
+  /** An update or patch removed the last finalizer of an object that was being deleted, and so deleted it. */
   readonly gone?: true;
 }
 
-/** Which requests: all of a kind, or a {@link RequestMatch}. */
+/** A filter: all requests of a kind, or a {@link RequestMatch}. */
 export type RequestFilter = Kind | RequestMatch;
 
-/** A log that goes on until it is closed. Reads as a text: `String(log)` is its trace. */
+/** A log that records until it is closed. `String(log)` is its trace. */
 export interface RequestLog extends Disposable {
-  /** All that match, in the order in which they were sent. */
+  /** All matching requests in sending order. */
   requests(filter?: RequestFilter): readonly LoggedRequest[];
   reads(filter?: RequestFilter): readonly LoggedRequest[];
   writes(filter?: RequestFilter): readonly LoggedRequest[];
-  /** Writes that were accepted and changed nothing: what a controller should not have sent. Rehearsals are left out. */
+  /** Accepted writes that changed nothing, which a controller should not send. Dry runs are excluded. */
   noOpWrites(filter?: RequestFilter): readonly LoggedRequest[];
-  /** Requests that were refused. */
+  /** Rejected requests. */
   failures(filter?: RequestFilter): readonly LoggedRequest[];
-  /** One line for each request, the same on every run: generated names are numbered, versions are left out. */
+  /** One line for each request, stable between runs: generated names are numbered, versions are omitted. */
   trace(options?: TraceOptions): string;
-  /** Forgets what was logged so far. */
+  /** Removes all entries. */
   clear(): void;
-  /** Logs no more; what was logged stays. */
+  /** Stops recording; the entries are kept. */
   close(): void;
   toString(): string;
 }
@@ -89,7 +89,7 @@ export interface RequestLog extends Disposable {
 type Logged = Pick<Cluster, 'use' | 'inside' | 'resolve' | 'clock' | 'dialect' | 'resourceVersion'>;
 
 /**
- * Logs the requests of a cluster from now on: all of them, or those that match.
+ * Starts to log the requests of a cluster: all of them, or those that match.
  *
  * @example
  * using log = recordRequests(cluster, { verb: 'write' });
@@ -109,15 +109,15 @@ class Recording implements RequestLog {
   readonly #cluster: Logged;
   readonly #stop: () => void;
   #entries: Entry[] = [];
-  /** Versions that writes of this log have made; no two make the same. */
+  /** The versions that recorded writes created; each version has one writer. */
   readonly #written = new Set<string>();
 
   constructor(cluster: Logged, match: RequestMatch) {
-    const isMeant = requestMatcher('recordRequests', match);
+    const matches = requestMatcher('recordRequests', match);
     this.#cluster = cluster;
     const follow: Middleware = (request, next) =>
-      isMeant(request, cluster.dialect) ? this.#follow(request, next) : this.#overlook(request, next);
-    // Outside of faults, whenever those come: it shows what callers see.
+      matches(request, cluster.dialect) ? this.#logRequest(request, next) : this.#passUnlogged(request, next);
+    // Outside of all faults, also later ones, so that the log contains what callers see.
     this.#stop = cluster.use(Object.assign(follow, { isOutermost: true }));
   }
 
@@ -165,12 +165,12 @@ class Recording implements RequestLog {
 
   #found(where: string, filter: RequestFilter): readonly Entry[] {
     const match = 'names' in filter ? { kind: filter } : filter;
-    const isMeant = requestMatcher(`the log's ${where}`, match);
-    return this.#entries.filter(({ request }) => isMeant(request, this.#cluster.dialect));
+    const matches = requestMatcher(`the log's ${where}`, match);
+    return this.#entries.filter(({ request }) => matches(request, this.#cluster.dialect));
   }
 
-  /** Not logged; but what it writes is no change of somebody else's. */
-  #overlook(request: ApiRequest, next: () => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
+  /** Passes a request that is not logged, but records the version that it writes. */
+  #passUnlogged(request: ApiRequest, next: () => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
     if (!isWrite(request.verb)) return next();
     const revision = this.#cluster.resourceVersion;
     return chain(next(), (response) => {
@@ -180,7 +180,7 @@ class Recording implements RequestLog {
     });
   }
 
-  #follow(request: ApiRequest, next: () => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
+  #logRequest(request: ApiRequest, next: () => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
     const began = this.#begin(request);
     const entry: Entry = { request, logged: began };
     this.#entries.push(entry);
@@ -229,7 +229,7 @@ class Recording implements RequestLog {
     };
   }
 
-  /** Whatever a write changes gets a version that is newer than all there were when it came. */
+  /** A write changed something if its object has a newer version than the cluster had before the request. */
   #outcome({ request, logged: began }: Entry, response: ApiResponse, revision: string): Partial<LoggedRequest> {
     if (response.type === 'watch') return { outcome: { code: 200 } };
     const metadata = isRecord(response.object) ? response.object['metadata'] : undefined;
@@ -239,10 +239,10 @@ class Recording implements RequestLog {
     const isObject = name !== undefined && resourceVersion !== undefined;
     const now = isObject ? resourceVersion : this.#cluster.resourceVersion;
     const isNewer = Number(now) > Number(revision);
-    // Another write may have come in while this one was on its way: that one has answered with this version already.
-    const isAnothers = isObject && this.#written.has(now);
+    // A concurrent write may have created this version; it was then recorded already.
+    const isOtherWrite = isObject && this.#written.has(now);
     const isGone = deletionTimestamp !== undefined && this.#hasGone(began, request);
-    const changed = isWrite(began.verb) && !began.dryRun && (isGone || (isNewer && !isAnothers));
+    const changed = isWrite(began.verb) && !began.dryRun && (isGone || (isNewer && !isOtherWrite));
     if (changed && isObject) this.#written.add(now);
     return {
       outcome: { code: response.code },
@@ -253,7 +253,7 @@ class Recording implements RequestLog {
     };
   }
 
-  /** The answer shows the object as it was last, in the version it had: only the store says that it is there no longer. */
+  /** The response contains the last state of the object with its old version; only the store shows the deletion. */
   #hasGone({ verb, dryRun, versionBefore }: LoggedRequest, { resource, namespace, name }: ApiRequest): boolean {
     if ((verb !== 'update' && verb !== 'patch') || dryRun || versionBefore === undefined) return false;
     return this.#versionOf(this.#cluster.resolve(resource), namespace, name) === undefined;
@@ -271,7 +271,7 @@ class Recording implements RequestLog {
   }
 }
 
-/** Accepted, meant to change something, and nothing changed. Actions below objects (a token, a review) store nothing. */
+/** An accepted write that changed nothing. Creates of subresources (a token, a review) never store anything and are excluded. */
 export function isNoOp({ verb, outcome, changed, dryRun, versionAfter }: LoggedRequest): boolean {
   if (outcome === undefined || outcome.code >= 400 || changed || dryRun) return false;
   return verb === 'update' || verb === 'patch' || (verb === 'delete' && versionAfter !== undefined);

@@ -1,13 +1,13 @@
 /**
- * Chance that a test can repeat: the same seed gives the same numbers on every machine.
+ * A reproducible random source: the same seed gives the same numbers on every machine.
  */
 
 export interface SeededRandom {
-  /** Evenly from 0 to 1, 1 left out. */
+  /** A number in [0, 1), uniformly distributed. */
   next(): number;
-  /** A whole number from 0 to `count`, `count` left out. */
+  /** An integer in [0, count). */
   below(count: number): number;
-  /** A copy in another order. */
+  /** A shuffled copy. */
   shuffle<Item>(items: readonly Item[]): Item[];
 }
 
@@ -18,7 +18,7 @@ export interface SeededRandom {
  */
 export function seededRandom(seed: number): SeededRandom {
   if (!Number.isFinite(seed)) throw new TypeError(`orchplane: a seed is a number, not ${String(seed)}`);
-  // Neighbouring seeds start far apart, so that seeds 1, 2, 3 do not tell nearly the same story.
+  // Mixes the seed, so that the seeds 1, 2, 3 give unrelated sequences.
   let state = Math.imul(Math.trunc(seed) ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

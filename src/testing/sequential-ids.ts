@@ -1,18 +1,18 @@
 /**
- * Identities that are the same on every run.
+ * Identifiers that are the same on every run.
  */
 import type { Ids } from '../util/ids.js';
 import { NAME_ALPHABET } from '../util/ids.js';
 
-/** Identities that count, and can be counted on from where they are. */
+/** A source of sequential identifiers. */
 export interface SequentialIds extends Ids {
-  /** Goes on from here, and this one too: both give the same from now on. */
+  /** A copy that continues from the current position; both return the same identifiers from now on. */
   copy(): SequentialIds;
 }
 
 /**
- * Uids count up (`00000000-0000-4000-8000-000000000001`, …), name suffixes too (`bbbbb`, `bbbbc`, …), and `random`
- * goes through the same numbers from one half on.
+ * Creates identifiers that count up: uids (`00000000-0000-4000-8000-000000000001`, …) and name suffixes (`bbbbb`, `bbbbc`,
+ * …). `random` returns a fixed sequence that starts with 0.5.
  *
  * @example
  * createCluster({ ids: sequentialIds() })
@@ -23,14 +23,14 @@ export function sequentialIds(): SequentialIds {
 
 const COUNTED_UID = /^00000000-0000-4000-8000-(\d{12})$/;
 
-/** Identities that go on after those that are taken, so that no two objects have the same. */
+/** Identifiers that continue after those that are in use, so that uids stay unique. */
 export function sequentialIdsAfter(taken: Iterable<string>): SequentialIds {
   let last = 0;
   for (const uid of taken) last = Math.max(last, Number(COUNTED_UID.exec(uid)?.[1] ?? 0));
   return counting(last, 0, 0);
 }
 
-/** Whether identities can be copied. */
+/** Whether the identifiers can be copied. */
 export function isSequential(ids: Ids): ids is SequentialIds {
   return 'copy' in ids;
 }
@@ -49,7 +49,7 @@ function counting(uidsBefore: number, suffixesBefore: number, randomsBefore: num
       }
       return text;
     },
-    // Steps of the golden ratio: they never come close to where they have been.
+    // Steps of the golden ratio are distributed evenly.
     random: () => (0.5 + randoms++ * 0.618033988749895) % 1,
   };
 }

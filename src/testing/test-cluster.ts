@@ -1,5 +1,5 @@
 /**
- * The production cluster with a clock and identities that a test owns. There is no fake implementation to diverge.
+ * A real cluster with a clock and identifiers that the test controls, and forks of it for single tests.
  */
 
 import { createCluster, type FullCluster } from '../cluster/full-cluster.js';
@@ -12,32 +12,32 @@ import { isSequential, sequentialIdsAfter } from './sequential-ids.js';
 
 export interface TestCluster extends FullCluster {
   readonly clock: FakeClock;
-  /** A fork lives by the same clock unless it is given one. */
+  /** A fork uses the same clock unless the options contain another one. */
   fork(options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;
-  /** A cluster of the past has a clock of its own, which stands at the time of the version's write. */
+  /** A cluster at an earlier version has its own clock, set to the time of that version's write. */
   at(resourceVersion: string, options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;
 }
 
-/** Everything but the clock, which is the test's. */
+/** The options of `createCluster` without the clock. */
 export interface TestClusterOptions extends Omit<ClusterOptions, 'clock'> {
-  /** The time at which it starts, in milliseconds since the epoch; the first moment of 2030 unless given. */
+  /** The start time in milliseconds since the epoch. Defaults to 2030-01-01T00:00:00Z. */
   readonly now?: number | undefined;
-  /** Mixes up what happens in one moment, as this number decides; see {@link fakeClock}. */
+  /** Randomises the order of simultaneous events; see {@link fakeClock}. */
   readonly seed?: number | undefined;
 }
 
-/** Events per resource that `history` and `at` reach; watches expire as on any cluster. */
+/** The number of events per resource that `history` and `at` can access; watches expire as on any cluster. */
 const KEPT_EVENTS = 100_000;
 
 /**
- * It remembers much more than other clusters: see `cluster.history` and `cluster.at`.
+ * Creates a cluster for tests. It keeps a longer history than other clusters, for `cluster.history` and `cluster.at`.
  *
  * @example
  * const cluster = testCluster();
  * await cluster.clock.advance(60_000);
  */
 export function testCluster({ now, seed, ...options }: TestClusterOptions = {}): TestCluster {
-  // The types say so; a test in plain JavaScript would wonder why its time stands still.
+  // For JavaScript callers, who have no type checker.
   if ('clock' in options) {
     throw new TypeError('orchplane: testCluster has a clock of its own: give it `now`, or a clock to createCluster');
   }
@@ -47,20 +47,20 @@ export function testCluster({ now, seed, ...options }: TestClusterOptions = {}):
   return cluster as TestCluster;
 }
 
-/** A state may come from a test cluster, whose identities count as well. */
+/** Continues after the identifiers of a state, which may come from another test cluster. */
 function idsAfter(state: ClusterState | undefined): Ids {
   const objects = Array.isArray(state?.objects) ? state.objects : [];
   return sequentialIdsAfter(objects.map((object) => String(object?.metadata?.uid)));
 }
 
 export interface FreshForkOptions {
-  /** Mixes up what happens in one moment; see `fakeClock`. */
+  /** Randomises the order of simultaneous events; see `fakeClock`. */
   readonly seed?: number | undefined;
 }
 
 /**
- * A fork with a clock of its own, which starts at the cluster's time, and identities that go on from the cluster's: so a
- * test sees the same times, uids and names whichever tests ran before it. Takes microseconds.
+ * A fork for one test with its own clock, which starts at the cluster's time, and identifiers that continue the cluster's.
+ * A test therefore sees the same times, uids and names regardless of other tests. Takes microseconds.
  *
  * @example
  * await using cluster = freshFork(seeded);

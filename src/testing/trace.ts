@@ -1,6 +1,6 @@
 /**
- * A request log as a text for golden tests: one line for each request, the same on every run, and made to be read in a
- * diff. Generated names are numbered in the order of their creation, so that one object more does not change every line.
+ * Prints a request log for golden tests: one line for each request, stable between runs and easy to diff. Generated names
+ * are numbered in order of creation for each prefix, so that an additional object changes few lines.
  *
  *   create pods default/web-<1> by replicaset-controller → 201
  *   update deployments.apps/status default/web by deployment-controller → 409 Conflict
@@ -19,7 +19,7 @@ export interface TraceOptions extends RequestMatch {
 
 type Shown = Pick<TraceOptions, 'versions' | 'times'>;
 
-/** The lines of those that are wanted; all of them are looked at, because names are numbered by what came before. */
+/** The lines of the wanted requests. All requests are processed, because names are numbered in order. */
 export function traceOf(
   all: readonly LoggedRequest[],
   isWanted: (request: LoggedRequest) => boolean,
@@ -49,7 +49,7 @@ function lineOf(request: LoggedRequest, names: Aliases, { versions, times }: Sho
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** What requests of this process are called that name no manager, and what controllers call themselves. */
+/** The default field managers of local requests and of controllers, which a trace omits. */
 const ORDINARY_MANAGERS: readonly string[] = ['orchplane', 'kube-controller-manager'];
 
 function verbOf({ verb, patchType }: LoggedRequest): string {
@@ -82,7 +82,7 @@ function versionsOf({ verb, outcome, versionBefore, versionAfter, gone }: Logged
   return after === undefined ? '' : `(${versionBefore ?? 'new'} → ${after})`;
 }
 
-/** What generated names are called in a trace. */
+/** Numbers generated names. */
 class Aliases {
   readonly #counts = new Map<string, number>();
   readonly #aliases = new Map<string, string>();
@@ -99,7 +99,7 @@ class Aliases {
   of(request: LoggedRequest): string | undefined {
     const { name, kind } = request;
     if (name === undefined) return undefined;
-    // Names of Events end in a moment.
+    // Names of Events end with a timestamp.
     if (kind === 'Event') return name.replace(/\.[0-9a-f]{8,}$/, '.<time>');
     return this.#aliases.get(keyOf(request, name)) ?? name;
   }

@@ -9,7 +9,7 @@
  * reference server rejects (duplicate keys, large numbers, undefined) and have other error messages.
  */
 import { encodeBase64 } from '../../util/base64.js';
-import { decodeStrictUtf8, decodeUtf8 } from '../../util/bytes.js';
+import { decodeStrictUtf8, decodeUtf8, toHex } from '../../util/bytes.js';
 import type { MutableRecord } from '../../util/json.js';
 import { NumberText, setOwn } from '../../util/json.js';
 import {
@@ -248,7 +248,7 @@ export class Decoder {
       case LATER_BASE64:
         return encodeBase64(bytes);
       case LATER_BASE16:
-        return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+        return toHex(bytes);
       default:
         return decodeUtf8(bytes);
     }

@@ -3,7 +3,7 @@
  * limits: 64 levels, 1024 elements of an array, 1024 entries of a map.
  */
 import { BodyError, type RequestBody, SUMMARY_LENGTH, type TypeMeta } from '../../protocol/body.js';
-import { decodeUtf8 } from '../../util/bytes.js';
+import { decodeUtf8, toHex } from '../../util/bytes.js';
 import type { ParsedBody } from '../../util/json.js';
 import type { Codec } from '../codec.js';
 import { type Decoder, Decoder as DocumentDecoder, decodeMap } from './decode.js';
@@ -69,7 +69,7 @@ function summary(bytes: Uint8Array): string {
   const shown = bytes.subarray(0, SUMMARY_LENGTH);
   const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
   const isText = bytes[0] === 0x7b;
-  return (isText ? decodeUtf8(shown) : Array.from(shown, (byte) => byte.toString(16).padStart(2, '0')).join('')) + mark;
+  return (isText ? decodeUtf8(shown) : toHex(shown)) + mark;
 }
 
 /**

@@ -9,6 +9,7 @@ import { apiVersionOf, parseApiVersion } from '../../meta/gvk.js';
 import type { ParsedBody, RequestBody, TypeMeta } from '../../protocol/body.js';
 import { BodyError, SUMMARY_LENGTH } from '../../protocol/body.js';
 import { quote } from '../../text/go/go-text.js';
+import { toHex } from '../../util/bytes.js';
 import type { MutableRecord } from '../../util/json.js';
 import type { Codec, Document, EventDocument } from '../codec.js';
 import { groups } from './message-types.js';
@@ -18,10 +19,6 @@ import { decodeMessage } from './read.js';
 import { SHAPE_TYPES } from './shapes.js';
 import { decodeUtf8 } from './utf8.js';
 import { encodeMessage, writeBytes } from './write.js';
-
-const PREFIX = Uint8Array.of(0x6b, 0x38, 0x73, 0);
-
-const tables = new WeakMap<Dialect, TypeTable>();
 
 /**
  * A body error whose message is complete. With a claimed type the reference server adds the prefix `Pod in version "v1"
@@ -166,9 +163,12 @@ function summaryOf(bytes: Uint8Array): string {
   const shown = bytes.subarray(0, SUMMARY_LENGTH);
   const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
   if (bytes[0] === 0x7b) return decodeUtf8(shown) + mark;
-  return Array.from(shown, (byte) => byte.toString(16).padStart(2, '0')).join('') + mark;
+  return toHex(shown) + mark;
 }
 
+const tables = new WeakMap<Dialect, TypeTable>();
+
+/** The message types in the names of a dialect, built once. */
 export function typesIn(dialect: Dialect): TypeTable {
   const known = tables.get(dialect);
   if (known !== undefined) return known;
@@ -177,6 +177,10 @@ export function typesIn(dialect: Dialect): TypeTable {
   return table;
 }
 
+/** The magic number `k8s\0`, the same in both dialects. */
+const PREFIX = Uint8Array.of(0x6b, 0x38, 0x73, 0);
+
+/** The outer message of every document: its type and its bytes. */
 interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
@@ -184,6 +188,7 @@ interface Envelope {
   readonly raw: Uint8Array;
 }
 
+/** Writes an envelope. */
 export function wrap({ apiVersion, kind, raw }: Envelope): Uint8Array {
   return writeBytes((writer) => {
     writer.raw(PREFIX);

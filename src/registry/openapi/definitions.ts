@@ -17,7 +17,9 @@ import { sortedRecord } from '../../util/order.js';
 import { type CommonField, customSchema, userDefinedKindSchema } from './custom.js';
 import { apiMachineryDescriptions } from './descriptions/api-machinery.js';
 import { coreDescriptions, metaDescriptions } from './descriptions/core.js';
-import { podDescriptions, volumeDescriptions } from './descriptions/pods-and-volumes.js';
+import { networkingAndAccessDescriptions } from './descriptions/networking-and-access.js';
+import { podDescriptions } from './descriptions/pods.js';
+import { storageDescriptions, volumeDescriptions } from './descriptions/storage.js';
 import { workloadDescriptions } from './descriptions/workloads.js';
 import { type MetaType, metaTypeNode } from './meta-types.js';
 import {
@@ -236,7 +238,12 @@ const COMMON_FIELDS: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 /** The description texts by package. */
 export const descriptions: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
-    Object.entries({ ...workloadDescriptions, ...apiMachineryDescriptions }).map(([group, text]) => [group, [text]]),
+    Object.entries({
+      ...apiMachineryDescriptions,
+      ...networkingAndAccessDescriptions,
+      ...storageDescriptions,
+      ...workloadDescriptions,
+    }).map(([group, text]) => [group, [text]]),
   ),
   core: [coreDescriptions, podDescriptions, volumeDescriptions],
   meta: [metaDescriptions],

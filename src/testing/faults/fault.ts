@@ -1,20 +1,20 @@
 /**
- * What all faults are: middleware that counts how often it struck.
+ * The base of all faults: middleware that counts how often it took effect.
  */
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse } from '../../protocol/response.js';
 import type { Middleware, MiddlewareHost, Next } from '../../server/middleware.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 
-/** For `cluster.use`. What it holds back it lets go when it is taken away. */
+/** A fault for `cluster.use`. Removing it releases everything that it holds back. */
 export interface Fault extends Middleware {
-  /** How often it struck. A test that is about a fault asserts that it did. */
+  /** How often the fault took effect. Tests should assert that it did. */
   readonly count: number;
 }
 
 export type Strike = () => void;
 
-/** A fault of requests. */
+/** Creates a fault that acts on requests. */
 export function requestFault(
   handle: (strike: Strike) => (request: ApiRequest, next: Next, host: MiddlewareHost) => MaybePromise<ApiResponse>,
 ): Fault {
@@ -25,7 +25,7 @@ export function requestFault(
   return counted((request, next, host) => middleware(request, next, host), tally);
 }
 
-/** A fault of watches: it lets every request pass, and acts on the streams. */
+/** Creates a fault that acts on watch streams and passes all requests. */
 export function watchFault<More extends object = object>(
   onWatch: (strike: Strike) => NonNullable<Middleware['onWatch']>,
   more: More = {} as More,

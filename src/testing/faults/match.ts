@@ -1,6 +1,6 @@
 /**
- * Which requests are meant: the one shape that faults and request logs share. The static parts are compared first, then
- * `when` is asked; of those that are left, `nth`, `every`, `rate` and `times` pick by count.
+ * Selects requests for faults and request logs. The static properties are compared first, then `when` is called; among the
+ * matches, `nth`, `every`, `rate` and `times` select by count.
  */
 
 import { ADMINISTRATOR } from '../../auth/identity.js';
@@ -12,49 +12,49 @@ import { isRecord } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { seededRandom } from '../seeded-random.js';
 
-/** A verb, or all that read, or all that write. */
+/** A verb, all reading verbs, or all writing verbs. */
 export type VerbMatch = Verb | 'read' | 'write';
 
-/** Exactly this text, or what the expression finds. */
+/** An exact text, or a regular expression. */
 export type TextMatch = string | RegExp;
 
-/** What a request is like. Everything is optional: nothing at all means every request. */
+/** Properties of a request. All are optional; an empty match selects every request. */
 export interface RequestMatch {
   readonly verb?: VerbMatch | readonly VerbMatch[] | undefined;
-  /** In whatever version. */
+  /** In any version. */
   readonly kind?: Kind | readonly Kind[] | undefined;
   /** `'status'`, `'scale'`, …; `''` for the object itself. Absent: both. */
   readonly subresource?: string | readonly string[] | undefined;
   readonly name?: TextMatch | undefined;
   readonly namespace?: TextMatch | undefined;
-  /** Who asks; the administrator of a local client is `system:admin`. */
+  /** The name of the user; the administrator of a local client is `system:admin`. */
   readonly user?: TextMatch | undefined;
   /** The field manager of a write. */
   readonly manager?: TextMatch | undefined;
-  /** `local`, `http`, the name of a controller, or `controllers` for what all of them share: their informers. */
+  /** `local`, `http`, the name of a controller, or `controllers` for the informers that all controllers share. */
   readonly source?: TextMatch | undefined;
-  /** Anything else. */
+  /** A custom condition. */
   readonly when?: ((request: ApiRequest) => boolean) | undefined;
 }
 
-/** Which of those that match. */
+/** Selects among matching requests by count. */
 export interface CountMatch {
   /** The first, or the first and the third: `1`, `[1, 3]`. */
   readonly nth?: number | readonly number[] | undefined;
-  /** So many at most. */
+  /** At most this many requests. */
   readonly times?: number | undefined;
-  /** Each second, each third, … */
+  /** Every second, every third, … request. */
   readonly every?: number | undefined;
-  /** By chance, from 0 (never) to 1 (always); the same ones on every run with the same `seed`. */
+  /** The probability from 0 (never) to 1 (always); reproducible with the same `seed`. */
   readonly rate?: number | undefined;
-  /** 1 unless given. */
+  /** Defaults to 1. */
   readonly seed?: number | undefined;
 }
 
-/** The whole shape. */
+/** The match of a fault. */
 export interface FaultMatch extends RequestMatch, CountMatch {}
 
-/** For faults of streams, which are about watches alone. */
+/** The match of a watch fault. */
 export type WatchMatch = Omit<FaultMatch, 'verb' | 'manager'>;
 
 const REQUEST_PARTS = [
@@ -76,7 +76,7 @@ const VERBS: readonly VerbMatch[] = [...READS, ...WRITES, 'read', 'write'];
 
 export type RequestPredicate = (request: ApiRequest, dialect: Dialect) => boolean;
 
-/** Throws TypeError for what cannot be meant. `where` is for its message. */
+/** Creates a predicate. Throws TypeError for an invalid match; `where` is the function name in its message. */
 export function requestMatcher(where: string, match: RequestMatch): RequestPredicate {
   checkParts(where, match, REQUEST_PARTS);
   const verbs = match.verb === undefined ? undefined : verbsOf(where, match.verb);
@@ -90,38 +90,44 @@ export function requestMatcher(where: string, match: RequestMatch): RequestPredi
     return [(request: ApiRequest) => isText(wanted, PARTS[part](request))];
   });
   const { when } = match;
-  if (when !== undefined && typeof when !== 'function') throw usageError(where, `when is a function, not ${printValue(when)}`);
+  if (when !== undefined && typeof when !== 'function')
+    throw usageError(where, `when is a function, not ${printValue(when)}`);
   return (request, dialect) => {
     if (verbs !== undefined && !verbs.has(request.verb)) return false;
     if (kinds !== undefined && !kinds.some((kind) => isOf(kind, request, dialect))) return false;
     if (subresources !== undefined && !subresources.includes(request.subresource ?? '')) return false;
-    return texts.every((isMeant) => isMeant(request)) && (when === undefined || when(request));
+    return texts.every((matches) => matches(request)) && (when === undefined || when(request));
   };
 }
 
-/** The same with a choice among those that match; it counts, so it is asked once for each request. */
-export function faultMatcher(where: string, match: FaultMatch, parts: readonly string[] = FAULT_PARTS): RequestPredicate {
+/** The same with selection by count. It is stateful: call it once for each request. */
+export function faultMatcher(
+  where: string,
+  match: FaultMatch,
+  parts: readonly string[] = FAULT_PARTS,
+): RequestPredicate {
   checkParts(where, match, parts);
   const { nth, times, every, rate, seed, ...request } = match;
-  const isMeant = requestMatcher(where, request);
-  const isPicked = picker(where, { nth, times, every, rate, seed });
-  return (asked, dialect) => isMeant(asked, dialect) && isPicked();
+  const matches = requestMatcher(where, request);
+  const isSelected = countSelector(where, { nth, times, every, rate, seed });
+  return (asked, dialect) => matches(asked, dialect) && isSelected();
 }
 
 function checkParts(where: string, match: unknown, parts: readonly string[]): void {
-  if (!isRecord(match)) throw usageError(where, `takes an object that says which requests are meant, not ${printValue(match)}`);
+  if (!isRecord(match))
+    throw usageError(where, `takes an object that says which requests are meant, not ${printValue(match)}`);
   refuseUnknownOptions(where, match, parts);
 }
 
 const FAULT_PARTS: readonly string[] = [...REQUEST_PARTS, ...COUNT_PARTS];
 
-/** The same for faults of watches. */
+/** The same for watch faults. */
 export function watchMatcher(where: string, match: WatchMatch): RequestPredicate {
   const parts = FAULT_PARTS.filter((part) => part !== 'verb' && part !== 'manager');
   return faultMatcher(where, match, parts);
 }
 
-/** Where a request comes from: see {@link RequestMatch.source}. */
+/** The source of a request; see {@link RequestMatch.source}. */
 export function sourceOf({ origin, userAgent }: ApiRequest): string {
   return origin ?? (userAgent === undefined ? 'local' : 'http');
 }
@@ -142,13 +148,13 @@ const PARTS = {
   source: sourceOf,
 };
 
-/** The name that an object about to be created carries. Bodies that cannot be read name nothing. */
+/** The name in the body of a create; undefined if the body is invalid. */
 export function nameIn(body: ApiRequest['body'], field: 'name' | 'generateName' = 'name'): string | undefined {
   let value: unknown;
   try {
     value = body?.read().value;
   } catch {
-    // The server reads it again and refuses it in its own words; a fault must not get in before that.
+    // The server parses the body again and reports the error; a fault must not preempt it.
     return undefined;
   }
   const metadata = isRecord(value) ? value['metadata'] : undefined;
@@ -156,7 +162,7 @@ export function nameIn(body: ApiRequest['body'], field: 'name' | 'generateName' 
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
-function picker(where: string, count: CountMatch): () => boolean {
+function countSelector(where: string, count: CountMatch): () => boolean {
   const { nth, times = Number.POSITIVE_INFINITY, every = 1, rate, seed = 1 } = count;
   if (nth !== undefined && (count.times !== undefined || count.every !== undefined || rate !== undefined))
     throw usageError(where, 'nth names single requests, so it goes with none of times, every and rate');
@@ -189,14 +195,15 @@ function isOf(kind: Kind, { resource }: ApiRequest, dialect: Dialect): boolean {
 
 function isText(wanted: TextMatch, text: string | undefined): boolean {
   if (text === undefined) return false;
-  // A global expression remembers where it was; `search` does not.
+  // Unlike `test`, `search` ignores the lastIndex of a global expression.
   return typeof wanted === 'string' ? wanted === text : text.search(wanted) >= 0;
 }
 
 function verbsOf(where: string, verb: VerbMatch | readonly VerbMatch[]): ReadonlySet<Verb> {
   const verbs = listOf<VerbMatch>(verb);
   for (const each of verbs) {
-    if (!VERBS.includes(each)) throw usageError(where, `there is no verb ${printValue(each)}; there are ${VERBS.join(', ')}`);
+    if (!VERBS.includes(each))
+      throw usageError(where, `there is no verb ${printValue(each)}; there are ${VERBS.join(', ')}`);
   }
   return new Set(verbs.flatMap((each) => (each === 'read' ? READS : each === 'write' ? WRITES : [each])));
 }

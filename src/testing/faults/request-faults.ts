@@ -1,5 +1,5 @@
 /**
- * Faults of single requests. They sit in the server, so local clients, HTTP and controllers meet them alike.
+ * Faults of single requests. They run in the server, so they affect local clients, HTTP clients and controllers.
  */
 import { errors, StatusError } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
@@ -10,21 +10,21 @@ import { chain } from '../../util/maybe-promise.js';
 import { type Fault, requestFault } from './fault.js';
 import { type FaultMatch, faultMatcher, nameIn, printValue, usageError } from './match.js';
 
-/** What a request fails with: an error, or what makes one from the request. */
+/** The error of a failed request, or a function that creates it. */
 export type FaultError = StatusError | ((request: ApiRequest) => StatusError);
 
 /**
- * Refuses requests before they reach the server. InternalError unless an error is given.
+ * Rejects requests before the server handles them. The error defaults to InternalError.
  *
  * @example
  * using _ = cluster.use(failing({ verb: 'create', kind: Pod, times: 2 }, () => errors.tooManyRequests('slow down', 1)));
  */
-export function failing(match: FaultMatch, error: FaultError = injected): Fault {
+export function failing(match: FaultMatch, error: FaultError = injectedError): Fault {
   return refusing('failing', match, error);
 }
 
 /**
- * Refuses updates as if somebody else had been faster, in the server's words. `verb` is `update` unless given.
+ * Rejects updates with the Conflict that a concurrent write causes. `verb` defaults to `update`.
  *
  * @example
  * using _ = cluster.use(conflicting({ kind: Deployment, times: 1 }));
@@ -40,72 +40,73 @@ export function conflicting(match: FaultMatch = {}): Fault {
 }
 
 /**
- * Refuses requests by chance: one in ten unless `rate` is given, the same ones on every run with the same `seed`.
- * ServiceUnavailable unless an error is given.
+ * Rejects random requests: one in ten by default, the same ones on every run with the same `seed`. The error defaults to
+ * ServiceUnavailable.
  *
  * @example
  * using _ = cluster.use(flaky({ verb: 'write', rate: 0.2, seed: 7 }));
  */
-export function flaky(match: FaultMatch = {}, error: FaultError = unavailable): Fault {
+export function flaky(match: FaultMatch = {}, error: FaultError = unavailableError): Fault {
   return refusing('flaky', { rate: 0.1, ...match }, error);
 }
 
 /**
- * Lets requests wait, on the cluster's clock, before they reach the server. `clock.advance` lets them come;
- * `cluster.settle()` does not wait for them.
+ * Delays requests on the cluster's clock before the server handles them. `clock.advance` releases them; `cluster.settle()`
+ * does not wait for them.
  *
  * @example
  * using _ = cluster.use(delaying({ verb: 'list' }, 2_000));
  */
 export function delaying(match: FaultMatch, delayMs: number | ((request: ApiRequest) => number)): Fault {
-  const isMeant = faultMatcher('delaying', match);
+  const matches = faultMatcher('delaying', match);
   if (typeof delayMs !== 'function') checkDelay(delayMs);
   return requestFault((strike) => (request, next, host) => {
-    if (!isMeant(request, host.dialect)) return next();
+    if (!matches(request, host.dialect)) return next();
     const ms = typeof delayMs === 'function' ? checkDelay(delayMs(request)) : delayMs;
     strike();
-    return later(request, ms, host).then(() => next());
+    return delayRequest(request, ms, host).then(() => next());
   });
 }
 
 /**
- * Lets writes happen and loses their answers: the caller gets a Timeout, and cannot know. `verb` is `write` unless given.
+ * Performs requests but drops their responses: the caller gets a Timeout and cannot know the result. `verb` defaults to
+ * `write`.
  *
  * @example
  * using _ = cluster.use(droppingResponses({ verb: 'create', kind: Pod, nth: 1 }));
  */
-export function droppingResponses(match: FaultMatch = {}, error: FaultError = lost): Fault {
-  const isMeant = faultMatcher('droppingResponses', { verb: 'write', ...match });
+export function droppingResponses(match: FaultMatch = {}, error: FaultError = lostResponseError): Fault {
+  const matches = faultMatcher('droppingResponses', { verb: 'write', ...match });
   checkError('droppingResponses', error);
   return requestFault((strike) => (request, next, host) => {
-    if (!isMeant(request, host.dialect)) return next();
-    // What the server refuses has not happened, and is refused as ever.
+    if (!matches(request, host.dialect)) return next();
+    // A request that the server rejects keeps its own error.
     return chain(next(), (response: ApiResponse): ApiResponse => {
       strike();
       if (response.type === 'watch') response.watch.close();
-      throw made(error, request);
+      throw createError(error, request);
     });
   });
 }
 
 function refusing(where: string, match: FaultMatch, error: FaultError): Fault {
-  const isMeant = faultMatcher(where, match);
+  const matches = faultMatcher(where, match);
   checkError(where, error);
   return requestFault((strike) => (request, next, host) => {
-    if (!isMeant(request, host.dialect)) return next();
+    if (!matches(request, host.dialect)) return next();
     strike();
-    throw made(error, request);
+    throw createError(error, request);
   });
 }
 
-const injected = (): StatusError => errors.internal('injected by a test');
-const unavailable = (): StatusError =>
+const injectedError = (): StatusError => errors.internal('injectedError by a test');
+const unavailableError = (): StatusError =>
   errors.serviceUnavailable('the server is currently unable to handle the request');
-const lost = (): StatusError =>
+const lostResponseError = (): StatusError =>
   errors.timeout('the server was unable to return a response in the time allotted, but may still be processing it');
 
-/** An error is made for each request: two callers must not share a stack. */
-function made(error: FaultError, request: ApiRequest): StatusError {
+/** Creates a new error for each request, so that callers do not share a stack trace. */
+function createError(error: FaultError, request: ApiRequest): StatusError {
   if (typeof error !== 'function') return new StatusError(error.status);
   const result: unknown = error(request);
   if (StatusError.is(result)) return result;
@@ -127,7 +128,11 @@ function checkDelay(delayMs: number): number {
   throw usageError('delaying', `the delay is a number of milliseconds from 0 on, not ${printValue(delayMs)}`);
 }
 
-function later(request: ApiRequest, delayMs: number, { clock, activities, removed }: MiddlewareHost): Promise<void> {
+function delayRequest(
+  request: ApiRequest,
+  delayMs: number,
+  { clock, activities, removed }: MiddlewareHost,
+): Promise<void> {
   if (removed.aborted) return Promise.resolve();
   const due = clock.now() + delayMs;
   return new Promise((resolve) => {

@@ -1,7 +1,6 @@
 /**
- * A watch with somebody between the server and its reader. It reads the stream behind it as fast as that goes, keeps what
- * has come in order, and hands on what its shape lets through. A reader sees nothing but an ordinary, slower or shorter
- * stream.
+ * A stage between a watch and its reader, for faults. It reads the stream eagerly, queues the events in order, and delivers
+ * those that its shape releases. The reader sees an ordinary stream that is slower or shorter.
  *
  *   behind   a b c ──► entries   a ready · b held · c ready ──► reader   a      (c waits behind b: order is kept)
  */
@@ -10,35 +9,38 @@ import type { MiddlewareHost } from '../../server/middleware.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn, type Undo } from '../../util/clock.js';
 
-/** What a fault does with one stream. */
+/** How a fault changes one stream. */
 export interface StreamShape {
-  /** An event has come. `ready`: hand it on. `coming`: `release` will be called without time passing. `held`: some day. */
+  /**
+   * Called when an event arrives. `ready`: deliver it. `coming`: `release` is called without time passing. `held`:
+   * `release` is called later, or never.
+   */
   readonly onEvent?: (event: WireEvent, release: () => void) => EntryState;
-  /** Right before an event is handed to the reader; `cut`: it has ended the stream instead. */
+  /** Called before an event is delivered; `cut`: the shape ended the stream instead. */
   readonly handing?: () => 'pass' | 'cut';
-  /** The stream is over, for whatever reason. */
+  /** Called when the stream ends for any reason. */
   readonly closed?: () => void;
 }
 
 export type EntryState = 'ready' | 'coming' | 'held';
 
 interface Entry {
-  /** Absent: the end. */
+  /** Undefined: the end of the stream. */
   readonly event: WireEvent | undefined;
   state: EntryState;
 }
 
 type Receive = (event: WireEvent | undefined) => void;
 
-/** What the maker of a shape may do with the stream. */
+/** Operations on the stream for its shape. */
 export interface StreamControl {
-  /** Ends it now, with a last event where one is given. What has not been handed on is lost. */
+  /** Ends the stream now, with an optional last event. Undelivered events are lost. */
   end(last?: WireEvent): void;
-  /** Hands on everything that is held back, and from now on everything at once. */
+  /** Delivers everything that is held back, and all later events at once. */
   releaseAll(): void;
 }
 
-/** Puts a shape in front of a watch. */
+/** Inserts a shape between a watch and its reader. */
 export function shapeStream(
   watch: DivertibleStream,
   host: MiddlewareHost,
@@ -47,7 +49,7 @@ export function shapeStream(
   watch.divert((behind) => new ShapedStream(behind, host, shapeOf));
 }
 
-/** More turns than any event is late by; a reader that reads no more is not waited for. */
+/** More turns than any event is delayed; the clock does not wait longer for a reader that stopped reading. */
 const MOST_TURNS = 100;
 
 class ShapedStream implements WatchFront, Activity, StreamControl {
@@ -136,14 +138,14 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     return this.isBusy() ? ['a watch that a fault acts on has events on their way'] : [];
   }
 
-  /** Reads all there is, then waits for more. */
+  /** Reads all available events, then waits for more. */
   #pump(): void {
     if (this.#isOver) return;
     for (let event = this.#behind.take(); event !== undefined; event = this.#behind.take()) this.#arrive(event);
     if (!this.#isOver) this.#behind.read(this.#onEvent);
   }
 
-  /** May be called inside a write: what follows from it comes afterwards. */
+  /** May be called inside a write, so further reads are deferred. */
   readonly #onEvent = (event: WireEvent | undefined): void => {
     if (this.#isOver) return;
     this.#arrive(event);
@@ -164,7 +166,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     this.#flush();
   }
 
-  /** Time does not go on while something is on its way that needs none. */
+  /** Prevents time from advancing while events are on their way that do not depend on time. */
   #keepTimeBack(): void {
     this.#stopJoining ??= this.#host.clock.join?.(async () => {
       for (let left = MOST_TURNS; left > 0 && this.isBusy(); left--) await nextTurn();
@@ -183,13 +185,13 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
     receive?.(entry?.event);
   }
 
-  /** The next entry that may be handed on. The end is one too. */
+  /** The next entry that may be delivered, including the end of the stream. */
   #shift(): Entry | undefined {
     const [head] = this.#entries;
     if (head === undefined || head.state !== 'ready') return undefined;
     if (head.event === undefined) this.#over();
     else if (!this.#isOver && !this.#isPassing && this.#shape.handing?.() === 'cut') {
-      // With its last words, if it has some and nobody waits for them.
+      // Deliver the last event, if there is one and no read is pending.
       return this.#shift();
     }
     this.#entries.shift();

@@ -1,6 +1,6 @@
 /**
- * Faults of watches: streams that break off, expire, come late or at different times. They act on watches that are open
- * when the fault is put up as well as on later ones, so that informers of running controllers meet them too.
+ * Faults of watches: streams that end early, expire, or deliver events late. They also affect watches that are already
+ * open, so that they reach the informers of running controllers.
  */
 import { errors } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
@@ -11,30 +11,30 @@ import { nextTurn, type Undo } from '../../util/clock.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { seededRandom } from '../seeded-random.js';
 import { type Fault, watchFault } from './fault.js';
-import { printValue, type WatchMatch, watchMatcher, usageError } from './match.js';
-import { type StreamShape, type StreamControl, shapeStream } from './shaped-stream.js';
+import { printValue, usageError, type WatchMatch, watchMatcher } from './match.js';
+import { type StreamControl, type StreamShape, shapeStream } from './shaped-stream.js';
 
-/** When a stream ends. */
+/** When a fault ends a stream. */
 export interface EndOptions {
-  /** After so many events, bookmarks included; 0: at once. */
+  /** After this many events, including bookmarks; 0 ends it at once. */
   readonly afterEvents?: number | undefined;
-  /** After so many milliseconds of the cluster's clock. */
+  /** After this many milliseconds of the cluster's clock. */
   readonly afterMs?: number | undefined;
 }
 
 /**
- * Ends watches as a broken connection does: without an error, in the middle. After each event unless said otherwise. A
- * client goes on from the last version that it has seen.
+ * Ends watches like a broken connection, without an error; by default after one event. A client resumes from the last
+ * version that it received.
  *
  * @example
  * using _ = cluster.use(cuttingStreams({ kind: Pod }, { afterEvents: 3 }));
  */
 export function cuttingStreams(match: WatchMatch = {}, options: EndOptions = {}): Fault {
-  return endingWatches('cuttingStreams', { match, options, usually: 1, last: () => undefined });
+  return endingWatches('cuttingStreams', { match, options, defaultEvents: 1, last: () => undefined });
 }
 
 /**
- * Ends watches with Expired (410), which makes a client list again. At once unless said otherwise.
+ * Ends watches with Expired (410), which makes a client list again; by default at once.
  *
  * @example
  * using _ = cluster.use(expiringWatches({ kind: Pod, times: 1 }));
@@ -44,38 +44,38 @@ export function expiringWatches(match: WatchMatch = {}, options: EndOptions = {}
     const { status } = errors.expired('The resourceVersion for the provided watch is too old.');
     return { type: 'ERROR', object: status };
   };
-  return endingWatches('expiringWatches', { match, options, usually: 0, last });
+  return endingWatches('expiringWatches', { match, options, defaultEvents: 0, last });
 }
 
 export interface ReorderOptions {
-  /** Which of the possible orders; 1 unless given. */
+  /** Selects one of the possible orders. Defaults to 1. */
   readonly seed?: number | undefined;
-  /** An event comes so many turns of the event loop late at most; 5 unless given. */
+  /** The maximum delay of an event in turns of the event loop. Defaults to 5. */
   readonly turns?: number | undefined;
 }
 
 /**
- * Lets watches see the same changes at different times. Each sees them in the right order. `cluster.settle()` waits for
- * all of them.
+ * Delivers the same changes to different watches at different times. Each watch keeps its order. `cluster.settle()` waits
+ * for all deliveries.
  *
  * @example
  * using _ = cluster.use(reorderingDeliveries({}, { seed: 7 }));
  */
 export function reorderingDeliveries(match: WatchMatch = {}, options: ReorderOptions = {}): Fault {
   const where = 'reorderingDeliveries';
-  const isMeant = watchMatcher(where, match);
+  const matches = watchMatcher(where, match);
   refuseUnknownOptions(where, options, ['seed', 'turns'] satisfies (keyof ReorderOptions)[]);
   const { seed = 1, turns = 5 } = options;
   if (!isWhole(turns)) throw usageError(where, `turns is a whole number from 0 on, not ${printValue(turns)}`);
   const random = seededRandom(seed);
   return watchFault((strike) => (request, watch, host) => {
-    if (!isMeant(request, host.dialect)) return;
+    if (!matches(request, host.dialect)) return;
     shape(watch, host, () => ({
       onEvent(_event, release) {
         const late = random.below(turns + 1);
         if (late === 0) return 'ready';
         strike();
-        void inTurns(late).then(release);
+        void waitTurns(late).then(release);
         return 'coming';
       },
     }));
@@ -83,21 +83,21 @@ export function reorderingDeliveries(match: WatchMatch = {}, options: ReorderOpt
 }
 
 export interface StaleOptions {
-  /** Each event comes so many milliseconds of the cluster's clock late. Absent: when `release` is called. */
+  /** The delay of each event in milliseconds of the cluster's clock. Absent: until `release` is called. */
   readonly forMs?: number | undefined;
 }
 
-/** Holds deliveries back. */
+/** A fault that holds back deliveries. */
 export interface StaleCaches extends Fault {
-  /** How many deliveries are held back now. */
+  /** The number of deliveries that are held back. */
   readonly held: number;
-  /** Lets everything go that is held back, and holds nothing back from then on. */
+  /** Delivers everything that is held back, and disables the fault. */
   release(): void;
 }
 
 /**
- * Holds back what watches would deliver: informers answer from an old picture while the server has moved on. Reads that
- * go to the server see what is. `cluster.settle()` does not wait for what is held back, nor for those who wait for it.
+ * Holds back watch events: informer caches become stale, while reads from the server return the current state.
+ * `cluster.settle()` waits neither for held events nor for work that depends on them.
  *
  * @example
  * const stale = staleCaches({ kind: Pod });
@@ -106,17 +106,19 @@ export interface StaleCaches extends Fault {
  */
 export function staleCaches(match: WatchMatch = {}, options: StaleOptions = {}): StaleCaches {
   const where = 'staleCaches';
-  const isMeant = watchMatcher(where, match);
+  const matches = watchMatcher(where, match);
   refuseUnknownOptions(where, options, ['forMs'] satisfies (keyof StaleOptions)[]);
   const { forMs } = options;
   checkMs(where, 'forMs', forMs);
-  const letGo = new AbortController();
+  const released = new AbortController();
   const held = new Set<object>();
-  const more = { held: 0, release: () => letGo.abort(RELEASED) };
+  const more = { held: 0, release: () => released.abort(RELEASED) };
   const fault = watchFault(
     (strike) => (request, watch, host) => {
-      if (letGo.signal.aborted || !isMeant(request, host.dialect)) return;
-      shape(watch, host, (control) => holding({ request, host, control, held, strike, forMs, letGo: letGo.signal }));
+      if (released.signal.aborted || !matches(request, host.dialect)) return;
+      shape(watch, host, (control) =>
+        holding({ request, host, control, held, strike, forMs, released: released.signal }),
+      );
     },
     more,
   );
@@ -130,15 +132,15 @@ interface Holding {
   readonly held: Set<object>;
   readonly strike: () => void;
   readonly forMs: number | undefined;
-  readonly letGo: AbortSignal;
+  readonly released: AbortSignal;
 }
 
-function holding({ request, host, control, held, strike, forMs, letGo }: Holding): StreamShape {
+function holding({ request, host, control, held, strike, forMs, released }: Holding): StreamShape {
   const undos = new Set<Undo>();
   const undoAll = () => {
     for (const undo of [...undos]) undo();
   };
-  const offLetGo = onAbort(letGo, () => {
+  const offLetGo = onAbort(released, () => {
     undoAll();
     control.releaseAll();
   });
@@ -146,7 +148,7 @@ function holding({ request, host, control, held, strike, forMs, letGo }: Holding
   return {
     onEvent(_event, release) {
       strike();
-      // Watches share their events, so those are no keys.
+      // Watches share event objects, so an event cannot be the key.
       const token = {};
       held.add(token);
       const unhold = host.activities.hold(() => `an event of ${request.resource.resource} for a watch`);
@@ -177,20 +179,20 @@ function holding({ request, host, control, held, strike, forMs, letGo }: Holding
 interface Ending {
   readonly match: WatchMatch;
   readonly options: EndOptions;
-  /** After how many events, where the options name neither a number nor a time. */
-  readonly usually: number;
+  /** The default number of events, if the options have neither a number nor a time. */
+  readonly defaultEvents: number;
   readonly last: () => WireEvent | undefined;
 }
 
-function endingWatches(where: string, { match, options, usually, last }: Ending): Fault {
-  const isMeant = watchMatcher(where, match);
+function endingWatches(where: string, { match, options, defaultEvents, last }: Ending): Fault {
+  const matches = watchMatcher(where, match);
   refuseUnknownOptions(where, options, ['afterEvents', 'afterMs'] satisfies (keyof EndOptions)[]);
-  const { afterMs, afterEvents = afterMs === undefined ? usually : Number.POSITIVE_INFINITY } = options;
+  const { afterMs, afterEvents = afterMs === undefined ? defaultEvents : Number.POSITIVE_INFINITY } = options;
   checkMs(where, 'afterMs', afterMs);
   if (options.afterEvents !== undefined && !isWhole(options.afterEvents))
     throw usageError(where, `afterEvents is a whole number from 0 on, not ${printValue(afterEvents)}`);
   return watchFault((strike) => (request, watch, host) => {
-    if (!isMeant(request, host.dialect)) return;
+    if (!matches(request, host.dialect)) return;
     shape(watch, host, (control) => {
       let handed = 0;
       let isOver = false;
@@ -205,7 +207,7 @@ function endingWatches(where: string, { match, options, usually, last }: Ending)
       return {
         handing() {
           if (++handed <= afterEvents) {
-            // Whoever reads the event has it before the stream ends.
+            // The reader receives the event before the stream ends.
             if (handed === afterEvents) queueMicrotask(end);
             return 'pass';
           }
@@ -221,7 +223,7 @@ function endingWatches(where: string, { match, options, usually, last }: Ending)
   });
 }
 
-/** A fault that is taken away leaves streams as they would be without it. */
+/** Inserts the shape into a watch; removing the fault restores the plain stream. */
 function shape(
   watch: Parameters<typeof shapeStream>[0],
   host: MiddlewareHost,
@@ -242,7 +244,7 @@ function shape(
 
 const RELEASED = 'the fault lets everything go';
 
-async function inTurns(count: number): Promise<void> {
+async function waitTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await nextTurn();
 }
 

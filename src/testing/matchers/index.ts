@@ -1,5 +1,6 @@
 /**
- * All matchers, as one object for `expect.extend` of jest and vitest, and as `ensure` for runners without an `expect`.
+ * The matchers as an object for `expect.extend` of jest and vitest, and as `ensure` for runners without `expect`. Also the
+ * matchers for request logs.
  */
 import type { StatusReason } from '../../meta/status.js';
 import { isRecord } from '../../util/json.js';
@@ -16,12 +17,12 @@ import {
   toHaveCondition,
 } from './objects.js';
 import type { MatcherResult } from './result.js';
-import { resultOf, printValue } from './result.js';
+import { printValue, resultOf } from './result.js';
 
 const MOST_LINES = 30;
 
 /**
- * For `expect.extend` of jest; `orchplane/vitest` has done it for vitest.
+ * The matchers for `expect.extend` of jest; `orchplane/vitest` registers them for vitest.
  *
  * @example
  * const { pass, message } = matchers.toBeReady(pod);
@@ -38,22 +39,22 @@ export const matchers = Object.freeze({
   toBeStatusError,
 });
 
-/** The matchers as a test calls them. */
+/** The matchers as methods of `expect`. */
 export interface OrchplaneMatchers<Result = void> {
-  /** It is what the manifest (YAML, JSON or an object) says, as far as that says anything. */
+  /** The object has all fields of the manifest (YAML, JSON or an object) with the same values. */
   toMatchManifest(manifest: ManifestPart): Result;
-  /** It has become what its specification asks for: replicas, phase or conditions, by its kind. */
+  /** The object is ready according to its kind: by replicas, phase or conditions. */
   toBeReady(): Result;
   toBeOwnedBy(owner: object, options?: OwnedOptions): Result;
-  /** A condition of its status; its status is `True` unless said otherwise. */
+  /** The object has a condition; its expected status defaults to `True`. */
   toHaveCondition(type: string, expected?: 'True' | 'False' | 'Unknown' | ExpectedCondition): Result;
-  /** A request log has requests that match: so many, or at least one. */
+  /** A request log has `times` matching requests; without a number, at least one. */
   toHaveRequested(filter: RequestFilter, times?: number): Result;
   /** A request log has writes that changed nothing. */
   toHaveNoOpWrites(filter?: RequestFilter): Result;
-  /** A request log, or its trace, reads like this. */
+  /** A request log, or its trace, equals a text. */
   toMatchTrace(expected: string): Result;
-  /** What a request was refused with. */
+  /** The value is the StatusError of a rejected request. */
   toBeStatusError(reason?: StatusReason, message?: string | RegExp): Result;
 }
 
@@ -62,7 +63,7 @@ export interface Ensured extends OrchplaneMatchers {
 }
 
 /**
- * The matchers for `node:test` and others: throws an Error that says what is wrong.
+ * The matchers for `node:test` and other runners: throws an Error that describes the mismatch.
  *
  * @example
  * ensure(pod).toBeReady();
@@ -72,14 +73,14 @@ export function ensure(received: unknown): Ensured {
   return { ...bound(received, true), not: bound(received, false) };
 }
 
-/** The names of runners without types are known here, so the compiler checks them once. */
+/** Binds the matchers to a value. */
 function bound(received: unknown, wanted: boolean): OrchplaneMatchers {
   const checked =
     <Given extends readonly unknown[]>(matcher: (received: unknown, ...given: Given) => MatcherResult) =>
     (...given: Given): void => {
       const { pass, message, actual, expected } = matcher(received, ...given);
       if (pass === wanted) return;
-      // Runners show both sides of an assertion that failed.
+      // Test runners print `actual` and `expected`.
       throw Object.assign(new Error(message()), { name: 'AssertionError', actual, expected });
     };
   return {
@@ -94,7 +95,7 @@ function bound(received: unknown, wanted: boolean): OrchplaneMatchers {
   };
 }
 
-/** `times` requests that match, or at least one where no number is given. */
+/** Passes if the log has `times` matching requests; without a number, at least one. */
 function toHaveRequested(received: unknown, filter: RequestFilter, times?: number): MatcherResult {
   const log = logOf('toHaveRequested', received);
   checkFilter('toHaveRequested', filter);
@@ -115,7 +116,7 @@ function toHaveRequested(received: unknown, filter: RequestFilter, times?: numbe
   );
 }
 
-/** Writes that changed nothing. Mostly asked with `.not`, which then lists them. */
+/** Passes if the log has writes that changed nothing. Usually used with `.not`, whose message lists them. */
 function toHaveNoOpWrites(received: unknown, filter: RequestFilter = {}): MatcherResult {
   const log = logOf('toHaveNoOpWrites', received);
   checkFilter('toHaveNoOpWrites', filter);
@@ -126,7 +127,7 @@ function toHaveNoOpWrites(received: unknown, filter: RequestFilter = {}): Matche
     : { pass: false, message: () => 'every write changed something, and one that does not was expected' };
 }
 
-/** The trace of a log, or a text, is this one; what the lines are indented by does not count. */
+/** Compares the trace of a log, or a text, with an expected text, ignoring indentation. */
 function toMatchTrace(received: unknown, expected: string): MatcherResult {
   if (typeof expected !== 'string') throw new TypeError('orchplane: toMatchTrace takes the text of a trace');
   const actual = traceText(received);
@@ -150,7 +151,7 @@ function logOf(where: string, received: unknown): RequestLog {
   throw new TypeError(`orchplane: ${where} looks at a log of recordRequests, not at ${printValue(received)}`);
 }
 
-/** Absent: every request. What an object may say is checked by the log. */
+/** Throws TypeError unless the filter is absent or an object; the log checks its properties. */
 function checkFilter(where: string, filter: unknown): void {
   if (filter === undefined || isRecord(filter)) return;
   throw new TypeError(

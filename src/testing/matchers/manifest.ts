@@ -1,11 +1,11 @@
 /**
- * Whether an object is what a manifest says, as far as it says anything: what the server filled in does not count.
+ * Compares an object with a manifest. Fields that the manifest does not have, such as server-side defaults, are ignored.
  *
- * - Fields that the manifest does not have may be anything; `null` means absent.
- * - Items of a list that carry a key (a container its `name`, a condition its `type`) are found by it, and there may be
- *   others besides. Where several have the same key, each expected item has one of its own that matches it. All other
- *   lists have to be the same, item by item.
- * - Amounts are compared by value: `1000m` is `1`. Texts that only look like amounts are not.
+ * - `null` means that the field must be absent.
+ * - List items with a key (the `name` of a container, the `type` of a condition) are matched by it; additional items are
+ *   allowed. If several items have the same key, each expected item must match a different one. Other lists must be equal
+ *   item by item.
+ * - Quantities are compared by value (`1000m` equals `1`), but only in fields that hold quantities.
  * - `stringData` of a Secret is compared with `data`.
  */
 import { ManifestError, readDocuments } from '../../manifests/read.js';
@@ -14,9 +14,9 @@ import type { Structural } from '../../schema/structural.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { isRecord, own } from '../../util/json.js';
 import { type Diffable, schemaFor, schemaOf } from '../diff.js';
-import { type MatcherResult, nameOf, objectOf, resultOf, printValue } from './result.js';
+import { type MatcherResult, nameOf, objectOf, printValue, resultOf } from './result.js';
 
-/** Everything below is whatever its writer likes. */
+/** Fields with free-form content. */
 const FREE_TEXTS: ReadonlySet<string> = new Set([
   'data',
   'stringData',
@@ -26,7 +26,7 @@ const FREE_TEXTS: ReadonlySet<string> = new Set([
   'annotations',
 ]);
 
-/** The end of a path, a name in each line. What is received may be just the resources of a container. */
+/** The ends of paths to quantities, one name per line. The received value may also be only a `resources` object. */
 const AMOUNT = new RegExp(
   `(?:${[
     '(?:^|\nresources\n|^resources\n)(?:limits|requests)\n[^\n]*',
@@ -38,7 +38,7 @@ const AMOUNT = new RegExp(
   ].join('|')})$`,
 );
 
-/** The text of one manifest (YAML or JSON), or any part of an object. */
+/** A manifest as text (YAML or JSON), or a partial object. */
 export type ManifestPart = string | object;
 
 export function toMatchManifest(received: unknown, manifest: ManifestPart): MatcherResult {
@@ -77,7 +77,7 @@ interface Place {
   readonly amounts: AmountPlace;
 }
 
-/** What is wrong, in a line each. */
+/** The mismatches, one line each. */
 function compare(received: unknown, expected: unknown, place: Place): readonly string[] {
   if (expected === null || expected === undefined)
     return received === undefined || received === null ? [] : other(received, expected, place);
@@ -87,7 +87,7 @@ function compare(received: unknown, expected: unknown, place: Place): readonly s
   }
   if (Array.isArray(expected)) {
     if (Array.isArray(received)) return compareLists(received, expected, place);
-    // An empty list is left out where it is stored.
+    // The server omits empty lists.
     return received === undefined && expected.length === 0 ? [] : other(received, expected, place);
   }
   return isSame(received, expected, place) ? [] : other(received, expected, place);
@@ -114,12 +114,12 @@ function compareLists(received: readonly unknown[], expected: readonly unknown[]
 }
 
 interface FoundItem {
-  /** In a list of its own, because an item may be anything; undefined: there is none. */
+  /** Wrapped in an array, because an item may be any value; undefined if there is none. */
   readonly found: readonly [unknown] | undefined;
   readonly problems: readonly string[];
 }
 
-/** For each expected item the received one with the same key. */
+/** The received item with the same key, for each expected item. */
 function itemsByKey(
   received: readonly unknown[],
   expected: readonly unknown[],
@@ -144,10 +144,10 @@ function itemsByKey(
   }));
 }
 
-/** What tells items of a list apart, in the order in which it is looked for. */
+/** Candidates for list keys, in order of preference. */
 const ITEM_KEYS = ['name', 'type', 'mountPath', 'devicePath', 'containerPort', 'port', 'uid', 'ip', 'key', 'path'];
 
-/** A key that every item has: one that tells them all apart, if there is one. */
+/** A key that every item has; preferably one whose values are unique. */
 function keyOfItems(items: readonly unknown[]): string | undefined {
   if (items.length === 0) return undefined;
   const isKey = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
@@ -164,7 +164,7 @@ function namesOf(items: readonly unknown[], key: string): string {
 }
 
 function isSame(received: unknown, expected: unknown, { amounts }: Place): boolean {
-  // Zero has a sign here, and none in JSON.
+  // JavaScript distinguishes 0 and -0, JSON does not.
   if (received === expected || Object.is(received, expected)) return true;
   if (isNumeric(received) && isNumeric(expected)) return isSameNumber(received, expected);
   if (!isAmountText(received) || !isAmountText(expected) || !isAmount(amounts)) return false;
@@ -243,19 +243,19 @@ function isAmount(place: AmountPlace): boolean {
 type Candidates = ReadonlyMap<number, readonly string[]>;
 
 interface Assigned {
-  /** The place of the received item; undefined: there is none left. */
+  /** The index of the received item; undefined if none is left. */
   readonly received: number | undefined;
   readonly problems: readonly string[];
 }
 
 /**
- * For each expected item, in order.
+ * Assigns a received item to each expected item (bipartite matching by augmenting paths).
  *
- * Worked example: `a` is expected twice, as any `a` and as one that is red; received are a red one and a blue one. The
- * first takes the red one, which it meets first; the second can only be that one, so the first moves on to the blue one.
+ * Example: two items `a` are expected, any `a` and a red `a`; received are a red and a blue one. The first expected item
+ * takes the red one. The second matches only the red one, so the first is reassigned to the blue one.
  */
 function assign(expected: readonly Candidates[]): readonly Assigned[] {
-  /** By received item, the expected one that has it. */
+  /** The expected item by assigned received item. */
   const holders = new Map<number, number>();
   const isPlaced = (wanted: number, tried: Set<number>): boolean => {
     for (const [found, problems] of expected[wanted] ?? []) {
@@ -280,7 +280,7 @@ function assign(expected: readonly Candidates[]): readonly Assigned[] {
   });
 }
 
-/** The one with the fewest problems that nobody has. */
+/** The unassigned item with the fewest problems. */
 function nearestOf(candidates: Candidates, taken: ReadonlyMap<number, number>): number | undefined {
   const free = [...candidates].filter(([found]) => !taken.has(found));
   const fewest = free.reduce((least, [, { length }]) => Math.min(least, length), Number.POSITIVE_INFINITY);

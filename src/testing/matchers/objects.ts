@@ -1,5 +1,5 @@
 /**
- * Matchers for objects and for what requests were refused with.
+ * Matchers for API objects and for StatusErrors.
  */
 import { conditionOf, conditionsOf, printCondition, whyNotReady } from '../../client/until.js';
 import { StatusError } from '../../meta/errors.js';
@@ -7,7 +7,15 @@ import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import { isRecord } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { isPromiseLike, type MatcherResult, nameOf, objectOf, ignoreRejection, resultOf, printValue } from './result.js';
+import {
+  ignoreRejection,
+  isPromiseLike,
+  type MatcherResult,
+  nameOf,
+  objectOf,
+  printValue,
+  resultOf,
+} from './result.js';
 
 export function toBeReady(received: unknown): MatcherResult {
   const why = whyNotReady(objectOf('toBeReady', received));
@@ -15,7 +23,7 @@ export function toBeReady(received: unknown): MatcherResult {
   return resultOf(problems, `${nameOf(received)} is not ready:`, `${nameOf(received)} is ready, and should not be`);
 }
 
-/** What a condition is to be; what is left out may be anything. */
+/** The expected properties of a condition; omitted properties match any value. */
 export interface ExpectedCondition {
   readonly status?: 'True' | 'False' | 'Unknown' | undefined;
   readonly reason?: string | RegExp | undefined;
@@ -48,10 +56,12 @@ export function toHaveCondition(
 
 const CONDITION_PARTS = ['status', 'reason', 'message'] as const satisfies readonly (keyof ExpectedCondition)[];
 
-/** Throws TypeError for what is none: a condition of which nothing is asked is easily there. */
+/** Throws TypeError for invalid arguments, which would otherwise match any condition. */
 function expectedCondition(type: unknown, expected: unknown): ExpectedCondition {
   if (typeof type !== 'string' || type === '')
-    throw new TypeError(`orchplane: toHaveCondition takes the type of a condition, such as "Ready", not ${printValue(type)}`);
+    throw new TypeError(
+      `orchplane: toHaveCondition takes the type of a condition, such as "Ready", not ${printValue(type)}`,
+    );
   if (typeof expected === 'string') return { status: expected as ExpectedCondition['status'] };
   if (!isRecord(expected) || expected instanceof RegExp) {
     const shown = expected instanceof RegExp ? String(expected) : printValue(expected);
@@ -64,7 +74,7 @@ function expectedCondition(type: unknown, expected: unknown): ExpectedCondition 
 }
 
 export interface OwnedOptions {
-  /** It is the one owner that controls it. */
+  /** Whether the owner is the controller of the object. */
   readonly controller?: boolean | undefined;
 }
 

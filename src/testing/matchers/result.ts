@@ -1,18 +1,18 @@
 /**
- * What a matcher answers, in the form that jest and vitest agree on.
+ * The result type of matchers, as jest and vitest define it, and helpers for messages.
  */
 import { isRecord } from '../../util/json.js';
 
 export interface MatcherResult {
   readonly pass: boolean;
-  /** Why it does not pass; where it passes: why `.not` does not. */
+  /** Why the matcher fails or, if it passes, why `.not` fails. */
   readonly message: () => string;
-  /** Shown as a diff by runners that can. */
+  /** Test runners may show both values as a diff. */
   readonly actual?: unknown;
   readonly expected?: unknown;
 }
 
-/** `problems`: what is wrong, in a line each; none: it passes. `contrary` is what `.not` says then. */
+/** The matcher passes if `problems` (one line each) is empty. `contrary` is the message of `.not` in that case. */
 export function resultOf(
   problems: readonly string[],
   head: string,
@@ -35,8 +35,8 @@ export function nameOf(object: unknown): string {
 }
 
 /**
- * What is received, if it is an object at all. Throws TypeError otherwise, also for `.not`, which anything else would pass:
- * a promise that nobody awaited above all.
+ * The received value as an object. Throws TypeError for other values, such as a promise that was not awaited, because they
+ * would always pass with `.not`.
  */
 export function objectOf(where: string, received: unknown): Readonly<Record<string, unknown>> {
   if (isRecord(received) && !isPromiseLike(received) && !(received instanceof Error)) return received;
@@ -44,12 +44,12 @@ export function objectOf(where: string, received: unknown): Readonly<Record<stri
   throw new TypeError(`orchplane: ${where} looks at an object, not at ${printValue(received)}`);
 }
 
-/** Also one of another realm. */
+/** Also true for promises of another realm. */
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** The refusal of a promise that is not looked at would end the process, before anybody reads what was wrong. */
+/** Prevents an unhandled rejection, which would end the process before the error message is shown. */
 export function ignoreRejection(received: unknown): void {
   if (received instanceof Promise) received.catch(() => undefined);
 }
@@ -58,7 +58,7 @@ export function printValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (isPromiseLike(value)) return 'a promise, which has to be awaited first';
-  // A cluster, a log, a client: what is inside says nothing to who mistook it for something else.
+  // For a cluster, a log or a client, the member names are more helpful than the content.
   if (isRecord(value) && Object.values(value).some((part) => typeof part === 'function')) {
     return `an object with ${Object.keys(value).slice(0, MOST_NAMES).join(', ')}, …`;
   }
@@ -69,7 +69,7 @@ export function printValue(value: unknown): string {
 const MOST_SHOWN = 300;
 const MOST_NAMES = 5;
 
-/** JSON has integers of any size, and its writer none of ours: they go through it as marked texts. */
+/** JSON.stringify rejects bigints, so they are passed as marked strings. */
 function jsonText(value: unknown): string {
   const mark = (_key: string, part: unknown): unknown => (typeof part === 'bigint' ? `\0${part}` : part);
   return JSON.stringify(value, mark)?.replace(/"\\u0000(-?\d+)"/g, '$1') ?? String(value);

@@ -1,6 +1,6 @@
 /**
- * OpenAPI descriptions of the groups for workloads, networking, storage and scheduling, by package. `../definitions.ts`
- * explains the notation and parses it.
+ * OpenAPI descriptions of the groups for workloads, scheduling and devices, by package. `../definitions.ts` explains the
+ * notation and parses it.
  */
 export const workloadDescriptions: Readonly<Record<string, string>> = {
   apps: `
@@ -196,116 +196,6 @@ SuccessPolicyRule Indexes that must end well.
  succeededIndexes Which indexes.
  succeededCount How many of them.
 `,
-  discovery: `
-EndpointSlice A part of the addresses behind a service.
- addressType IPv4, IPv6 or FQDN.
- endpoints The addresses.
- ports The ports that all of them have.
-Endpoint One thing behind a service.
- addresses Its addresses.
- conditions Its state.
- hostname The host name.
- targetRef The object behind it, usually a pod.
- deprecatedTopology Kept for an older version.
- nodeName The node on which it is.
- zone The zone in which it is.
- hints Which clients should use it.
-EndpointConditions The state of an endpoint.
- ready It takes traffic.
- serving It could take traffic, even if it is ending.
- terminating It is ending.
-EndpointHints Which clients should use an endpoint.
- forZones Clients in these zones.
- forNodes Clients on these nodes.
-EndpointPort A port.
- name The name, unique in the slice.
- protocol TCP, UDP or SCTP.
- port The number.
- appProtocol The application protocol of the port.
-ForZone,ForNode A zone or a node.
- name Its name.
-`,
-  networking: `
-Ingress Brings requests from outside to services, by host and path.
-IngressSpec The rules.
- ingressClassName The class, which names the controller.
- defaultBackend Where requests go that no rule matches.
- tls Hosts with certificates.
- rules Which requests go where.
-IngressTLS Hosts and their certificate.
- hosts The hosts.
- secretName The Secret with the certificate.
-IngressRule What happens with requests for a host.
- host The host; empty is every host.
- http The paths.
-HTTPIngressRuleValue Paths of a host.
- paths The paths.
-HTTPIngressPath A path and what is behind it.
- path The path.
- pathType Exact, Prefix or ImplementationSpecific.
- backend Where requests go.
-IngressBackend Where requests go: a service or something else.
- service The service.
- resource Another object.
-IngressServiceBackend A port of a service.
- port The port.
-ServiceBackendPort A port by name or number.
- number The number.
-IngressStatus Where requests come in.
- loadBalancer The load balancer.
-IngressLoadBalancerStatus The state of a load balancer.
- ingress Where it takes traffic.
-IngressLoadBalancerIngress A place where traffic comes in.
- ip The address.
- hostname The host name.
- ports The ports.
-IngressPortStatus A port of a load balancer.
- error What is wrong with it.
-IngressClass A class of Ingress controllers.
-IngressClassSpec The controller and its parameters.
- controller The controller.
- parameters An object with its parameters.
-IngressClassParametersReference An object with parameters.
- apiGroup The group of its kind.
- kind Its kind.
- scope Cluster or Namespace.
- namespace Its namespace.
-NetworkPolicy Which traffic pods may have.
-NetworkPolicySpec The pods and their traffic.
- podSelector Selects the pods; empty selects all.
- ingress Traffic that may come in.
- egress Traffic that may go out.
- policyTypes Which directions are restricted: Ingress, Egress.
-NetworkPolicyIngressRule,NetworkPolicyEgressRule Traffic that is allowed.
- ports On which ports; empty is all.
- from From where; empty is everywhere.
- to To where; empty is everywhere.
-NetworkPolicyPort Ports.
- port The port, by number or by name; absent is all.
- endPort The last port of a range.
-NetworkPolicyPeer The other side.
- podSelector Selects pods.
- namespaceSelector Selects namespaces.
- ipBlock Addresses.
-IPBlock A range of addresses.
- cidr The range.
- except Ranges that are excluded.
-IPAddress An address that is taken. Its name is the address in its canonical form.
-IPAddressSpec The owner of the address.
- parentRef The object that owns it.
-ParentReference A reference to an object.
- group The group of the object; empty for the core group.
- resource Its resource.
- namespace Its namespace.
-ServiceCIDR Ranges from which services get their addresses.
-ServiceCIDRSpec The ranges.
- cidrs The ranges, at most one of each family.
-ServiceCIDRStatus The state of the ranges.
-*
- name The name.
- port The number.
- protocol TCP, UDP or SCTP.
-`,
   node: `
 RuntimeClass A way to run pods.
  handler The runtime, as nodes know it.
@@ -452,64 +342,5 @@ PriorityClass A priority for pods, by name.
  globalDefault Pods without a class get this one; the smallest, if several say so.
  description What the class is for.
  preemptionPolicy Whether pods may preempt others: PreemptLowerPriority or Never.
-`,
-  storage: `
-StorageClass A class of storage: the provisioner of volumes and its settings.
- provisioner The provisioner of the volumes.
- parameters Settings for the provisioner.
- reclaimPolicy How volumes are handled when their claim is deleted: Delete or Retain.
- mountOptions Options of the mounts.
- allowVolumeExpansion Whether volumes can grow.
- volumeBindingMode When volumes are made: Immediate or WaitForFirstConsumer.
- allowedTopologies Where volumes may be made.
-CSIDriver A driver for volumes and what it can do.
-CSIDriverSpec What the driver can do.
- attachRequired Volumes must be attached to the node first. It cannot be changed.
- podInfoOnMount The driver gets information about the pod when a volume is mounted.
- volumeLifecycleModes Persistent (the default) and Ephemeral. They cannot be changed.
- storageCapacity The free space that it reports counts when a node is chosen.
- fsGroupPolicy Whether ownership of files is changed: ReadWriteOnceWithFSType, File or None.
- tokenRequests Tokens of the pod's account that it is given.
- requiresRepublish Volumes are published again from time to time.
- seLinuxMount It takes the SELinux label as an option of the mount.
- nodeAllocatableUpdatePeriodSeconds How often the number of volumes per node is updated.
-TokenRequest A token that a driver is given.
- audience The audience; it is unique.
- expirationSeconds How long it lasts.
-CSINode The drivers of a node. It has the name of the node.
-CSINodeSpec The drivers.
- drivers The drivers, by name.
-CSINodeDriver A driver on a node.
- name The name of the driver.
- nodeID The node, as the driver names it.
- topologyKeys Labels of nodes that tell where they are.
- allocatable How many volumes the node can have.
-VolumeNodeResources How many volumes a node can have.
- count The number; absent is without a bound.
-CSIStorageCapacity How much room there is for volumes of a class in a place.
- nodeTopology Selects the nodes of the place; absent: it cannot be reached from any node.
- storageClassName The class. It cannot be changed.
- capacity How much room there is; absent is not known.
- maximumVolumeSize The largest volume; absent: capacity counts.
-VolumeAttachment A volume that is to be attached to a node.
-VolumeAttachmentSpec What is attached to what, by whom.
- attacher The driver.
- source The volume.
- nodeName The node.
-VolumeAttachmentSource A volume.
- persistentVolumeName A volume by its name.
- inlineVolumeSpec A volume of a pod's own.
-VolumeAttachmentStatus The state of the attachment.
- attached Whether it is attached.
- attachmentMetadata What the driver says about it.
- attachError What went wrong while attaching.
- detachError What went wrong while detaching.
-VolumeError What went wrong.
- time When.
- message What, for people.
- errorCode The code of the driver.
-VolumeAttributesClass Attributes of volumes that can be changed.
- driverName The driver.
- parameters The attributes.
 `,
 };
