@@ -5,7 +5,7 @@
  */
 
 import type { ConvertObject, ReconcilerHost, WebhookAddress, WebhookCaller } from '../kinds/reconciler.js';
-import { typeIn, unreadableReview } from '../kinds/review-answer.js';
+import { reviewTypeProblem, typeMetaOf } from '../kinds/review-answer.js';
 import { annotationErrors } from '../kinds/shared/annotations.js';
 import type { Dialect } from '../meta/dialect.js';
 import { serviceGroup } from '../meta/dialect.js';
@@ -192,9 +192,9 @@ function convertedObjects(review: unknown, request: ConversionRequest): readonly
 /** Returns a message if the response is not a ConversionReview of the requested version. */
 function reviewProblem(review: unknown, { apiVersion }: ConversionRequest): string | undefined {
   const expected = { apiVersion, kind: 'ConversionReview' };
-  const unreadable = unreadableReview(review, expected);
+  const unreadable = reviewTypeProblem(review, expected);
   if (unreadable !== undefined) return unreadable;
-  const actual = typeIn(review);
+  const actual = typeMetaOf(review);
   const isComplete = actual.apiVersion === apiVersion && actual.kind === expected.kind;
   if (isComplete || !apiVersion.endsWith('/v1')) return undefined;
   return `expected webhook response of ${gvkOf(expected)}, got ${gvkOf(actual)}`;

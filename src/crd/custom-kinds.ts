@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { storedEnvironment } from '../cel/index.js';
 import { buildKind, mergeStrategies } from '../kinds/build-kind.js';
-import { STATUS_SUBRESOURCE, sameOutside, wholeObject } from '../kinds/define-kind.js';
+import { equalExcept, objectSchemaFromBody, SEPARATE_STATUS } from '../kinds/define-kind.js';
 import type { CustomResourceDefinitionVersion } from '../kinds/generated/apiextensions-v1.js';
 import type { Kind, Scope, Strategy, StrategyDefinition } from '../kinds/kind.js';
 import type { ReconcilerHost } from '../kinds/reconciler.js';
@@ -75,7 +75,7 @@ function buildVersionKind(
   const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
   const view = schemaView(raw, dialect);
   const { subresources } = version;
-  const schema = once(() => wholeObject(structuralSchemaOf(view), acceptedNames.kind));
+  const schema = once(() => objectSchemaFromBody(structuralSchemaOf(view), acceptedNames.kind));
   const handler = new VersionHandler(
     {
       apiVersion,
@@ -127,7 +127,7 @@ function envelopeOf(kind: string): ObjectNode {
       atomic: false,
       checked: false,
     };
-    envelope = wholeObject(body, kind);
+    envelope = objectSchemaFromBody(body, kind);
     envelopes.set(kind, envelope);
   }
   return envelope;
@@ -149,10 +149,10 @@ function strategyOf(version: Version, hasStatus: boolean): StrategyDefinition {
     },
     write: {
       warnings: unqualifiedFinalizerWarnings,
-      generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
+      generation: (next, live) => !equalExcept(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
     },
   };
-  return hasStatus ? mergeStrategies(strategy, STATUS_SUBRESOURCE) : strategy;
+  return hasStatus ? mergeStrategies(strategy, SEPARATE_STATUS) : strategy;
 }
 
 type SelectableFields = Strategy['read']['selectableFields'];

@@ -9,7 +9,10 @@ export type {
   ValidationRule,
   ValidationRuleInput,
 } from '../schema/json-schema.js';
-export * from './definition/custom-resource-definition.js';
+export {
+  CustomResourceDefinition,
+  type CustomResourceDefinitionInput,
+} from './definition/custom-resource-definition.js';
 
 /** The kinds of the group. */
 export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

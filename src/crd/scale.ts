@@ -6,9 +6,8 @@
 import { Scale } from '../kinds/autoscaling/v1/scale.js';
 import type { Column } from '../kinds/columns.js';
 import type { CustomResourceSubresourceScale } from '../kinds/generated/apiextensions-v1.js';
-import type { ScalePaths } from '../kinds/scale-paths.js';
 import { nameColumn } from '../kinds/shared/common-columns.js';
-import type { SubresourceView } from '../kinds/subresource.js';
+import type { ScalePaths, SubresourceView } from '../kinds/subresource.js';
 import { errors } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
 import { invalid } from '../meta/field-error.js';

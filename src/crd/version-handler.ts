@@ -8,7 +8,7 @@ import type {
   CustomValidationOptions,
   CustomValidationResult,
 } from '../kinds/custom-resource-handler.js';
-import type { ScalePaths } from '../kinds/scale-paths.js';
+import type { ScalePaths } from '../kinds/subresource.js';
 import type { FieldError, FieldErrorType } from '../meta/field-error.js';
 import { invalid, printFieldError } from '../meta/field-error.js';
 import type { ApiObject } from '../meta/object.js';

@@ -2,6 +2,7 @@
  * Normalizes a struct object before it is stored: fields in wire order, and empty lists and maps as the reference
  * server's storage returns them, which does not distinguish them from absent ones.
  */
+
 import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import {
   areInWireOrder,

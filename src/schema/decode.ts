@@ -8,6 +8,7 @@
  */
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
+import { sortedKeys } from '../util/order.js';
 import { arrange } from './arrange.js';
 import {
   DecodeError,
@@ -76,10 +77,7 @@ interface Walk {
   readonly duplicates: DuplicateKeys | undefined;
   /** Set if there are findings; they are collected by a second walk in document order. */
   hasFindings: boolean;
-  /**
-   * The number of open objects, maps and lists. Documents that are too deep are rejected here, before other code walks
-   * them.
-   */
+  /** The number of open objects, maps and lists; limits the depth of documents before other code walks them. */
   depth: number;
   readonly isReusable?: IsReusable | undefined;
   readonly metadata?: object | undefined;
@@ -373,12 +371,6 @@ function decodeMap(
   return out;
 }
 
-function sortedKeys(record: Record<string, unknown>): string[] {
-  const keys = Object.keys(record);
-  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort();
-  return keys;
-}
-
 /** The zero value of a type on the wire. */
 export function zeroValue(node: Structural): unknown {
   switch (node.type) {
@@ -403,14 +395,4 @@ function emptyStruct(node: ObjectNode): MutableRecord {
     emptyStructs.set(node, empty);
   }
   return empty;
-}
-
-/** The zero values of a struct's fields without any defaults. */
-export function zeroFields(node: ObjectNode): MutableRecord {
-  const out: MutableRecord = {};
-  for (const { name, node: inner, presence } of node.fields.values()) {
-    if (presence !== 'always') continue;
-    setOwn(out, name, inner.type === 'object' ? zeroFields(inner) : zeroValue(inner));
-  }
-  return out;
 }

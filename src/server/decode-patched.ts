@@ -7,7 +7,6 @@ import { errors, type StatusError } from '../meta/errors.js';
 import { apiVersionOf, internalPackage } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
-import { zeroFields } from '../schema/decode.js';
 import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
 import { append } from '../util/arrays.js';
 import { invariant } from '../util/invariant.js';
@@ -27,6 +26,7 @@ import {
 import type { FieldValidation } from './options.js';
 import { isReadTogether } from './registered-types.js';
 import { reusableParts } from './reusable-parts.js';
+import { zeroFields } from './steps/prepare.js';
 import { toServed, toStored } from './versions.js';
 import type { WriteOperation } from './write-operation.js';
 

@@ -2,7 +2,7 @@
  * The kept changes of one object: the result of `cluster.history`.
  */
 
-import { isKind } from '../kinds/is-kind.js';
+import { isKind } from '../kinds/build-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isSubset } from '../merge/apply/field-set.js';

@@ -21,3 +21,10 @@ export function sortedEntries<Value>(record: Readonly<Record<string, Value>>): [
 export function sortedRecord<Value>(entries: Iterable<readonly [string, Value]>): Record<string, Value> {
   return Object.fromEntries([...entries].sort(byKey));
 }
+
+/** The keys of a record, sorted. Keys that are already in order are not sorted again. */
+export function sortedKeys(record: Readonly<Record<string, unknown>>): string[] {
+  const keys = Object.keys(record);
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort();
+  return keys;
+}

@@ -4,7 +4,7 @@
  * and reported there (`spec.validation…`, `spec.subresources…`).
  */
 
-import { subdomainName } from '../../kinds/build-kind.js';
+import { requireSubdomainName } from '../../kinds/build-kind.js';
 import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
@@ -56,7 +56,7 @@ export function validateStatus(next: ApiObject): readonly FieldError[] {
 export const definitionNameRule: NameRule = (name, prefix, object) => {
   const { spec } = object as unknown as CustomResourceDefinition;
   const isOwn = name === `${spec.names.plural}.${spec.group}`;
-  return [...subdomainName(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
+  return [...requireSubdomainName(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
 };
 
 /** The group and the plural name are immutable; scope and kind are too once the CRD is established. */

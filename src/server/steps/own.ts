@@ -33,13 +33,14 @@ import { isExactAddition } from '../../merge/apply/same-owners.js';
 import { trackedSchema } from '../../merge/apply/schema-sets.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
-import { zeroFields, zeroValue } from '../../schema/decode.js';
+import { zeroValue } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { managerOf } from '../manager-name.js';
 import { nonOwnableParts, ownableFilter } from '../ownable-fields.js';
 import { storedObjectOf, toServed, toStored } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
+import { zeroFields } from './prepare.js';
 import { sameButTime } from './same-as-live.js';
 
 /** The creator owns all fields of a new object, besides the managers that the client sends. */

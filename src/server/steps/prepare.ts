@@ -5,6 +5,8 @@
 import { keepLive } from '../../kinds/shared/strategies.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
+import type { ObjectNode } from '../../schema/structural.js';
+import { type MutableRecord, setOwn } from '../../util/json.js';
 import type { WriteTarget } from '../write.js';
 import type { WriteOperation } from '../write-operation.js';
 
@@ -78,4 +80,14 @@ function resetStatus(draft: DraftObject, write: WriteOperation): void {
   const empty = field?.presence === 'always' ? zeroValue(field.node) : undefined;
   if (empty === undefined) delete draft['status'];
   else draft['status'] = empty;
+}
+
+/** The zero values of a struct's fields without any defaults. */
+export function zeroFields(node: ObjectNode): MutableRecord {
+  const out: MutableRecord = {};
+  for (const { name, node: inner, presence } of node.fields.values()) {
+    if (presence !== 'always') continue;
+    setOwn(out, name, inner.type === 'object' ? zeroFields(inner) : zeroValue(inner));
+  }
+  return out;
 }

@@ -10,7 +10,6 @@ import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { WatchResponse } from '../../protocol/response.js';
 import type { Bookmark, ChangeEvent, WireEvent } from '../../protocol/watch-event.js';
-import { zeroFields } from '../../schema/decode.js';
 import { CompactedError } from '../../storage/types.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { deepFreeze } from '../../util/json.js';
@@ -21,6 +20,7 @@ import { EventStream } from '../event-stream.js';
 import { checkWatchOptions, type WatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
+import { zeroFields } from '../steps/prepare.js';
 import { differsFromStored, toServed, toServedAll } from '../versions.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
