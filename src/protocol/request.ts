@@ -82,7 +82,7 @@ export interface RequestOptions {
   readonly orphanDependents?: boolean;
   readonly preconditions?: Preconditions;
 
-  /** Lines (exec, proxy): the query, as it is, for whoever judges them. */
+  /** Connect subresources (exec, proxy): the unparsed query, which their handler validates. */
   readonly connectQuery?: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -116,7 +116,7 @@ function readFields(decoder: Decoder): TypeMeta | CborFault {
   return fault ?? fields;
 }
 
-/** A key, told apart from others by type and value; without an id when it is none, or when nobody can tell. */
+/** A map key, identified by type and value. It has no id if it is invalid or not comparable. */
 type Key =
   | { readonly id: string; readonly printed: string }
   | { readonly fault: CborFault; readonly id: string; readonly printed: string }
