@@ -1,3 +1,4 @@
+/** APIService controller: discovery checks and the Available condition. */
 import { type ApiServicesOptions, apiServices, controllers } from 'orchplane/controllers';
 import { createFetchHandler } from 'orchplane/http';
 import { APIService, Service } from 'orchplane/kinds';
@@ -31,8 +32,8 @@ async function clusterWith(options: ApiServicesOptions, onError: (error: unknown
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('the availability of an API', () => {
-  test('is known once it has answered', async () => {
+describe('API service controller', () => {
+  test('sets the Available condition after a successful discovery request', async () => {
     const asked: [string, string | null, string | null][] = [];
     const handler = (request: Request) => {
       asked.push([request.url, request.headers.get('x-remote-user'), request.headers.get('x-remote-group')]);
@@ -47,16 +48,16 @@ describe('the availability of an API', () => {
   });
 
   test.each([
-    ['a refusal', () => new Response('no', { status: 503 }), `bad status from ${URL_OF_VERSION}: 503`],
-    ['a redirection', () => new Response(null, { status: 302 }), `bad status from ${URL_OF_VERSION}: 302`],
+    ['a 503 response', () => new Response('no', { status: 503 }), `bad status from ${URL_OF_VERSION}: 503`],
+    ['a 302 response', () => new Response(null, { status: 302 }), `bad status from ${URL_OF_VERSION}: 302`],
     [
-      'a failure',
+      'a connection failure',
       () => {
         throw new Error('connection refused');
       },
       'connection refused',
     ],
-  ])('%s counts as none', async (_, handler, why) => {
+  ])('reports an APIService as unavailable after %s', async (_, handler, why) => {
     const { condition } = await clusterWith({ aggregate: { [NAME]: handler } });
     expect(await condition()).toMatchObject({
       status: 'False',
@@ -65,7 +66,7 @@ describe('the availability of an API', () => {
     });
   });
 
-  test('is looked at again every half a minute, and soon after it failed', async () => {
+  test('repeats the discovery check every 30 seconds', async () => {
     let code = 200;
     let asked = 0;
     const handler = () => {
@@ -85,14 +86,14 @@ describe('the availability of an API', () => {
     expect(await condition()).toMatchObject({ status: 'True' });
   });
 
-  test('writes nothing while it stays', async () => {
+  test('writes no status while the availability does not change', async () => {
     const { cluster } = await clusterWith({ aggregate: { [NAME]: () => new Response('{}') } });
     const { metadata } = await cluster.api(APIService).get(NAME);
     await cluster.clock.advance(300_000);
     expect((await cluster.api(APIService).get(NAME)).metadata.resourceVersion).toBe(metadata.resourceVersion);
   });
 
-  test('follows the Service', async () => {
+  test('updates the availability when the Service is deleted or created', async () => {
     const { cluster, condition } = await clusterWith({ aggregate: { [NAME]: () => new Response('{}') } });
     await cluster.api(Service).delete('metrics');
     await cluster.settle();
@@ -105,7 +106,7 @@ describe('the availability of an API', () => {
     expect(await condition()).toMatchObject({ status: 'True', reason: 'Passed' });
   });
 
-  test('uses fetch when no backend is given, and accepts one successful answer of five', async () => {
+  test('calls fetch without a configured backend and accepts one success in five attempts', async () => {
     let asked = 0;
     vi.stubGlobal('fetch', async (url: string) => {
       if (++asked === 4) return new Response('{}');
@@ -116,7 +117,7 @@ describe('the availability of an API', () => {
     expect(await condition()).toMatchObject({ status: 'True', reason: 'Passed' });
   });
 
-  test('says why the network fails', async () => {
+  test('reports the cause of a network failure in the condition', async () => {
     vi.stubGlobal('fetch', async () => {
       throw new TypeError('fetch failed', { cause: new Error('no such host') });
     });
@@ -129,7 +130,7 @@ describe('the availability of an API', () => {
     expect(reported.length).toBeGreaterThan(0);
   });
 
-  test('decides whether requests are passed on', async () => {
+  test('makes the server proxy requests only to available APIs', async () => {
     let code = 503;
     const aggregate = { [NAME]: () => Response.json({ resources: [] }, { status: code }) };
     const { cluster } = await clusterWith({ aggregate });
@@ -145,7 +146,7 @@ describe('the availability of an API', () => {
     [{ aggregate: 7 }, 'aggregate is a table'],
     [{ aggregate: { x: 'metrics:443' } }, 'neither a function nor an address'],
     [{ aggregated: {} }, 'aggregated'],
-  ])('an option that makes no sense is refused: %o', (options, message) => {
+  ])('rejects the invalid option %o', (options, message) => {
     expect(() => apiServices(options as never)).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-/** Requests for certificates, made with a library: what signs them is written by hand. */
+/** Creates certificate signing requests with a third-party library, independent of the code under test. */
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 
@@ -12,7 +12,7 @@ export interface RequestParts {
   readonly emailAddresses?: readonly string[];
   readonly uris?: readonly string[];
   readonly keys?: Keys;
-  /** The signature is by another key. */
+  /** Signs the request with a different key. */
   readonly isForged?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Certificate signing requests: who approves, who signs, what becomes of old ones. */
+/** CertificateSigningRequest controllers: approval, signing and cleanup. */
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import {
   certificateApproval,
@@ -50,35 +50,32 @@ const issued = async () => {
   return text === undefined ? undefined : new X509Certificate(atob(text));
 };
 
-describe('signing', () => {
+describe('certificate signing controller', () => {
   const start = async (options: Parameters<typeof certificateSigning>[0] = {}) => {
     cluster = testCluster({ controllers: controllers([certificateSigning(options)]) });
     await cluster.settle();
   };
 
-  test.each<Keys>(['P-256', 'P-384', 'RSA', 'Ed25519'])(
-    'an approved request with a key of %s is signed',
-    async (keys) => {
-      const authority = await createCertificateAuthority({ commonName: 'test-ca' });
-      await start({ authority });
-      await ask('kube-apiserver-client', CLIENT, { commonName: 'alice', organizations: ['dev', 'ops'], keys });
-      await cluster.settle();
-      expect(await issued()).toBeUndefined();
-      await answer('Approved');
-      const certificate = await issued();
-      const root = new X509Certificate(authority.certificate);
-      expect(certificate?.verify(root.publicKey)).toBe(true);
-      expect(certificate?.checkIssued(root)).toBe(true);
-      expect(certificate?.subject).toBe('O=dev\nO=ops\nCN=alice');
-      expect(certificate?.issuer).toBe('CN=test-ca');
-      expect(certificate?.ca).toBe(false);
-      expect(certificate?.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
-      expect(root.ca).toBe(true);
-      expect(root.verify(root.publicKey)).toBe(true);
-    },
-  );
+  test.each<Keys>(['P-256', 'P-384', 'RSA', 'Ed25519'])('signs an approved request with a %s key', async (keys) => {
+    const authority = await createCertificateAuthority({ commonName: 'test-ca' });
+    await start({ authority });
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice', organizations: ['dev', 'ops'], keys });
+    await cluster.settle();
+    expect(await issued()).toBeUndefined();
+    await answer('Approved');
+    const certificate = await issued();
+    const root = new X509Certificate(authority.certificate);
+    expect(certificate?.verify(root.publicKey)).toBe(true);
+    expect(certificate?.checkIssued(root)).toBe(true);
+    expect(certificate?.subject).toBe('O=dev\nO=ops\nCN=alice');
+    expect(certificate?.issuer).toBe('CN=test-ca');
+    expect(certificate?.ca).toBe(false);
+    expect(certificate?.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
+    expect(root.ca).toBe(true);
+    expect(root.verify(root.publicKey)).toBe(true);
+  });
 
-  test('names are kept, and the key is that of the request', async () => {
+  test('keeps the subject alternative names and the public key of the request', async () => {
     await start();
     const parts = { ...NODE, dnsNames: ['n1.example.com'], ipAddresses: ['10.0.0.1'] };
     const { pem, publicKey } = await requestFor(parts);
@@ -94,12 +91,12 @@ describe('signing', () => {
   });
 
   test.each([
-    ['a year without a wish', undefined, 365 * 24 * HOUR - 5 * 60_000],
-    ['as long as is wished for', 24 * 3600, 24 * HOUR - 5 * 60_000],
-    ['short ones to their end', 3600, HOUR],
-    ['ten minutes at least', 600, 600_000],
-    ['a year at most', 2_000_000_000, 365 * 24 * HOUR - 5 * 60_000],
-  ])('it is good for %s', async (_, expirationSeconds, validMs) => {
+    ['a year by default', undefined, 365 * 24 * HOUR - 5 * 60_000],
+    ['the requested duration', 24 * 3600, 24 * HOUR - 5 * 60_000],
+    ['exactly an hour when an hour is requested', 3600, HOUR],
+    ['at least ten minutes', 600, 600_000],
+    ['at most a year', 2_000_000_000, 365 * 24 * HOUR - 5 * 60_000],
+  ])('issues a certificate that is valid for %s', async (_, expirationSeconds, validMs) => {
     await start();
     await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' }, { expirationSeconds });
     await answer('Approved');
@@ -109,7 +106,7 @@ describe('signing', () => {
     expect(Date.parse(certificate?.validTo ?? '')).toBe(now + validMs);
   });
 
-  test('it never outlives its signer', async () => {
+  test('never issues a certificate that outlives its authority', async () => {
     const authority = await createCertificateAuthority();
     const end = 2_000_000_000_000;
     await start({ authority: { ...authority, notAfter: end } });
@@ -127,7 +124,7 @@ describe('signing', () => {
   const serving = { ...NODE, dnsNames: ['n1'] };
   test.each<[string, string, readonly string[], RequestParts, string]>([
     [
-      'an unwanted usage',
+      'a usage that is not allowed',
       'kube-apiserver-client',
       [...CLIENT, 'server auth'],
       { commonName: 'a' },
@@ -141,14 +138,14 @@ describe('signing', () => {
       'missing required usage for client certificate: client auth',
     ],
     [
-      'no node',
+      'an organization other than system:nodes',
       'kube-apiserver-client-kubelet',
       CLIENT,
       { commonName: 'a', organizations: ['dev'] },
       'subject organization is not system:nodes',
     ],
     [
-      'no name of a node',
+      'a common name that is not a node name',
       'kube-apiserver-client-kubelet',
       CLIENT,
       { ...NODE, commonName: 'n1' },
@@ -162,14 +159,14 @@ describe('signing', () => {
       'DNS subjectAltNames are not allowed',
     ],
     [
-      'an address',
+      'an IP address',
       'kube-apiserver-client-kubelet',
       CLIENT,
       { ...NODE, ipAddresses: ['1.2.3.4'] },
       'IP subjectAltNames are not allowed',
     ],
     [
-      'a mail address',
+      'an email address',
       'kube-apiserver-client-kubelet',
       CLIENT,
       { ...NODE, emailAddresses: ['a@b'] },
@@ -183,42 +180,42 @@ describe('signing', () => {
       'URI subjectAltNames are not allowed',
     ],
     [
-      'usages of a server',
+      'server usages for a client certificate',
       'kube-apiserver-client-kubelet',
       SERVING,
       NODE,
       'usages did not match [client auth digital signature key encipherment]',
     ],
-    ['no name to serve', 'kubelet-serving', SERVING, NODE, 'DNS or IP subjectAltName is required'],
+    ['no serving name', 'kubelet-serving', SERVING, NODE, 'DNS or IP subjectAltName is required'],
     [
-      'a server with a mail address',
+      'an email address for a serving certificate',
       'kubelet-serving',
       SERVING,
       { ...serving, emailAddresses: ['a@b'] },
       'Email subjectAltNames are not allowed',
     ],
     [
-      'a server with a URI',
+      'a URI for a serving certificate',
       'kubelet-serving',
       SERVING,
       { ...serving, uris: ['x:y'] },
       'URI subjectAltNames are not allowed',
     ],
     [
-      'usages of a client',
+      'client usages for a serving certificate',
       'kubelet-serving',
       CLIENT,
       serving,
       'usages did not match [digital signature key encipherment server auth]',
     ],
     [
-      'a server that is no node',
+      'a serving name that is not a node',
       'kubelet-serving',
       SERVING,
       { ...serving, commonName: 'n1' },
       'subject common name does not begin with system:node:',
     ],
-  ])('a request with %s fails', async (_, signer, usages, parts, message) => {
+  ])('fails a request with %s', async (_, signer, usages, parts, message) => {
     await start();
     await ask(signer, usages, parts);
     await answer('Approved');
@@ -233,18 +230,18 @@ describe('signing', () => {
   test.each([
     ['kube-apiserver-client-kubelet', ['digital signature', 'client auth'], NODE],
     ['kubelet-serving', ['digital signature', 'server auth'], serving],
-  ])('%s signs what is as it should be', async (signer, usages, parts) => {
+  ])('signs a valid request for the %s signer', async (signer, usages, parts) => {
     await start();
     await ask(signer, usages, parts);
     await answer('Approved');
     expect((await issued())?.subject).toContain(`CN=${parts.commonName}`);
   });
 
-  test('the signer of old asks for nothing', () => {
+  test('accepts any request for the legacy-unknown signer', () => {
     expect(signers(orchDialect).get('orch.io/legacy-unknown')?.({} as never, ['any'])).toBeUndefined();
   });
 
-  test('requests to others, and requests that were denied, are left alone', async () => {
+  test('ignores requests for other signers and denied requests', async () => {
     await start();
     await ask('example.com/signer', CLIENT, { commonName: 'a' });
     await answer('Approved');
@@ -255,7 +252,7 @@ describe('signing', () => {
     expect((await found())?.status.certificate).toBeUndefined();
   });
 
-  test('a request with a wrong signature is never signed', async () => {
+  test('never signs a request with a wrong signature', async () => {
     await start();
     await ask('kube-apiserver-client', CLIENT, { commonName: 'a', isForged: true });
     await answer('Approved');
@@ -263,7 +260,7 @@ describe('signing', () => {
     expect(await conditions()).toHaveLength(1);
   });
 
-  test('an authority that exists signs as well', async () => {
+  test('signs with an existing authority', async () => {
     const keys = await crypto.subtle.generateKey(
       { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' },
       true,
@@ -278,7 +275,7 @@ describe('signing', () => {
     const first = await createCertificateAuthority({ commonName: 'root' });
     const { pem } = await requestFor({ commonName: 'sub' });
     expect(pem).toContain('REQUEST');
-    // Its certificate: for the key that was just made, signed by another one.
+    // The authority's certificate: for the new key, signed by another key.
     const certificate = await first.issue({
       subject: Buffer.from('300e310c300a06035504030c03737562', 'hex'),
       publicKey: spki,
@@ -297,7 +294,7 @@ describe('signing', () => {
   });
 });
 
-describe('approval', () => {
+describe('certificate approval controller', () => {
   const options = (): TestClusterOptions => ({ controllers: controllers([certificateApproval()]) });
   const CSRS = 'certificatesigningrequests';
 
@@ -337,7 +334,7 @@ describe('approval', () => {
     ]);
   });
 
-  test('a node renews its own', async () => {
+  test('approves the renewal of a node’s own client certificate', async () => {
     cluster = testCluster(options());
     await askAs('system:node:n1', [`${CSRS}/selfnodeclient`]);
     expect((await conditions())[0]?.message).toBe(
@@ -354,20 +351,20 @@ describe('approval', () => {
     expect((await conditions())[0]?.reason).toBe('AutoApproved');
   });
 
-  test('what is no client certificate of a node is for people to decide', async () => {
+  test('leaves requests that are not node client certificates to an administrator', async () => {
     cluster = testCluster(options());
     await askAs('bootstrapper', [`${CSRS}/nodeclient`], { commonName: 'alice' });
     expect(await conditions()).toEqual([]);
   });
 });
 
-describe('cleaning', () => {
+describe('certificate cleanup controller', () => {
   const start = async () => {
     cluster = testCluster({ controllers: controllers([certificateSigning(), certificateCleaning()]) });
     await cluster.settle();
   };
 
-  test('deletes a request without an answer after a day', async () => {
+  test('deletes a request without an approval decision after a day', async () => {
     await start();
     await ask('example.com/signer', CLIENT, { commonName: 'a' });
     await cluster.clock.advance(24 * HOUR);
@@ -376,7 +373,7 @@ describe('cleaning', () => {
     expect(await found()).toBeUndefined();
   });
 
-  test.each(['Approved', 'Denied'] as const)('one that is %s goes after an hour', async (type) => {
+  test.each(['Approved', 'Denied'] as const)('deletes an %s request after an hour', async (type) => {
     await start();
     await ask('kube-apiserver-client', CLIENT, { commonName: 'a' });
     await answer(type);
@@ -386,7 +383,7 @@ describe('cleaning', () => {
     expect(await found()).toBeUndefined();
   });
 
-  test('one that failed goes after an hour', async () => {
+  test('deletes a failed request after an hour', async () => {
     await start();
     await ask('kube-apiserver-client', ['any'], { commonName: 'a' });
     await answer('Approved');
@@ -394,7 +391,7 @@ describe('cleaning', () => {
     expect(await found()).toBeUndefined();
   });
 
-  test('one with a certificate goes when that ends, if that is earlier', async () => {
+  test('deletes an issued request when its certificate expires before the hour is over', async () => {
     await start();
     await ask('kube-apiserver-client', CLIENT, { commonName: 'a' }, { expirationSeconds: 600 });
     await answer('Approved');
@@ -404,7 +401,7 @@ describe('cleaning', () => {
     expect(await found()).toBeUndefined();
   });
 
-  test('one that is approved and waits for its certificate stays', async () => {
+  test('keeps an approved request that has no certificate yet', async () => {
     await start();
     await ask('example.com/signer', CLIENT, { commonName: 'a' });
     await answer('Approved');

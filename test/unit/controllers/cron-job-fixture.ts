@@ -1,4 +1,4 @@
-/** A cluster with the CronJob controller alone, and hands that finish its Jobs. */
+/** A cluster with only the CronJob controller, and helpers that finish its Jobs. */
 
 import { createCluster } from 'orchplane';
 import { type AdmissionPlugin, defaultAdmission } from 'orchplane/admission';
@@ -50,7 +50,7 @@ export class CronWorld {
     return (await this.cluster.api(Job).list()).items;
   }
 
-  /** Names of Jobs as the times for which they were made. */
+  /** The scheduled times of all Jobs, read from their names. */
   async runs() {
     return (await this.jobs()).map(({ metadata }) => timeOfRun(metadata.name));
   }

@@ -1,4 +1,4 @@
-/** When CronJobs make Jobs, and what becomes of them. */
+/** CronJob controller: when it creates Jobs and how it tracks them. */
 import { defineAdmission } from 'orchplane';
 import { CronJob, Job, Namespace } from 'orchplane/kinds';
 import { delaying } from 'orchplane/testing';
@@ -24,8 +24,8 @@ afterEach(() => world.close());
 const cronJobs = () => world.cluster.api(CronJob);
 const jobs = () => world.cluster.api(Job);
 
-describe('a run', () => {
-  test('makes a Job of the template at the time, with a name that tells it', async () => {
+describe('CronJob run', () => {
+  test('creates a Job from the template with the scheduled time in its name', async () => {
     await world.make('*/15 * * * *', {
       jobTemplate: {
         metadata: { labels: { from: 'cron' }, annotations: { note: 'x' } },
@@ -64,14 +64,14 @@ describe('a run', () => {
     expect(await world.events()).toEqual([`SuccessfulCreate: Created job ${job?.metadata.name}`]);
   });
 
-  test('Jobs may overlap unless something is said against it', async () => {
+  test('allows overlapping Jobs by default', async () => {
     await world.make('* * * * *');
     await world.advance(3);
     expect(await world.runs()).toEqual(['2030-01-01T00:01', '2030-01-01T00:02', '2030-01-01T00:03']);
     expect(await world.active()).toHaveLength(3);
   });
 
-  test('status and managers are written as the reference writes them', async () => {
+  test('writes the status as the kube-controller-manager field manager', async () => {
     await world.make('* * * * *');
     await world.advance(1);
     const { metadata } = await cronJobs().get('c');
@@ -79,7 +79,7 @@ describe('a run', () => {
     expect(entries).toContainEqual(['kube-controller-manager', 'status']);
   });
 
-  test('a name that is taken by another Job is left alone', async () => {
+  test('leaves an unrelated Job with the same name unchanged', async () => {
     const name = `c-${Date.parse('2030-01-01T00:01:00Z') / 60_000}`;
     await jobs().create({ metadata: { name }, spec: { template: template() } });
     await world.make('* * * * *');
@@ -89,7 +89,7 @@ describe('a run', () => {
     expect(await world.events('Warning')).toEqual([]);
   });
 
-  test('a Job that was made but not noted is noted', async () => {
+  test('adds an existing owned Job to the active list', async () => {
     await world.make('* * * * *', { suspend: true });
     const { metadata } = await cronJobs().get('c');
     const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: metadata.uid, controller: true };
@@ -125,7 +125,7 @@ describe('a run', () => {
     expect(await world.cluster.api(Job, 'old').list()).toMatchObject({ items: [] });
   });
 
-  test('a CronJob that is going makes no more', async () => {
+  test('creates no Job for a terminating CronJob', async () => {
     await world.make('* * * * *');
     await cronJobs().patch('c', { type: 'merge', merge: { metadata: { finalizers: ['example.com/slow'] } } });
     await cronJobs().delete('c');
@@ -134,8 +134,8 @@ describe('a run', () => {
   });
 });
 
-describe('missed runs', () => {
-  test('of those missed while suspended the last is made up for, at once', async () => {
+describe('missed CronJob runs', () => {
+  test('starts only the latest of the runs missed while suspended', async () => {
     await world.make('*/10 * * * *', { suspend: true });
     await world.advance(45);
     expect(await world.jobs()).toEqual([]);
@@ -156,7 +156,7 @@ describe('missed runs', () => {
     ]);
   });
 
-  test('exactly a hundred are not', async () => {
+  test('records no event for exactly a hundred missed runs', async () => {
     await world.make('* * * * *', { suspend: true });
     await world.advance(100);
     await world.change({ suspend: false });
@@ -164,7 +164,7 @@ describe('missed runs', () => {
     expect(await world.events('Warning')).toEqual([]);
   });
 
-  test('years are not counted up run by run', async () => {
+  test('does not iterate over every run missed in ten years', async () => {
     await world.make('* * * * *', { suspend: true });
     await world.clock.advance(10 * 365 * 86_400_000);
     const start = performance.now();
@@ -177,16 +177,19 @@ describe('missed runs', () => {
     { startingDeadlineSeconds: 120, runs: [] },
     { startingDeadlineSeconds: 301, runs: ['2030-01-01T00:40'] },
     { startingDeadlineSeconds: 600, runs: ['2030-01-01T00:40'] },
-  ])('with $startingDeadlineSeconds s for a late start: $runs', async ({ startingDeadlineSeconds, runs }) => {
-    await world.make('*/10 * * * *', { suspend: true, startingDeadlineSeconds });
-    await world.advance(45);
-    await world.change({ suspend: false });
-    expect(await world.runs()).toEqual(runs);
-    await world.advance(5);
-    expect(await world.runs()).toEqual([...runs, '2030-01-01T00:50']);
-  });
+  ])(
+    'starts $runs with a starting deadline of $startingDeadlineSeconds s',
+    async ({ startingDeadlineSeconds, runs }) => {
+      await world.make('*/10 * * * *', { suspend: true, startingDeadlineSeconds });
+      await world.advance(45);
+      await world.change({ suspend: false });
+      expect(await world.runs()).toEqual(runs);
+      await world.advance(5);
+      expect(await world.runs()).toEqual([...runs, '2030-01-01T00:50']);
+    },
+  );
 
-  test('a new schedule does not make up for times before it', async () => {
+  test('does not start runs from before a schedule change', async () => {
     await world.make('0 12 * * *');
     await world.advance(90);
     await world.change({ schedule: '0 * * * *' });
@@ -195,7 +198,7 @@ describe('missed runs', () => {
     expect(await world.runs()).toEqual(['2030-01-01T02:00']);
   });
 
-  test('remembers the last run, not the last reconcile', async () => {
+  test('counts missed runs from the last run and not from the last reconcile', async () => {
     await world.make('0 * * * *');
     await world.advance(60);
     await world.change({ suspend: true });
@@ -205,8 +208,8 @@ describe('missed runs', () => {
   });
 });
 
-describe('concurrency', () => {
-  test('Forbid: no run as long as one is active, and the last one missed when it has ended', async () => {
+describe('CronJob concurrency policy', () => {
+  test('starts the latest missed run after the active Job ends with Forbid', async () => {
     await world.make('*/10 * * * *', { concurrencyPolicy: 'Forbid' });
     await world.advance(25);
     expect(await world.runs()).toEqual(['2030-01-01T00:10']);
@@ -218,7 +221,7 @@ describe('concurrency', () => {
     expect(await world.runs()).toEqual(['2030-01-01T00:10', '2030-01-01T00:20']);
   });
 
-  test('Replace: the active one goes', async () => {
+  test('deletes the active Job with Replace', async () => {
     await world.make('*/10 * * * *', { concurrencyPolicy: 'Replace' });
     await world.advance(20);
     expect(await world.runs()).toEqual(['2030-01-01T00:20']);
@@ -228,7 +231,7 @@ describe('concurrency', () => {
     expect((await world.events()).filter((event) => event.startsWith('MissingJob'))).toEqual([]);
   });
 
-  test('Replace: without the old one gone there is no new one', async () => {
+  test('starts no new Job with Replace while the active Job cannot be deleted', async () => {
     await world.make('*/10 * * * *', { concurrencyPolicy: 'Replace' });
     await world.advance(15);
     refuseDeletes = true;
@@ -241,19 +244,22 @@ describe('concurrency', () => {
   });
 });
 
-describe('Jobs that end', () => {
-  test.each(['Complete', 'Failed'] as const)('%s: it is no longer active, and an event says so', async (type) => {
-    await world.make('*/10 * * * *');
-    await world.advance(10);
-    const [name = ''] = await world.active();
-    await world.advance(2);
-    await world.finish(name, type);
-    expect(await world.active()).toEqual([]);
-    expect((await world.status()).lastSuccessfulTime).toBe(type === 'Complete' ? '2030-01-01T00:12:00Z' : undefined);
-    expect(await world.events()).toContain(`SawCompletedJob: Saw completed job: ${name}, condition: ${type}`);
-  });
+describe('finished CronJob runs', () => {
+  test.each(['Complete', 'Failed'] as const)(
+    'removes a %s Job from the active list and records an event',
+    async (type) => {
+      await world.make('*/10 * * * *');
+      await world.advance(10);
+      const [name = ''] = await world.active();
+      await world.advance(2);
+      await world.finish(name, type);
+      expect(await world.active()).toEqual([]);
+      expect((await world.status()).lastSuccessfulTime).toBe(type === 'Complete' ? '2030-01-01T00:12:00Z' : undefined);
+      expect(await world.events()).toContain(`SawCompletedJob: Saw completed job: ${name}, condition: ${type}`);
+    },
+  );
 
-  test('the last success is the latest, in whatever order they end', async () => {
+  test('reports the latest success regardless of the order in which Jobs end', async () => {
     await world.make('*/10 * * * *', { successfulJobsHistoryLimit: 10 });
     await world.advance(20);
     const [first = '', second = ''] = await world.active();
@@ -264,7 +270,7 @@ describe('Jobs that end', () => {
     expect((await world.status()).lastSuccessfulTime).toBe('2030-01-01T00:25:00Z');
   });
 
-  test('history is kept as far as the limits say, per outcome', async () => {
+  test('keeps finished Jobs up to the history limit per outcome', async () => {
     await world.make('*/10 * * * *', { successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 });
     for (const type of ['Complete', 'Failed', 'Complete', 'Failed', 'Complete'] as const) {
       await world.advance(10);
@@ -287,7 +293,7 @@ describe('Jobs that end', () => {
     expect(await world.runs()).toEqual(['2030-01-01T00:10', '2030-01-01T00:20']);
   });
 
-  test('one of many that may overlap ends, is deleted or is forgotten, and the others stay as they are', async () => {
+  test('keeps the other overlapping Jobs active when one ends, is deleted or is removed from the status', async () => {
     await world.make('* * * * *', { successfulJobsHistoryLimit: 10 });
     await world.advance(12);
     const names = await world.active();
@@ -298,7 +304,7 @@ describe('Jobs that end', () => {
     await world.advance(1);
     const [next = ''] = (await world.active()).slice(-1);
     expect(timeOfRun(next)).toBe('2030-01-01T00:13');
-    // Somebody takes the second one out of the status: the run is not made again, and the Job is not its own any more.
+    // Another client removes the second Job from the status: the run is not repeated, and the Job is no longer tracked.
     const cronJob = await cronJobs().get('c');
     const active = (cronJob.status.active ?? []).filter((_reference, at) => at !== 1);
     await cronJobs().status.update('c', { ...cronJob, status: { ...cronJob.status, active } });
@@ -311,12 +317,12 @@ describe('Jobs that end', () => {
     expect(await world.jobs()).toHaveLength(13);
   });
 
-  test('what happens to a Job in the very turn in which it is started is noticed', async () => {
+  test('notices Jobs that end or are deleted in the reconcile that creates them', async () => {
     await world.make('*/5 * * * *', { concurrencyPolicy: 'Replace' });
     const jobs = world.cluster.api(Job).informer();
     await jobs.synced;
     const ended: Promise<void>[] = [];
-    // Some end before their start is noted, some are deleted by somebody else, the others run until they are replaced.
+    // Some Jobs end before the status lists them, another client deletes some, the rest run until they are replaced.
     jobs.subscribe(({ type, object }) => {
       if (type !== 'ADDED') return;
       const run = Math.floor(world.clock.now() / 300_000) % 3;
@@ -340,7 +346,7 @@ describe('Jobs that end', () => {
     jobs.close();
   });
 
-  test('runs come at their time, however long the writes of the one before take', async () => {
+  test('starts runs on time when the writes of the previous run are slow', async () => {
     for (const seconds of [10, 30]) {
       const slow = new CronWorld('2030-01-01T00:00:00Z');
       slow.cluster.use(delaying({ verb: 'update', kind: CronJob, subresource: 'status' }, seconds * 1_000));
@@ -385,8 +391,8 @@ describe('Jobs that end', () => {
   });
 });
 
-describe('schedules', () => {
-  test('a time zone counts, and stands in the annotation', async () => {
+describe('CronJob schedule', () => {
+  test('evaluates the schedule in the time zone and writes it to the Job annotation', async () => {
     await world.make('30 9 * * *', { timeZone: 'Asia/Kolkata' });
     await world.advance(24 * 60);
     const [job] = await world.jobs();
@@ -396,7 +402,7 @@ describe('schedules', () => {
     });
   });
 
-  test('one that never comes is invalid', async () => {
+  test('reports a schedule without any next time as invalid', async () => {
     await world.make('0 0 31 2 *');
     expect(await world.events('Warning')).toEqual([
       'InvalidSchedule: invalid schedule: 0 0 31 2 * : time difference between two schedules is less than 1 second',
@@ -406,7 +412,7 @@ describe('schedules', () => {
     expect(await world.jobs()).toHaveLength(1);
   });
 
-  test('macros are schedules', async () => {
+  test('accepts schedule macros', async () => {
     await world.make('@hourly');
     await world.make('@every 90m', {}, 'e');
     await world.advance(120);

@@ -1,4 +1,4 @@
-/** A week of a CronJob every five minutes, across a change of the clock: every Job that the schedule implies, and soon. */
+/** A week of CronJob runs across a daylight saving change: every scheduled Job is created, within a time limit. */
 
 import { createCluster } from 'orchplane';
 import { type Controller, type ControllerContext, controllers, cronJobs } from 'orchplane/controllers';
@@ -18,7 +18,7 @@ interface Week {
   readonly ms?: number;
 }
 
-/** The times of all Jobs that were made, in order; what the history held at the end; how long it took. */
+/** The times of all created Jobs in order, the remaining history, the status and the duration. */
 async function week({ schedule, timeZone, from, ms = WEEK }: Week) {
   const clock = fakeClock({ now: Date.parse(from) });
   const made: string[] = [];
@@ -40,7 +40,7 @@ async function week({ schedule, timeZone, from, ms = WEEK }: Week) {
   return { made, kept, status, tookMs };
 }
 
-/** Ends every Job as soon as it is there. */
+/** Completes every Job as soon as it exists. */
 function finisher(onJob: (name: string) => void): Controller {
   return {
     name: 'finisher',
@@ -68,7 +68,7 @@ function timeOf(name: string): string {
   return new Date(Number(name.split('-').at(-1)) * MINUTE).toISOString().replace('.000Z', 'Z');
 }
 
-/** Every five minutes of the time that passes, whatever the wall shows. */
+/** Every five minutes of elapsed time, independent of the local time. */
 function everyFiveMinutes(from: string): string[] {
   const start = Date.parse(from);
   return Array.from({ length: WEEK / (5 * MINUTE) }, (_none, at) =>
@@ -79,17 +79,17 @@ function everyFiveMinutes(from: string): string[] {
 test.each([
   { timeZone: 'America/New_York', from: '2026-03-06T00:00:00Z', change: 'forward' },
   { timeZone: 'America/New_York', from: '2026-10-29T00:00:00Z', change: 'back' },
-])('in $timeZone, clocks go $change', { timeout: 60_000 }, async ({ timeZone, from }) => {
+])('runs every five minutes in $timeZone when clocks go $change', { timeout: 60_000 }, async ({ timeZone, from }) => {
   const { made, kept, status, tookMs } = await week({ schedule: '*/5 * * * *', timeZone, from });
   const expected = everyFiveMinutes(from);
   expect(made).toEqual(expected);
   expect(kept).toEqual(expected.slice(-3));
   expect(status).toEqual({ lastScheduleTime: expected.at(-1), lastSuccessfulTime: expected.at(-1) });
-  // About a second on a machine that has nothing else to do.
+  // Takes about a second on an idle machine.
   expect(tookMs).toBeLessThan(30_000);
 });
 
-test('a daily run in the hour that is missing or comes twice', async () => {
+test('skips a daily run in the missing hour and repeats it in the doubled hour', async () => {
   const spring = await week({ schedule: '30 2 * * *', timeZone: 'America/New_York', from: '2026-03-06T00:00:00Z' });
   expect(spring.made).toEqual([
     '2026-03-06T07:30:00Z',
@@ -111,19 +111,19 @@ interface CronVector {
   readonly next?: readonly string[];
 }
 
-/** Farther ahead than this the fake clock has too many other timers to pass. */
+/** Beyond this duration the fake clock has too many other timers to run. */
 const FAR = 400 * 86_400_000;
 
-describe('vectors cron.json', () => {
+describe('CronJob schedule vectors in cron.json', () => {
   const vectors = readVectors('cron') as CronVector[];
   const runnable = vectors.filter(({ expr, error, from = '', next = [] }) => {
-    // A zone inside a schedule is for old objects alone; `cron-jobs-refused.test.ts` has those.
+    // `cron-jobs-refused.test.ts` covers schedules that contain a time zone.
     if (error !== undefined || next.length === 0 || expr.includes('TZ')) return false;
     return next.every((time) => Date.parse(time) - Date.parse(from) < FAR);
   });
 
-  test.each(runnable)('$expr from $from in $zone', async ({ expr, zone: timeZone, from = '', next = [] }) => {
-    // Times within one minute share the name of a Job.
+  test.each(runnable)('runs $expr from $from in $zone', async ({ expr, zone: timeZone, from = '', next = [] }) => {
+    // Times within one minute have the same Job name.
     const expected = [...new Set(next.map((time) => `${time.slice(0, 16)}:00Z`))];
     const ms = Date.parse(next.at(-1) ?? from) - Date.parse(from);
     expect((await week({ schedule: expr, timeZone, from, ms })).made).toEqual(expected);

@@ -1,4 +1,4 @@
-/** Where the pods of a DaemonSet belong: selectors, affinity, taints and tolerations. */
+/** DaemonSet placement: node selectors, affinity, taints and tolerations. */
 import { describe, expect, test } from 'vitest';
 import {
   affinityTo,
@@ -31,7 +31,7 @@ const field = (operator: string, ...values: string[]) => ({
   matchFields: [{ key: 'metadata.name', operator, values }],
 });
 
-describe('names and labels', () => {
+describe('node selection of DaemonSet pods', () => {
   test.each<[spec: object, labels: Record<string, string>, fits: boolean]>([
     [{}, {}, true],
     [{ nodeName: 'n' }, {}, true],
@@ -58,12 +58,12 @@ describe('names and labels', () => {
     [required({ ...expression('a', 'Exists'), ...field('In', 'm') }), { a: '' }, false],
     [required(field('NotIn', 'n')), {}, false],
     [{ nodeSelector: { a: '1' }, ...required(expression('b', 'Exists')) }, { a: '1' }, false],
-  ])('%j on a node with %j: %j', (spec, labels, fits) => {
+  ])('matches the pod spec %j with the node labels %j: %j', (spec, labels, fits) => {
     expect(placementOn(node(labels), daemons(spec), dialect)).toEqual({ shouldRun: fits, mayStay: fits });
   });
 });
 
-describe('taints', () => {
+describe('taints and DaemonSet pods', () => {
   const taint = (effect: string, key = 'k', value = 'v') => ({ key, value, effect });
   test.each<[tolerations: object[], taints: object[], shouldRun: boolean, mayStay: boolean]>([
     [[], [taint('PreferNoSchedule')], true, true],
@@ -83,18 +83,18 @@ describe('taints', () => {
     [[], [taint('NoSchedule', 'node.kubernetes.io/unschedulable')], true, true],
     [[], [taint('NoSchedule', 'node.kubernetes.io/disk-pressure')], true, true],
     [[], [taint('NoSchedule', 'node.kubernetes.io/network-unavailable')], false, true],
-  ])('tolerations %j, taints %j: run %j, stay %j', (tolerations, taints, shouldRun, mayStay) => {
+  ])('evaluates tolerations %j against taints %j as run %j, stay %j', (tolerations, taints, shouldRun, mayStay) => {
     expect(placementOn(node({}, taints), daemons({ tolerations }), dialect)).toEqual({ shouldRun, mayStay });
   });
 
-  test('a pod on the network of its node does not need another one', () => {
+  test('tolerates the network-unavailable taint with hostNetwork', () => {
     const taints = [taint('NoSchedule', 'node.kubernetes.io/network-unavailable')];
     expect(placementOn(node({}, taints), daemons({ hostNetwork: true }), dialect).shouldRun).toBe(true);
   });
 });
 
-describe('pods', () => {
-  test('a toleration that lasts a while only becomes one that lasts, in its place', () => {
+describe('affinity and tolerations of DaemonSet pods', () => {
+  test('removes the time limit of a not-ready toleration in place', () => {
     const key = 'node.kubernetes.io/not-ready';
     const brief = { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
     const mine = { key: 'k', operator: 'Exists' };
@@ -107,7 +107,7 @@ describe('pods', () => {
     expect(all).toHaveLength(7);
   });
 
-  test('what else the template requires of nodes is replaced by the name; the rest of its affinity stays', () => {
+  test('replaces the required node affinity by the node name and keeps the other affinity', () => {
     const preferred = [{ weight: 1, preference: expression('a', 'Exists') }];
     const affinity = {
       podAffinity: {},
@@ -133,7 +133,7 @@ describe('pods', () => {
     [required(field('In', 'n', 'm')), undefined],
     [required(field('NotIn', 'n')), undefined],
     [{}, undefined],
-  ])('%j is meant for %s', (spec, target) => {
+  ])('reads from the pod spec %j the target node %s', (spec, target) => {
     expect(targetNode({ spec } as never)).toBe(target);
   });
 });

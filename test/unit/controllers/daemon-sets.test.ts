@@ -1,4 +1,4 @@
-/** DaemonSets: a pod for each node that it belongs on, updates, history, and what the status says. */
+/** DaemonSet controller: a pod for each matching node, updates, history and status. */
 import { daemonSets } from 'orchplane/controllers';
 import { ControllerRevision, DaemonSet, type DaemonSetInput, Node, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ function nodeOf({ spec }: StoredPod) {
   return spec.nodeName ?? required?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0] ?? '?';
 }
 
-/** The nodes that pods are on or meant for, each with the pod's image. */
+/** The node of each pod, bound or by affinity, with the pod's image. */
 async function placed() {
   return (await world.pods()).map((pod) => `${nodeOf(pod)} ${pod.spec.containers[0]?.image}`).sort();
 }
@@ -47,8 +47,8 @@ async function podOn(node: string, image?: string) {
   return found[0]?.metadata.name ?? '';
 }
 
-describe('pods', () => {
-  test('are meant for a node by name, bear what is wrong with it, and say of which revision they are', async () => {
+describe('DaemonSet pods', () => {
+  test('creates a pod with an affinity to its node, the daemon tolerations and the revision label', async () => {
     await world.node('a');
     await make();
     const [pod, ...others] = await world.pods();
@@ -92,12 +92,12 @@ describe('pods', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('come with new nodes, in any number', async () => {
+  test('creates a pod for each new node', async () => {
     await make();
     expect(await status()).toMatchObject({ observedGeneration: 1, desiredNumberScheduled: 0 });
     for (let n = 0; n < 20; n++) await world.cluster.api(Node).create({ metadata: { name: `n${n}` } });
     await world.cluster.settle();
-    // New nodes are not ready, and DaemonSets do not bear that they take no pods yet.
+    // New nodes have the not-ready NoSchedule taint, which DaemonSet pods do not tolerate.
     expect(await placed()).toEqual([]);
     for (let n = 0; n < 20; n++) {
       await world.cluster.api(Node).patch(`n${n}`, { type: 'merge', merge: { spec: { taints: null } } });
@@ -106,7 +106,7 @@ describe('pods', () => {
     expect(await status()).toMatchObject({ desiredNumberScheduled: 20, currentNumberScheduled: 20 });
   });
 
-  test('that are ready count, and are available when they have been so for long enough', async () => {
+  test('counts a pod as available after it was ready for minReadySeconds', async () => {
     await world.node('a');
     await make({ minReadySeconds: 5 });
     await world.run(await podOn('a'));
@@ -116,7 +116,7 @@ describe('pods', () => {
     expect([numberAvailable, numberUnavailable]).toEqual([1, undefined]);
   });
 
-  test('that went or finished are replaced; those that fail again and again later and later', async () => {
+  test('replaces deleted and finished pods, and failing pods with increasing delays', async () => {
     await world.node('a');
     await make();
     await world.remove(await podOn('a'));
@@ -147,7 +147,7 @@ describe('pods', () => {
     expect((await world.events()).some((event) => event.startsWith('SucceededDaemonPod: Found succeeded'))).toBe(true);
   });
 
-  test('that match are adopted, those that match no longer are released', async () => {
+  test('adopts matching pods and releases pods that no longer match', async () => {
     await world.node('a');
     await world.cluster.api(Pod).create({
       metadata: { name: 'p', labels: { app: 'x' } },
@@ -161,7 +161,7 @@ describe('pods', () => {
     expect(await placed()).toEqual(['a i:0', 'a i:1']);
   });
 
-  test('of one node beyond the first go, the one that is bound stays', async () => {
+  test('deletes surplus pods of a node and keeps the bound one', async () => {
     await world.node('a');
     await make();
     const meant = await podOn('a');
@@ -173,7 +173,7 @@ describe('pods', () => {
     expect(await world.podNames()).toEqual(['bound']);
   });
 
-  test('a set that is going away makes nothing', async () => {
+  test('creates no pods for a terminating DaemonSet', async () => {
     await world.cluster
       .api(DaemonSet)
       .create({ metadata: { name: 'ds', finalizers: ['example.com/hold'] }, spec: { selector, template: template() } });
@@ -197,8 +197,8 @@ describe('pods', () => {
   });
 });
 
-describe('nodes', () => {
-  test('a node that ceases to fit loses what is bound to it; what is merely meant for it stays', async () => {
+describe('nodes of a DaemonSet', () => {
+  test('deletes bound pods of a node that no longer matches and keeps unscheduled ones', async () => {
     await world.node('a', { labels: { disk: 'ssd' } });
     await world.node('b', { labels: { disk: 'ssd' } });
     await world.node('c', { labels: { disk: 'hdd' } });
@@ -212,7 +212,7 @@ describe('nodes', () => {
     expect(await status()).toMatchObject({ desiredNumberScheduled: 0, numberMisscheduled: 0 });
   });
 
-  test('a taint that keeps pods away lets those stay that are there; one that drives out does not', async () => {
+  test('keeps running pods after a NoSchedule taint and deletes them after a NoExecute taint', async () => {
     await world.node('a');
     await make();
     await world.bind(await podOn('a'), 'a');
@@ -242,7 +242,7 @@ describe('nodes', () => {
   });
 });
 
-describe('rolling updates', () => {
+describe('DaemonSet rolling update', () => {
   async function running(count: number, rollingUpdate: object, spec: object = {}) {
     for (let n = 0; n < count; n++) await world.node(`n${n}`);
     await make({ updateStrategy: { type: 'RollingUpdate', rollingUpdate }, ...spec });
@@ -250,7 +250,7 @@ describe('rolling updates', () => {
   }
   const count = async (image: string) => (await placed()).filter((each) => each.endsWith(image)).length;
 
-  test('replace as many as may be missing', async () => {
+  test('replaces as many pods as maxUnavailable allows', async () => {
     await running(4, { maxUnavailable: '50%' });
     await change({ template: template('i:2') });
     expect([await count('i:1'), await count('i:2')]).toEqual([2, 2]);
@@ -260,14 +260,14 @@ describe('rolling updates', () => {
     expect([await count('i:1'), await count('i:2')]).toEqual([1, 3]);
   });
 
-  test('replace what is not available anyway at once', async () => {
+  test('replaces unavailable pods at once', async () => {
     await running(3, { maxUnavailable: 1 });
     for (const node of ['n0', 'n1']) await world.stop(await podOn(node));
     await change({ template: template('i:2') });
     expect(await placed()).toEqual(['n0 i:2', 'n1 i:2', 'n2 i:1']);
   });
 
-  test('with a surge make the new pod first', async () => {
+  test('creates the new pod before it deletes the old one with maxSurge', async () => {
     await running(2, { maxSurge: 1, maxUnavailable: 0 });
     await change({ template: template('i:2') });
     expect([await count('i:1'), await count('i:2')]).toEqual([2, 1]);
@@ -278,7 +278,7 @@ describe('rolling updates', () => {
     expect(await placed()).toEqual(['n0 i:2', 'n1 i:2']);
   });
 
-  test('with a surge wait until the new pod has been ready for long enough', async () => {
+  test('waits for minReadySeconds of the new pod with maxSurge', async () => {
     await running(1, { maxSurge: 1, maxUnavailable: 0 }, { minReadySeconds: 10 });
     await world.advance(10);
     await change({ template: template('i:2') });
@@ -288,7 +288,7 @@ describe('rolling updates', () => {
     expect(await placed()).toEqual(['n0 i:2']);
   });
 
-  test('OnDelete: only what goes by itself comes back new', async () => {
+  test('replaces a pod only after its deletion with OnDelete', async () => {
     await world.node('a');
     await make({ updateStrategy: { type: 'OnDelete' } });
     await change({ template: template('i:2') });
@@ -299,8 +299,8 @@ describe('rolling updates', () => {
   });
 });
 
-describe('history', () => {
-  test('each template has a revision; one that comes back is the newest again', async () => {
+describe('DaemonSet history', () => {
+  test('creates a revision per template and renumbers the revision of a restored template', async () => {
     await make();
     await change({ template: template('i:2') });
     await change({ template: template('i:1') });
@@ -312,7 +312,7 @@ describe('history', () => {
     });
   });
 
-  test('as many old ones are kept as the set wants, and those that pods are of', async () => {
+  test('keeps the revisions of existing pods and as many old ones as the history limit', async () => {
     await world.node('a');
     await make({ revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } });
     for (const image of ['i:2', 'i:3', 'i:4', 'i:5']) await change({ template: template(image) });
@@ -332,7 +332,7 @@ describe('history', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('of two that hold the same one stays, and takes over the pods of the other', async () => {
+  test('merges two revisions with equal data and relabels the pods', async () => {
     await world.node('a');
     await make();
     const [first] = await world.revisions();

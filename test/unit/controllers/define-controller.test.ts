@@ -1,5 +1,5 @@
 /**
- * Controllers written the small way: what calls them, what they see, and that they run against any transport.
+ * `defineController`: what triggers a reconcile, what it can access, and that it runs over any transport.
  */
 import { createClient, defineKind, errors, status } from 'orchplane';
 import {
@@ -27,7 +27,7 @@ const Site = defineKind({
   subresources: { status },
 });
 
-/** One ConfigMap for each page, and none besides. */
+/** Keeps exactly one ConfigMap for each page. */
 const sites = defineController({
   name: 'sites',
   kind: Site,
@@ -110,7 +110,7 @@ test('recreates children that another client deletes', async () => {
   expect(cluster.clock.pending).toBe(0);
 });
 
-test('a change to what is watched concerns the objects that the mapping names', async () => {
+test('reconciles the objects that the mapping of a watched object names', async () => {
   const { cluster } = withSites();
   await cluster.api(Site).create(home(['a'], 'dark'));
   await cluster.settle();
@@ -123,29 +123,29 @@ test('a change to what is watched concerns the objects that the mapping names', 
   expect(await pagesOf(cluster)).toEqual(['a none']);
 });
 
-test('an owner of the same name and another kind is none of ours', async () => {
-  const looks: string[] = [];
+test('ignores an owner with the same name and another kind', async () => {
+  const reconciled: string[] = [];
   const counting = defineController({
     name: 'counting',
     kind: Namespace,
     owns: [ConfigMap],
-    reconcile: ({ metadata }) => void looks.push(metadata.name),
+    reconcile: ({ metadata }) => void reconciled.push(metadata.name),
   });
   await using cluster = testCluster({ controllers: controllers([counting]) });
   await cluster.settle();
-  looks.length = 0;
+  reconciled.length = 0;
   const other = { apiVersion: 'example.com/v1', kind: 'Namespace', name: 'default', uid: 'x', controller: true };
   await cluster.api(ConfigMap).create({ metadata: { name: 'a', ownerReferences: [other] } });
   await cluster.settle();
-  expect(looks).toEqual([]);
+  expect(reconciled).toEqual([]);
   const { metadata } = await cluster.api(Namespace).get('default');
   const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: metadata.uid, controller: true };
   await cluster.api(ConfigMap).create({ metadata: { name: 'b', ownerReferences: [owner] } });
   await cluster.settle();
-  expect(looks).toEqual(['default']);
+  expect(reconciled).toEqual(['default']);
 });
 
-describe('a finalizer', () => {
+describe('finalizer of a defined controller', () => {
   function held(cleanup: (name: string, context: ReconcileContext) => Promise<void> = async () => undefined) {
     const log: string[] = [];
     const controller = defineController({
@@ -166,7 +166,7 @@ describe('a finalizer', () => {
     return { cluster, log, configMaps: cluster.api(ConfigMap) };
   }
 
-  test('is put on before the first reconciliation, and beside those of others', async () => {
+  test('adds the finalizer before the first reconcile and keeps other finalizers', async () => {
     const { cluster, log, configMaps } = held();
     await configMaps.create({ metadata: { name: 'a', labels: { held: 'yes' }, finalizers: ['example.com/other'] } });
     await configMaps.create({ metadata: { name: 'free' } });
@@ -175,7 +175,7 @@ describe('a finalizer', () => {
     expect((await configMaps.get('free')).metadata.finalizers).toBeUndefined();
   });
 
-  test('keeps an object until its cleanup has succeeded', async () => {
+  test('keeps an object until the cleanup of its finalizer succeeds', async () => {
     let broken = true;
     const { cluster, log, configMaps } = held(async () => {
       if (broken) throw new Error('the disk is busy');
@@ -192,7 +192,7 @@ describe('a finalizer', () => {
     expect(log.slice(1)).toEqual(['cleanup a', 'cleanup a']);
   });
 
-  test('is taken off also where the object is no longer selected', async () => {
+  test('removes the finalizer of an object that is no longer selected', async () => {
     const { cluster, log, configMaps } = held();
     await configMaps.create({ metadata: { name: 'a', labels: { held: 'yes' } } });
     await cluster.settle();
@@ -205,7 +205,7 @@ describe('a finalizer', () => {
     expect(log.at(-1)).toBe('cleanup a');
   });
 
-  test('is added after a lost race', async () => {
+  test('adds the finalizer after conflicts', async () => {
     const { cluster, log, configMaps } = held();
     let conflicts = 2;
     cluster.use((request, next) => {
@@ -219,7 +219,7 @@ describe('a finalizer', () => {
   });
 });
 
-describe('which objects', () => {
+describe('selection of a defined controller', () => {
   test('selects by namespace, labels and predicate, and calls onGone for objects that leave the selection', async () => {
     const log: string[] = [];
     const picky = defineController({
@@ -253,7 +253,7 @@ describe('which objects', () => {
     expect(log).toEqual(['+one', '-default/one', '+three', '-default/three']);
   });
 
-  test('objects that are being deleted are left alone unless asked for', async () => {
+  test('ignores terminating objects unless the definition includes them', async () => {
     const seen: string[] = [];
     const plain = defineController({
       name: 'plain',
@@ -277,17 +277,17 @@ describe('which objects', () => {
   });
 });
 
-describe('time and errors', () => {
-  test('a reconciliation comes back when it asks to, and others can be asked for', async () => {
-    const looks: string[] = [];
+describe('requeues, errors and events of a defined controller', () => {
+  test('requeues its own object and other objects after the requested delays', async () => {
+    const reconciled: string[] = [];
     const clockwork = defineController({
       name: 'clockwork',
       kind: ConfigMap,
       namespace: 'default',
       reconcile: ({ metadata }, { requeue, now }) => {
-        looks.push(`${metadata.name} ${now().slice(11, 19)}`);
-        if (metadata.name === 'a' && looks.length === 1) requeue({ name: 'b', namespace: 'default' }, 5_000);
-        return metadata.name === 'a' && looks.length < 4 ? { requeueAfterMs: 60_000 } : undefined;
+        reconciled.push(`${metadata.name} ${now().slice(11, 19)}`);
+        if (metadata.name === 'a' && reconciled.length === 1) requeue({ name: 'b', namespace: 'default' }, 5_000);
+        return metadata.name === 'a' && reconciled.length < 4 ? { requeueAfterMs: 60_000 } : undefined;
       },
     });
     await using cluster = testCluster({ controllers: controllers([clockwork]) });
@@ -295,11 +295,11 @@ describe('time and errors', () => {
     await cluster.settle();
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
     await cluster.clock.advance(200_000);
-    expect(looks).toEqual(['a 00:00:00', 'b 00:00:00', 'b 00:00:05', 'a 00:01:00']);
+    expect(reconciled).toEqual(['a 00:00:00', 'b 00:00:00', 'b 00:00:05', 'a 00:01:00']);
   });
 
   test('passes the number of failures to onError, which decides when to retry', async () => {
-    const told: string[] = [];
+    const seenFailures: string[] = [];
     const attempts: number[] = [];
     const unlucky = defineController({
       name: 'unlucky',
@@ -310,7 +310,7 @@ describe('time and errors', () => {
         throw new Error('no luck');
       },
       onError: (_error, { object, failures }) => {
-        told.push(`${object.metadata.name} ${failures}`);
+        seenFailures.push(`${object.metadata.name} ${failures}`);
         return failures < 3 ? { requeueAfterMs: 7_000 } : { requeueAfterMs: Infinity };
       },
     });
@@ -322,12 +322,12 @@ describe('time and errors', () => {
     });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.clock.advance(60_000);
-    expect(told).toEqual(['a 1', 'a 2', 'a 3']);
+    expect(seenFailures).toEqual(['a 1', 'a 2', 'a 3']);
     expect(attempts.map((at) => at - (attempts[0] ?? 0))).toEqual([0, 7_000, 14_000]);
     expect(reported).toEqual(Array(3).fill('unlucky: default/a no luck'));
   });
 
-  test('events are about the object and carry the name of the controller', async () => {
+  test('records events about the object with the name of the controller', async () => {
     const teller = defineController({
       name: 'teller',
       kind: ConfigMap,
@@ -347,8 +347,8 @@ describe('time and errors', () => {
     });
   });
 
-  test('an informer of a kind that the definition does not name is an error that says what to do', async () => {
-    const told: string[] = [];
+  test('reports an informer of an undeclared kind with a hint', async () => {
+    const reported: string[] = [];
     const careless = defineController({
       name: 'careless',
       kind: ConfigMap,
@@ -356,16 +356,16 @@ describe('time and errors', () => {
       reconcile: (_object, { informer }) => void informer(Secret).list(),
     });
     await using cluster = testCluster({
-      controllers: controllers([careless], { onError: (error) => told.push((error as Error).message) }),
+      controllers: controllers([careless], { onError: (error) => reported.push((error as Error).message) }),
     });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.settle();
-    expect(told).toEqual([
+    expect(reported).toEqual([
       'orchplane: the controller careless has no informer of Secret; name the kind in owns, watches or reads',
     ]);
   });
 
-  test('a misspelt part of a definition is refused', () => {
+  test('rejects an unknown option of defineController', () => {
     // @ts-expect-error no such option
     expect(() => defineController({ name: 'x', kind: ConfigMap, reconcile: () => undefined, own: [] })).toThrow(
       /defineController has no option "own"/,
@@ -373,8 +373,8 @@ describe('time and errors', () => {
   });
 });
 
-describe('everywhere', () => {
-  test('over HTTP, as in process', async () => {
+describe('transports and kinds of a defined controller', () => {
+  test('runs over HTTP as in process', async () => {
     const cluster = testCluster();
     cluster.install(Site);
     const handler = createFetchHandler(cluster);
@@ -405,7 +405,7 @@ describe('everywhere', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('for kinds of definitions', async () => {
+  test('reconciles and cleans up custom resources', async () => {
     await using cluster = testCluster();
     const [Gadget] = await cluster.installYaml(`
 apiVersion: apiextensions.orch.io/v1
@@ -441,7 +441,7 @@ spec:
   });
 });
 
-describe('in whose name', () => {
+describe('identity of a defined controller', () => {
   const writer = (name: string) =>
     defineController({
       name,
@@ -452,7 +452,7 @@ describe('in whose name', () => {
       },
     });
 
-  test('controllers that apply one object keep to their own fields', async () => {
+  test('keeps the fields of two controllers that apply the same object apart', async () => {
     await using cluster = testCluster({ controllers: controllers([writer('one'), writer('two')]) });
     await cluster.settle();
     const { data, metadata } = await cluster.api(ConfigMap).get('shared');
@@ -460,13 +460,13 @@ describe('in whose name', () => {
     expect(metadata.managedFields?.map(({ manager }) => manager)).toEqual(['one', 'two']);
   });
 
-  test('with accounts of their own they read and write as these, by what roles allow', async () => {
-    const told: string[] = [];
+  test('reads and writes as its configured service account, limited by its roles', async () => {
+    const reported: string[] = [];
     await using cluster = testCluster();
-    const options = { accounts: 'own', onError: (error: unknown) => void told.push(String(error)) } as const;
+    const options = { accounts: 'own', onError: (error: unknown) => void reported.push(String(error)) } as const;
     await using running = runControllers(cluster, [{ ...writer('one'), account: 'ops/writer' }], options);
     await cluster.clock.advance(1_000);
-    expect(told[0]).toContain('User "system:serviceaccount:ops:writer" cannot list resource "namespaces"');
+    expect(reported[0]).toContain('User "system:serviceaccount:ops:writer" cannot list resource "namespaces"');
     await cluster.api(ClusterRole).create({
       metadata: { name: 'writer' },
       rules: [
@@ -482,12 +482,12 @@ describe('in whose name', () => {
     expect((await cluster.api(ConfigMap).get('shared')).data).toEqual({ one: '1' });
   });
 
-  test('one without an account given is the one of kube-system with its name', async () => {
-    const told: string[] = [];
+  test('uses a service account in kube-system with the controller name by default', async () => {
+    const reported: string[] = [];
     await using cluster = testCluster();
-    const options = { accounts: 'own', onError: (error: unknown) => void told.push(String(error)) } as const;
+    const options = { accounts: 'own', onError: (error: unknown) => void reported.push(String(error)) } as const;
     await using _running = runControllers(cluster, [writer('one')], options);
     await cluster.clock.advance(1_000);
-    expect(told[0]).toContain('User "system:serviceaccount:kube-system:one" cannot list');
+    expect(reported[0]).toContain('User "system:serviceaccount:kube-system:one" cannot list');
   });
 });

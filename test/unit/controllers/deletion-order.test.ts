@@ -1,4 +1,4 @@
-/** Which pods go first when there are too many. */
+/** The order in which surplus pods are deleted. */
 import type { Pod } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
@@ -12,12 +12,12 @@ const COST = 'controller.kubernetes.io/pod-deletion-cost';
 interface Traits {
   readonly node?: string;
   readonly phase?: string;
-  /** Seconds since it is ready. */
+  /** Seconds since the pod became ready. */
   readonly ready?: number;
   readonly cost?: string;
   readonly restarts?: number;
   readonly sidecarRestarts?: number;
-  /** Seconds since it was made. */
+  /** Seconds since the pod was created. */
   readonly age?: number;
   readonly uid?: string;
 }
@@ -55,51 +55,55 @@ function first(pods: readonly StoredPod[], related: readonly StoredPod[] = []): 
   return podsToDelete({ pods, count: 1, related, nowMs: NOW, dialect: kubernetesDialect })[0]?.metadata.name;
 }
 
-/** Of each two the first has to go. */
+/** In each pair the first pod is deleted first. */
 const PAIRS: readonly (readonly [string, Traits, Traits])[] = [
-  ['without a node', {}, { node: 'n' }],
-  ['without a node, though it is running and ready', { ready: 5 }, { node: 'n', phase: 'Pending' }],
-  ['pending', { node: 'n', phase: 'Pending' }, { node: 'n', phase: 'Unknown' }],
-  ['unknown', { node: 'n', phase: 'Unknown' }, { node: 'n', phase: 'Running' }],
-  ['not ready', { node: 'n' }, { node: 'n', ready: 5 }],
-  ['cheaper', { cost: '-5' }, {}],
-  ['cheaper than dear', {}, { cost: '10' }],
-  ['cheap, though it is older', { cost: '1', age: 9999 }, { cost: '2', age: 1 }],
-  ['ready for a shorter time', { node: 'n', ready: 1 }, { node: 'n', ready: 1000 }],
-  ['restarted more often', { restarts: 3 }, { restarts: 2 }],
-  ['with a sidecar that restarted more often', { sidecarRestarts: 2 }, { sidecarRestarts: 1 }],
-  ['younger', { age: 1 }, { age: 1000 }],
-  ['of about the same age, by uid', { age: 1000, uid: 'a' }, { age: 1001, uid: 'b' }],
-  ['of about the same age, by uid, though older', { age: 1001, uid: 'a' }, { age: 1000, uid: 'b' }],
+  ['a pod without a node', {}, { node: 'n' }],
+  ['a running pod without a node before a pending pod with one', { ready: 5 }, { node: 'n', phase: 'Pending' }],
+  ['a pending pod', { node: 'n', phase: 'Pending' }, { node: 'n', phase: 'Unknown' }],
+  ['a pod with an unknown phase', { node: 'n', phase: 'Unknown' }, { node: 'n', phase: 'Running' }],
+  ['a pod that is not ready', { node: 'n' }, { node: 'n', ready: 5 }],
+  ['a pod with a lower deletion cost', { cost: '-5' }, {}],
+  ['a pod without a deletion cost before one with a positive cost', {}, { cost: '10' }],
+  ['a pod with a lower deletion cost though it is older', { cost: '1', age: 9999 }, { cost: '2', age: 1 }],
+  ['a pod that became ready later', { node: 'n', ready: 1 }, { node: 'n', ready: 1000 }],
+  ['a pod with more restarts', { restarts: 3 }, { restarts: 2 }],
+  ['a pod with more sidecar restarts', { sidecarRestarts: 2 }, { sidecarRestarts: 1 }],
+  ['a younger pod', { age: 1 }, { age: 1000 }],
+  ['the pod with the smaller uid at about the same age', { age: 1000, uid: 'a' }, { age: 1001, uid: 'b' }],
+  [
+    'the pod with the smaller uid at about the same age though it is older',
+    { age: 1001, uid: 'a' },
+    { age: 1000, uid: 'b' },
+  ],
 ];
 
-describe('of two pods', () => {
-  test.each(PAIRS)('the one goes that is %s', (_what, goes, stays) => {
+describe('pod deletion order', () => {
+  test.each(PAIRS)('deletes first %s', (_what, goes, stays) => {
     expect(first([pod('goes', goes), pod('stays', stays)])).toBe('goes');
     expect(first([pod('stays', stays), pod('goes', goes)])).toBe('goes');
   });
 
-  test('the one goes that shares its node with more of its kind', () => {
+  test('deletes first the pod that shares its node with more related pods', () => {
     const crowded = pod('crowded', { node: 'a', ready: 5 });
     const alone = pod('alone', { node: 'b', ready: 5 });
     const related = [crowded, alone, pod('other', { node: 'a', ready: 5 })];
     expect(first([alone, crowded], related)).toBe('crowded');
     expect(first([crowded, alone], related)).toBe('crowded');
-    // Finished pods do not crowd a node.
+    // Finished pods do not count for their node.
     expect(first([alone, crowded], [crowded, alone, pod('done', { node: 'b', phase: 'Failed' })])).toBe('crowded');
   });
 
-  test('the later one goes where nothing tells them apart', () => {
+  test('deletes the last of otherwise equal pods', () => {
     expect(first([pod('a'), pod('b')])).toBe('b');
   });
 });
 
-test.each(['+1', '08', '1.5', 'cheap', '', '2147483648'])('a cost of %j counts as none', (cost) => {
+test.each(['+1', '08', '1.5', 'cheap', '', '2147483648'])('ignores the invalid deletion cost %j', (cost) => {
   expect(first([pod('odd', { cost }), pod('cheap', { cost: '-1' })])).toBe('cheap');
   expect(first([pod('odd', { cost }), pod('dear', { cost: '1' })])).toBe('odd');
 });
 
-test('all go where all have to', () => {
+test('deletes all pods when the count requires all', () => {
   const pods = [pod('a'), pod('b')];
   expect(podsToDelete({ pods, count: 2, related: [], nowMs: NOW, dialect: kubernetesDialect })).toEqual(pods);
 });

@@ -1,4 +1,4 @@
-/** A cluster with the controllers of Deployment and ReplicaSet, and one Deployment `d` of pods that are run by hand. */
+/** A cluster with the Deployment and ReplicaSet controllers and one Deployment `d`; tests set the pod statuses. */
 import type { ClusterOptions } from 'orchplane';
 import { type Controller, deployments, replicaSets } from 'orchplane/controllers';
 import { Deployment, type DeploymentInput, ReplicaSet } from 'orchplane/kinds';
@@ -50,7 +50,7 @@ export class DeploymentWorld extends WorkloadWorld {
     return (await this.cluster.api(ReplicaSet).list()).items;
   }
 
-  /** The sizes of the ReplicaSets by the image of their pods. */
+  /** The replicas of each ReplicaSet by the image of its pods. */
   async sizes() {
     const all = await this.sets();
     const sized = all.map(({ spec }) => [spec.template.spec?.containers[0]?.image ?? '', spec.replicas] as const);
@@ -63,7 +63,7 @@ export class DeploymentWorld extends WorkloadWorld {
     return found;
   }
 
-  /** Has pods of an image run. */
+  /** Marks pending pods of an image as running and ready. */
   async runPodsOf(image: string, count = Infinity) {
     const pods = (await this.pods()).filter(({ spec, status }) => {
       return spec.containers[0]?.image === image && status.phase === 'Pending';
@@ -71,7 +71,7 @@ export class DeploymentWorld extends WorkloadWorld {
     await this.run(...pods.slice(0, count).map(({ metadata }) => metadata.name));
   }
 
-  /** Has every pod run, those that come meanwhile too. */
+  /** Marks all pods as running and ready, also those created meanwhile. */
   async runAll() {
     for (let [pod] = await this.#pending(); pod !== undefined; [pod] = await this.#pending()) await this.run(pod);
   }

@@ -1,4 +1,4 @@
-/** Deployments: deadlines, history, ownership, and what is told when something goes wrong. */
+/** Deployment controller: progress deadline, history, rollback, ownership and failures. */
 import { type Controller, controllers, deployments, replicaSets } from 'orchplane/controllers';
 import {
   CoreEvent,
@@ -24,8 +24,8 @@ const REVISION = 'deployment.orch.io/revision';
 const HISTORY = 'deployment.orch.io/revision-history';
 const ROLLBACK = 'deprecated.deployment.rollback.to';
 
-describe('the deadline', () => {
-  test('is over when nothing has moved for that long', async () => {
+describe('Deployment progress deadline', () => {
+  test('reports ProgressDeadlineExceeded after the deadline without progress', async () => {
     await world.make({ progressDeadlineSeconds: 60 });
     await world.advance(50);
     await world.runPodsOf('i:1', 1);
@@ -42,7 +42,7 @@ describe('the deadline', () => {
     );
   });
 
-  test('is not for pods that stop after all went well', async () => {
+  test('ignores the deadline for pods that stop after a complete rollout', async () => {
     await world.make({ replicas: 1, progressDeadlineSeconds: 10 });
     await world.runAll();
     await world.stop((await world.podNames())[0] ?? '');
@@ -61,8 +61,8 @@ describe('the deadline', () => {
   });
 });
 
-describe('history', () => {
-  test('going back to a template makes its ReplicaSet the newest', async () => {
+describe('Deployment history', () => {
+  test('gives the ReplicaSet of a restored template the newest revision', async () => {
     await world.make({ replicas: 1 });
     await world.roll('i:2');
     await world.roll('i:1');
@@ -75,7 +75,7 @@ describe('history', () => {
     expect(await world.sets()).toHaveLength(2);
   });
 
-  test('is as long as the limit, without what still has pods', async () => {
+  test('keeps old ReplicaSets up to the limit and those that still have pods', async () => {
     await world.make({ replicas: 1, revisionHistoryLimit: 1 });
     for (const image of ['i:2', 'i:3', 'i:4']) {
       await world.runAll();
@@ -88,15 +88,15 @@ describe('history', () => {
     expect(await world.sizes()).toEqual({ 'i:4': 1 });
   });
 
-  test('of the largest number is kept for ever', async () => {
+  test('keeps all old ReplicaSets with a limit of the largest int32', async () => {
     await world.make({ replicas: 0, revisionHistoryLimit: 2 ** 31 - 1 });
     for (let image = 2; image <= 14; image++) await world.roll(`i:${image}`);
     expect(await world.sets()).toHaveLength(14);
   });
 });
 
-describe('a rollback by annotation', () => {
-  const wish = (revision: string) => world.change({}, { annotations: { [ROLLBACK]: revision } });
+describe('Deployment rollback annotation', () => {
+  const requestRollback = (revision: string) => world.change({}, { annotations: { [ROLLBACK]: revision } });
 
   beforeEach(async () => {
     await world.make({ replicas: 1 }, { name: 'd', annotations: { cause: 'first' } });
@@ -106,8 +106,8 @@ describe('a rollback by annotation', () => {
     );
   });
 
-  test.each(['1', '0'])('to %s brings template and annotations back', async (revision) => {
-    await wish(revision);
+  test.each(['1', '0'])('restores template and annotations of revision %s', async (revision) => {
+    await requestRollback(revision);
     const { metadata, spec } = await world.deployment();
     expect(spec.template.spec?.containers[0]?.image).toBe('i:1');
     expect(spec.template.metadata?.labels).toEqual({ app: 'x' });
@@ -122,19 +122,19 @@ describe('a rollback by annotation', () => {
       '2',
       'DeploymentRollbackTemplateUnchanged: The rollback revision contains the same template as current deployment "d"',
     ],
-  ])('to %s is given up', async (revision, event) => {
-    await wish(revision);
+  ])('rejects a rollback to revision %s', async (revision, event) => {
+    await requestRollback(revision);
     expect((await world.deployment()).metadata.annotations).toEqual({ cause: 'second', [REVISION]: '2' });
     expect(await world.events({ type: 'Warning' })).toEqual([event]);
   });
 
-  test('to what is no number cannot be wished for', async () => {
-    await expect(wish('soon')).rejects.toThrow('strconv.ParseInt: parsing');
+  test('rejects a rollback to a revision that is not a number', async () => {
+    await expect(requestRollback('soon')).rejects.toThrow('strconv.ParseInt: parsing');
     expect((await world.deployment()).metadata.annotations).toMatchObject({ [REVISION]: '2' });
   });
 });
 
-test('a rollback without history says so', async () => {
+test('records an event for a rollback without history', async () => {
   await world.make({}, { name: 'd', annotations: { [ROLLBACK]: '0' } });
   expect((await world.deployment()).metadata.annotations).toEqual({ [REVISION]: '1' });
   expect(await world.events({ type: 'Warning' })).toEqual([
@@ -142,7 +142,7 @@ test('a rollback without history says so', async () => {
   ]);
 });
 
-describe('ownership', () => {
+describe('Deployment ownership', () => {
   const orphan = (name: string, image: string, labels: Record<string, string> = { app: 'x' }) =>
     world.cluster.api(ReplicaSet).create({
       metadata: { name, labels },
@@ -153,7 +153,7 @@ describe('ownership', () => {
       },
     });
 
-  test('an orphan with the same template becomes the newest', async () => {
+  test('adopts an orphaned ReplicaSet with the same template as the newest', async () => {
     await orphan('found', 'i:1');
     await world.make({ replicas: 2 });
     expect(await world.sizes()).toEqual({ 'i:1': 2 });
@@ -162,14 +162,14 @@ describe('ownership', () => {
     expect(metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Deployment', name: 'd', controller: true });
   });
 
-  test('an orphan with another template that comes later is rolled away', async () => {
+  test('adopts a later orphan with another template and scales it down', async () => {
     await world.make({ replicas: 1 });
     await world.runAll();
     await orphan('other', 'i:0');
     expect(await world.sizes()).toEqual({ 'i:0': 0, 'i:1': 1 });
   });
 
-  test('a ReplicaSet whose labels match no longer is released, and replaced', async () => {
+  test('releases a ReplicaSet whose labels no longer match and creates a new one', async () => {
     await world.make({ replicas: 1 });
     const { name } = (await world.setOf('i:1')).metadata;
     await world.cluster.api(ReplicaSet).patch(name, { type: 'merge', merge: { metadata: { labels: { app: 'y' } } } });
@@ -178,7 +178,7 @@ describe('ownership', () => {
     expect((await world.deployment()).status.collisionCount).toBe(1);
   });
 
-  test('a name that is taken is counted, and the next one taken', async () => {
+  test('increments collisionCount and uses another name when a name is taken', async () => {
     await world.make({ replicas: 1 });
     const { name } = (await world.setOf('i:1')).metadata;
     await world.cluster.api(Deployment).delete('d', { propagation: 'Orphan' });
@@ -193,14 +193,14 @@ describe('ownership', () => {
     expect(names).toContain(name);
   });
 
-  /** Makes what was a Deployment's somebody else's. */
+  /** Makes a ReplicaSet belong to another controller. */
   async function orphanOf(name: string) {
     await world.cluster.api(ReplicaSet).edit(name, (draft) => {
       draft.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Other', name: 'o', uid: 'u', controller: true }];
     });
   }
 
-  test('one that is being deleted tells how many there are, and does nothing', async () => {
+  test('updates only the status of a terminating Deployment', async () => {
     await world.make({}, { name: 'd', finalizers: ['test/keep'] });
     await world.cluster.api(Deployment).delete('d');
     await world.roll('i:2', { replicas: 5 });
@@ -209,7 +209,7 @@ describe('ownership', () => {
   });
 });
 
-describe('failures', () => {
+describe('Deployment failures', () => {
   test('reports the ReplicaFailure condition of a ReplicaSet', async () => {
     await world.make({
       replicas: 1,
@@ -227,8 +227,8 @@ describe('failures', () => {
   });
 });
 
-describe('a ReplicaSet that is refused', () => {
-  test('is reported in a condition and an event, and retried', async () => {
+describe('rejected ReplicaSet of a Deployment', () => {
+  test('reports a rejected ReplicaSet in a condition and an event, and retries', async () => {
     await world.cluster.api(ValidatingAdmissionPolicy).create({
       metadata: { name: 'p' },
       spec: {
@@ -259,7 +259,7 @@ describe('a ReplicaSet that is refused', () => {
     expect(await world.progressing()).toMatch(/^Progressing=True ReplicaSetUpdated/);
   });
 
-  test('because its namespace is going away is not', async () => {
+  test('reports no rejected ReplicaSet in a terminating namespace', async () => {
     const going = 'going';
     await world.cluster.api(Namespace).create({ metadata: { name: going } });
     await world.cluster.api(Deployment, going).create({
@@ -280,8 +280,8 @@ describe('a ReplicaSet that is refused', () => {
   });
 });
 
-describe('terminatingReplicas', () => {
-  test('are those of all ReplicaSets, where the gate is on', async () => {
+describe('Deployment status.terminatingReplicas', () => {
+  test('counts the terminating pods of all ReplicaSets with the feature gate', async () => {
     await world.close();
     world = new DeploymentWorld([], {
       featureGates: { DeploymentReplicaSetTerminatingReplicas: true },
@@ -296,8 +296,8 @@ describe('terminatingReplicas', () => {
   });
 });
 
-describe('a rollout of a hundred pods', () => {
-  /** Has pods run as soon as they are there. */
+describe('Deployment rollout of a hundred pods', () => {
+  /** Marks pods as running as soon as they exist. */
   const runner: Controller = {
     name: 'runner',
     needs: [Pod],
@@ -318,7 +318,7 @@ describe('a rollout of a hundred pods', () => {
     },
   };
 
-  test('takes few writes besides those of the pods', async () => {
+  test('needs few writes to Deployment and ReplicaSets', async () => {
     await world.close();
     world = new DeploymentWorld([runner]);
     await world.make({ replicas: 100 });
@@ -331,21 +331,21 @@ describe('a rollout of a hundred pods', () => {
     setChanges.subscribe(() => setWrites++);
     await world.roll('i:2');
     expect(await world.counts()).toMatchObject({ replicas: 100, updatedReplicas: 100, availableReplicas: 100 });
-    // Six waves: 25 % above, 25 % below, and the pods run at once.
+    // Six waves with 25 % surge and 25 % unavailable; the pods run at once.
     expect(deploymentWrites).toBeLessThanOrEqual(20);
     expect(setWrites).toBeLessThanOrEqual(40);
     expect(world.complaints).toEqual([]);
   });
 });
 
-test('their own accounts may do all that controllers of pods have to', async () => {
+test('works with the permissions of the controllers’ own service accounts', async () => {
   const complaints: string[] = [];
   const onError = (error: unknown, about: string) => void complaints.push(`${about}: ${String(error)}`);
   const cluster = testCluster({
     controllers: controllers([deployments(), replicaSets()], { accounts: 'own', onError }),
   });
   const api = cluster.api(Deployment);
-  // Adopted, sized, rolled away and cleaned up.
+  // The Deployment adopts it, scales it down and deletes it.
   const metadata = { name: 'old', labels: { app: 'x' } };
   await cluster.api(ReplicaSet).create({ metadata, spec: { replicas: 1, selector, template: template('i:0') } });
   await api.create({

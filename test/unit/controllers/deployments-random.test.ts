@@ -1,11 +1,11 @@
-/** Whatever happens during a rollout, its bounds hold, and it ends with what was asked for last. */
+/** Random events during a Deployment rollout: the bounds hold, and the last spec is reached. */
 import { Deployment, ReplicaSet } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import fc from '../../property/seeded.js';
 import { DeploymentWorld } from './deployment-fixture.js';
 import { selector, template } from './workload-fixture.js';
 
-/** A pod, by chance, becomes ready, fails or is deleted; or the Deployment becomes another. */
+/** A random pod becomes ready, fails or is deleted; or the Deployment changes. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('run' as const), pod: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('fail' as const, 'delete' as const), pod: fc.nat(20) }) },
@@ -23,7 +23,7 @@ const bounds = fc.constantFrom(
   { maxSurge: '100%', maxUnavailable: '50%' },
 );
 
-test('bounds hold at every step, and the end is what was asked for', async () => {
+test('keeps the rollout bounds at every step and reaches the last spec', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record({ rollingUpdate: bounds, steps: fc.array(step, { maxLength: 10 }) }), async (drawn) => {
       const world = new DeploymentWorld();

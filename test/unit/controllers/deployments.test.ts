@@ -1,4 +1,4 @@
-/** Deployments: ReplicaSets for templates, the way from one to the next, sizes and pauses. */
+/** Deployment controller: ReplicaSets per template, rolling updates, scaling and pausing. */
 import { Pod, ReplicaSet } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DeploymentWorld } from './deployment-fixture.js';
@@ -13,8 +13,8 @@ const REVISION = 'deployment.orch.io/revision';
 const DESIRED = 'deployment.orch.io/desired-replicas';
 const MAX = 'deployment.orch.io/max-replicas';
 
-describe('a new Deployment', () => {
-  test('has a ReplicaSet of its template', async () => {
+describe('new Deployment', () => {
+  test('creates a ReplicaSet from the template', async () => {
     await world.make({ minReadySeconds: 3 }, { name: 'd', annotations: { note: 'n' }, labels: { l: 'dep' } });
     const [set, ...others] = await world.sets();
     expect(others).toEqual([]);
@@ -43,7 +43,7 @@ describe('a new Deployment', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('tells how it goes', async () => {
+  test('reports replica counts and conditions during the first rollout', async () => {
     await world.make();
     const { name } = (await world.setOf('i:1')).metadata;
     expect(await world.counts()).toEqual({
@@ -78,7 +78,7 @@ describe('a new Deployment', () => {
     ]);
   });
 
-  test('of no pods is complete at once', async () => {
+  test('completes a Deployment with zero replicas at once', async () => {
     await world.make({ replicas: 0 });
     expect(await world.sizes()).toEqual({ 'i:1': 0 });
     expect(await world.counts()).toEqual({ observedGeneration: 1 });
@@ -86,7 +86,7 @@ describe('a new Deployment', () => {
     expect(await world.events()).toEqual([]);
   });
 
-  test('writes its status through /status, once it has something to say', async () => {
+  test('writes the status through the subresource and only when it changes', async () => {
     await world.make();
     await world.runAll();
     const { metadata } = await world.deployment();
@@ -100,8 +100,8 @@ describe('a new Deployment', () => {
   });
 });
 
-describe('a rolling update', () => {
-  test('goes as far as the surge and no further while nothing is ready', async () => {
+describe('Deployment rolling update', () => {
+  test('stops at maxSurge and maxUnavailable while no new pod is ready', async () => {
     await world.make({ replicas: 4 });
     await world.runAll();
     await world.roll('i:2');
@@ -121,7 +121,7 @@ describe('a rolling update', () => {
     ]);
   });
 
-  test('goes on with each pod that becomes available, to the end', async () => {
+  test('continues with each pod that becomes available until it is complete', async () => {
     await world.make({ replicas: 4 });
     await world.runAll();
     await world.roll('i:2');
@@ -151,19 +151,22 @@ describe('a rolling update', () => {
     { maxSurge: '100%', maxUnavailable: '100%', first: { 'i:1': 0, 'i:2': 4 } },
     { maxSurge: '1%', maxUnavailable: '1%', first: { 'i:1': 4, 'i:2': 1 } },
     { maxSurge: 0, maxUnavailable: '1%', first: { 'i:1': 3, 'i:2': 1 } },
-  ])('surge $maxSurge, unavailable $maxUnavailable: $first', async ({ maxSurge, maxUnavailable, first }) => {
-    await world.make({ replicas: 4, strategy: { rollingUpdate: { maxSurge, maxUnavailable } } });
-    await world.runAll();
-    await world.roll('i:2');
-    expect(await world.sizes()).toEqual(first);
-    await world.runAll();
-    expect(await world.sizes()).toEqual({ 'i:1': 0, 'i:2': 4 });
-  });
+  ])(
+    'starts with $first at maxSurge $maxSurge and maxUnavailable $maxUnavailable',
+    async ({ maxSurge, maxUnavailable, first }) => {
+      await world.make({ replicas: 4, strategy: { rollingUpdate: { maxSurge, maxUnavailable } } });
+      await world.runAll();
+      await world.roll('i:2');
+      expect(await world.sizes()).toEqual(first);
+      await world.runAll();
+      expect(await world.sizes()).toEqual({ 'i:1': 0, 'i:2': 4 });
+    },
+  );
 
-  test('takes away first what was of no use', async () => {
+  test('deletes unhealthy old pods first', async () => {
     await world.make({ replicas: 2, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
     await world.roll('i:2');
-    // None of the old pods ever ran, so none is missed.
+    // The old pods never became ready.
     expect(await world.sizes()).toEqual({ 'i:1': 2, 'i:2': 1 });
     await world.runPodsOf('i:2', 1);
     expect(await world.sizes()).toEqual({ 'i:1': 1, 'i:2': 2 });
@@ -171,7 +174,7 @@ describe('a rolling update', () => {
     expect(await world.sizes()).toEqual({ 'i:1': 0, 'i:2': 2 });
   });
 
-  test('waits for minReadySeconds', async () => {
+  test('waits for minReadySeconds before it continues', async () => {
     const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
     await world.make({ replicas: 1, minReadySeconds: 30, strategy });
     await world.runAll();
@@ -185,7 +188,7 @@ describe('a rolling update', () => {
     expect(await world.sizes()).toEqual({ 'i:1': 0, 'i:2': 1 });
   });
 
-  test('of three templates ends with the last', async () => {
+  test('ends with the last of three templates', async () => {
     await world.make({ replicas: 3 });
     await world.runAll();
     await world.roll('i:2');
@@ -196,7 +199,7 @@ describe('a rolling update', () => {
     expect((await world.deployment()).metadata.annotations?.[REVISION]).toBe('3');
   });
 
-  test('follows a change of minReadySeconds and of annotations without a new ReplicaSet', async () => {
+  test('applies minReadySeconds and annotation changes without a new ReplicaSet', async () => {
     await world.make();
     await world.change({ minReadySeconds: 7 }, { annotations: { note: 'later' } });
     const set = await world.setOf('i:1');
@@ -208,8 +211,8 @@ describe('a rolling update', () => {
   });
 });
 
-describe('Recreate', () => {
-  test('no new pod before the last old one is gone', async () => {
+describe('Deployment Recreate strategy', () => {
+  test('creates no new pod before the last old pod is deleted', async () => {
     await world.node('n');
     await world.make({ replicas: 2, strategy: { type: 'Recreate' } });
     expect((await world.setOf('i:1')).metadata.annotations).toMatchObject({ [DESIRED]: '2', [MAX]: '2' });
@@ -217,7 +220,7 @@ describe('Recreate', () => {
     await world.bind(old[0] ?? '', 'n');
     await world.runAll();
     await world.roll('i:2');
-    // It is on a node, so it is there until somebody there has ended it.
+    // The pod is bound to a node, so it remains until its kubelet stops it.
     expect(await world.sizes()).toEqual({ 'i:1': 0 });
     expect(await world.podNames()).toEqual([old[0]]);
     await world.cluster.api(Pod).delete(old[0] ?? '', { gracePeriodSeconds: 0 });
@@ -227,8 +230,8 @@ describe('Recreate', () => {
   });
 });
 
-describe('size', () => {
-  test('changes with the one ReplicaSet that there is', async () => {
+describe('Deployment scaling', () => {
+  test('scales the only ReplicaSet', async () => {
     await world.make({ replicas: 1 });
     await world.change({ replicas: 3 });
     const set = await world.setOf('i:1');
@@ -248,18 +251,18 @@ describe('size', () => {
     { to: 15, want: { 'i:1': 12, 'i:2': 7 } },
     { to: 5, want: { 'i:1': 4, 'i:2': 3 } },
     { to: 0, want: { 'i:1': 0, 'i:2': 0 } },
-  ])('in the middle of a rollout goes to both, from 10 to $to', async ({ to, want }) => {
+  ])('scales both ReplicaSets in proportion from 10 to $to during a rollout', async ({ to, want }) => {
     await world.make({ replicas: 10 });
     await world.runAll();
     await world.roll('i:2');
-    // Surge 3, unavailable 2.
+    // maxSurge is 3 and maxUnavailable is 2.
     expect(await world.sizes()).toEqual({ 'i:1': 8, 'i:2': 5 });
     await world.change({ paused: true });
     await world.change({ replicas: to });
     expect(await world.sizes()).toEqual(want);
   });
 
-  test('without the annotations goes by what there is', async () => {
+  test('scales by the current replicas without the annotations', async () => {
     await world.make({ replicas: 10 });
     await world.runAll();
     await world.roll('i:2');
@@ -281,8 +284,8 @@ describe('size', () => {
   });
 });
 
-describe('a pause', () => {
-  test('keeps a new Deployment from beginning', async () => {
+describe('paused Deployment', () => {
+  test('creates no ReplicaSet for a paused Deployment', async () => {
     await world.make({ paused: true });
     expect(await world.sets()).toEqual([]);
     expect(await world.conditions()).toEqual([
@@ -295,7 +298,7 @@ describe('a pause', () => {
     expect(await world.progressing()).toMatch(/^Progressing=True ReplicaSetUpdated/);
   });
 
-  test('holds a new template back, but not a new size', async () => {
+  test('delays a new template while paused but scales at once', async () => {
     await world.make();
     await world.runAll();
     await world.change({ paused: true });
@@ -306,7 +309,7 @@ describe('a pause', () => {
     expect(await world.sizes()).toMatchObject({ 'i:2': 2 });
   });
 
-  test('stops the clock of the deadline', async () => {
+  test('stops the progress deadline while paused', async () => {
     await world.make({ progressDeadlineSeconds: 10 });
     await world.change({ paused: true });
     await world.advance(60);

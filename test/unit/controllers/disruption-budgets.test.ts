@@ -1,4 +1,4 @@
-/** PodDisruptionBudgets: how many pods are expected, healthy, and to be spared. */
+/** Disruption controller: expected and healthy pods of PodDisruptionBudgets and allowed disruptions. */
 import { defineKind } from 'orchplane';
 import {
   deployments,
@@ -47,7 +47,7 @@ async function status(name = 'b') {
   return (await world.cluster.api(PodDisruptionBudget).get(name)).status;
 }
 
-/** expected/desired/healthy/allowed and why. */
+/** expected/desired/healthy/allowed pods and the reason. */
 async function summary(name = 'b') {
   const { expectedPods, desiredHealthy, currentHealthy, disruptionsAllowed, conditions = [] } = await status(name);
   const [condition, ...others] = conditions;
@@ -71,7 +71,7 @@ async function replicas(count: number) {
   await world.run(...(await world.podNames()));
 }
 
-describe('how many have to stay', () => {
+describe('PodDisruptionBudget status', () => {
   test.each<[spec: Spec, summary: string]>([
     [{ selector, maxUnavailable: 1 }, '4/3/4/1 SufficientPods'],
     [{ selector, maxUnavailable: '30%' }, '4/2/4/2 SufficientPods'],
@@ -83,13 +83,13 @@ describe('how many have to stay', () => {
     [{ selector: {}, minAvailable: 0 }, '4/0/4/4 SufficientPods'],
     [{ minAvailable: 1 }, '0/1/0/0 InsufficientPods'],
     [{ selector }, '0/0/4/0 InsufficientPods'],
-  ])('%j of four', async (spec, expected) => {
+  ])('computes the status of the budget %j for four pods', async (spec, expected) => {
     await replicas(4);
     await budget(spec);
     expect(await summary()).toBe(expected);
   });
 
-  test('the status follows pods, and the spec', async () => {
+  test('updates the status when pods or the spec change', async () => {
     await replicas(3);
     await budget({ selector, maxUnavailable: 1 });
     const [first = '', second = ''] = await world.podNames();
@@ -120,7 +120,7 @@ describe('how many have to stay', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('nothing is written when nothing changes', async () => {
+  test('writes no status when nothing changes', async () => {
     await replicas(1);
     await budget({ selector, maxUnavailable: 1 });
     const { resourceVersion } = (await world.cluster.api(PodDisruptionBudget).get('b')).metadata;
@@ -131,10 +131,10 @@ describe('how many have to stay', () => {
   });
 });
 
-describe('controllers of pods', () => {
+describe('controllers of pods in a PodDisruptionBudget', () => {
   const spec = { replicas: 2, selector, template: template() };
 
-  test('Deployments, StatefulSets, ReplicationControllers and ReplicaSets, each once', async () => {
+  test('counts each Deployment, StatefulSet, ReplicationController and ReplicaSet once', async () => {
     await world.cluster.api(Deployment).create({ metadata: { name: 'd' }, spec });
     await world.cluster.api(StatefulSet).create({
       metadata: { name: 's' },
@@ -153,7 +153,7 @@ describe('controllers of pods', () => {
     expect(await status()).toMatchObject({ expectedPods: 9, desiredHealthy: 8 });
   });
 
-  test('pods without a controller do not count, with a warning', async () => {
+  test('ignores pods without a controller and records a warning', async () => {
     await pod('a');
     await budget({
       selector: { matchLabels: { app: 'x' }, matchExpressions: [{ key: 'k', operator: 'NotIn', values: ['v', 'w'] }] },
@@ -168,7 +168,7 @@ describe('controllers of pods', () => {
     });
   });
 
-  test('a custom kind that can be scaled', async () => {
+  test('counts the replicas of a custom resource with a scale', async () => {
     const schema = { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } };
     const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
     await world.cluster.api(CustomResourceDefinition).create({
@@ -188,7 +188,7 @@ describe('controllers of pods', () => {
     await pod('a', { app: 'x' }, [{ ...reference, uid } as never]);
     await budget({ selector, maxUnavailable: '50%' });
     expect(await summary()).toBe('5/2/1/0 InsufficientPods');
-    // Another one of that name did not make the pod.
+    // A gadget with the same name and another uid does not own the pod.
     await pod('b', { app: 'x' }, [{ ...reference, uid: '1-2-3' } as never]);
     expect((await status()).conditions).toMatchObject([
       { reason: 'SyncFailed', message: 'found no controllers for pod "b"', observedGeneration: 1 },
@@ -211,7 +211,7 @@ describe('controllers of pods', () => {
     [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j' }, 'jobs.batch does not implement the scale subresource'],
     [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'gone' }, 'found no controllers for pod "a"'],
     [{ apiVersion: 'example.com/v1', kind: 'Foo', name: 'f' }, 'no matches for kind "Foo" in version "example.com/v1"'],
-  ])('%j: %s', async (reference, message) => {
+  ])('reports a failed sync for pods of %j: %s', async (reference, message) => {
     expect(await owned(reference)).toMatchObject({
       disruptionsAllowed: 0,
       conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'SyncFailed', message }],
@@ -233,19 +233,19 @@ describe('controllers of pods', () => {
   });
 });
 
-describe('pods that were let go', () => {
-  test('are not counted on until they are gone', async () => {
+describe('disrupted pods', () => {
+  test('subtracts evicted pods until they are deleted', async () => {
     await replicas(3);
     await budget({ selector, maxUnavailable: 1 });
     const [first = ''] = await world.podNames();
     await world.cluster.api(Pod).subresource('eviction').create(first, {});
     await world.cluster.settle();
-    // Another has come, which is not ready.
+    // The replacement pod is not ready.
     expect(await summary()).toBe('3/2/2/0 InsufficientPods');
     expect((await status()).disruptedPods).toBeUndefined();
   });
 
-  test('and are still there after two minutes count again, with a warning', async () => {
+  test('counts a disrupted pod again after two minutes and records a warning', async () => {
     await replicas(2);
     await budget({ selector, maxUnavailable: 1 });
     const [first = ''] = await world.podNames();
@@ -265,15 +265,15 @@ describe('pods that were let go', () => {
     ]);
   });
 
-  test('an announcement that nothing followed is taken back after two minutes', async () => {
+  test('resets the DisruptionTarget condition after two minutes without a deletion', async () => {
     await pod('a');
-    const announced = (reason: string) => ({
+    const disruptionStatus = (reason: string) => ({
       conditions: [
         { type: 'Ready', status: 'True', lastTransitionTime: '2030-01-01T00:00:00Z' },
         { type: 'DisruptionTarget', status: 'True', reason, message: 'm', lastTransitionTime: '2030-01-01T00:00:00Z' },
       ],
     });
-    await world.setStatus('a', announced('EvictionByEvictionAPI'));
+    await world.setStatus('a', disruptionStatus('EvictionByEvictionAPI'));
     await world.advance(119);
     expect((await world.pod('a')).status.conditions?.[1]).toMatchObject({ status: 'True' });
     await world.advance(1);
@@ -281,14 +281,14 @@ describe('pods that were let go', () => {
       { type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2030-01-01T00:00:00Z' },
       { type: 'DisruptionTarget', status: 'False', lastProbeTime: null, lastTransitionTime: '2030-01-01T00:02:00Z' },
     ]);
-    await world.setStatus('a', announced('TerminationByKubelet'));
+    await world.setStatus('a', disruptionStatus('TerminationByKubelet'));
     await world.advance(1000);
     expect((await world.pod('a')).status.conditions?.[1]).toMatchObject({ status: 'True' });
   });
 });
 
-describe('events', () => {
-  test('a budget without pods says so', async () => {
+describe('PodDisruptionBudget events', () => {
+  test('records an event for a budget without pods', async () => {
     await budget({ selector, maxUnavailable: 1 });
     const { items } = await world.cluster.api(CoreEvent).list();
     expect(items.map(({ reason, message, source }) => [reason, message, source?.component])).toEqual([

@@ -1,10 +1,11 @@
 /**
- * EndpointSlices of services, and those that mirror Endpoints.
+ * EndpointSlice controller and EndpointSliceMirroring controller.
  */
 
 import { endpointSliceMirroring, endpointSlices } from 'orchplane/controllers';
-import { type EndpointInput, EndpointSlice, Endpoints, type EndpointsInput, Node, Pod, Service } from 'orchplane/kinds';
+import { EndpointSlice, Endpoints, type EndpointsInput, Node, Pod, Service } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
+import type { EndpointInput } from '../../../src/kinds/generated/discovery-v1.js';
 import { type Serving, serving } from './endpoints-fixture.js';
 
 async function slicesIn({ cluster }: Serving) {
@@ -27,51 +28,54 @@ async function onlySlice(self: Serving) {
   return slice;
 }
 
-describe('a slice', () => {
-  test.each(['orch', 'kubernetes'] as const)('belongs to its service in the %s dialect', async (dialect) => {
-    const [domain, group] = dialect === 'orch' ? ['orch.io', 'orch.io'] : ['kubernetes.io', 'k8s.io'];
-    const self = await serving([endpointSlices()], { dialect });
-    await self.service('svc', { ports: [{ name: 'p', port: 80, appProtocol: 'http' }] }, { l: '1' });
-    await self.pod('a', { ip: '10.1.0.1', spec: { hostname: 'host', subdomain: 'svc' } });
-    const slice = await onlySlice(self);
-    const service = await self.cluster.api(Service).get('svc');
-    const { uid } = (await self.cluster.api(Pod).get('a')).metadata;
-    expect(slice.metadata).toMatchObject({
-      generateName: 'svc-',
-      labels: {
-        l: '1',
-        [`endpointslice.${domain}/managed-by`]: `endpointslice-controller.${group}`,
-        [`${domain}/service-name`]: 'svc',
-        [`service.${domain}/headless`]: '',
-      },
-      annotations: { [`endpoints.${domain}/last-change-trigger-time`]: '2030-01-01T00:00:00Z' },
-      ownerReferences: [
-        {
-          apiVersion: 'v1',
-          kind: 'Service',
-          name: 'svc',
-          uid: service.metadata.uid,
-          controller: true,
-          blockOwnerDeletion: true,
+describe('EndpointSlice', () => {
+  test.each(['orch', 'kubernetes'] as const)(
+    'writes labels, owner and endpoints of a slice in the %s dialect',
+    async (dialect) => {
+      const [domain, group] = dialect === 'orch' ? ['orch.io', 'orch.io'] : ['kubernetes.io', 'k8s.io'];
+      const self = await serving([endpointSlices()], { dialect });
+      await self.service('svc', { ports: [{ name: 'p', port: 80, appProtocol: 'http' }] }, { l: '1' });
+      await self.pod('a', { ip: '10.1.0.1', spec: { hostname: 'host', subdomain: 'svc' } });
+      const slice = await onlySlice(self);
+      const service = await self.cluster.api(Service).get('svc');
+      const { uid } = (await self.cluster.api(Pod).get('a')).metadata;
+      expect(slice.metadata).toMatchObject({
+        generateName: 'svc-',
+        labels: {
+          l: '1',
+          [`endpointslice.${domain}/managed-by`]: `endpointslice-controller.${group}`,
+          [`${domain}/service-name`]: 'svc',
+          [`service.${domain}/headless`]: '',
         },
-      ],
-    });
-    expect(slice.metadata.name).toMatch(/^svc-[a-z0-9]{5}$/);
-    expect(slice.ports).toEqual([{ name: 'p', protocol: 'TCP', port: 80, appProtocol: 'http' }]);
-    expect(slice.addressType).toBe('IPv4');
-    expect(slice.endpoints).toEqual([
-      {
-        addresses: ['10.1.0.1'],
-        conditions: { ready: true, serving: true, terminating: false },
-        hostname: 'host',
-        targetRef: { kind: 'Pod', namespace: 'default', name: 'a', uid },
-        nodeName: 'n1',
-        zone: 'z1',
-      },
-    ]);
-  });
+        annotations: { [`endpoints.${domain}/last-change-trigger-time`]: '2030-01-01T00:00:00Z' },
+        ownerReferences: [
+          {
+            apiVersion: 'v1',
+            kind: 'Service',
+            name: 'svc',
+            uid: service.metadata.uid,
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      });
+      expect(slice.metadata.name).toMatch(/^svc-[a-z0-9]{5}$/);
+      expect(slice.ports).toEqual([{ name: 'p', protocol: 'TCP', port: 80, appProtocol: 'http' }]);
+      expect(slice.addressType).toBe('IPv4');
+      expect(slice.endpoints).toEqual([
+        {
+          addresses: ['10.1.0.1'],
+          conditions: { ready: true, serving: true, terminating: false },
+          hostname: 'host',
+          targetRef: { kind: 'Pod', namespace: 'default', name: 'a', uid },
+          nodeName: 'n1',
+          zone: 'z1',
+        },
+      ]);
+    },
+  );
 
-  test('is there, empty, before there is any endpoint, and is used for the first', async () => {
+  test('creates an empty slice first and reuses it for the first endpoint', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     const empty = await onlySlice(self);
@@ -84,15 +88,15 @@ describe('a slice', () => {
   });
 
   test.each([
-    ['ready', { ready: true }, {}, { ready: true, serving: true, terminating: false }],
-    ['not ready', { ready: false }, {}, { ready: false, serving: false, terminating: false }],
+    ['a ready pod', { ready: true }, {}, { ready: true, serving: true, terminating: false }],
+    ['a pod that is not ready', { ready: false }, {}, { ready: false, serving: false, terminating: false }],
     [
-      'published all the same',
+      'a published pod that is not ready',
       { ready: false },
       { publishNotReadyAddresses: true },
       { ready: true, serving: false, terminating: false },
     ],
-  ] as const)('tells of an endpoint that it is %s', async (_name, setup, spec, conditions) => {
+  ] as const)('sets the endpoint conditions of %s', async (_name, setup, spec, conditions) => {
     const self = await serving([endpointSlices()]);
     await self.service('svc', spec);
     await self.pod('a', { ip: '10.1.0.1', ...setup });
@@ -114,7 +118,7 @@ describe('a slice', () => {
     expect(await addresses(self)).toEqual([]);
   });
 
-  test('has the labels of its service, whatever becomes of them', async () => {
+  test('copies the labels of the service and follows their changes', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc', {}, { l: '1', 'orch.io/service-name': 'stolen' });
     await self.pod('a', { ip: '10.1.0.1' });
@@ -128,7 +132,7 @@ describe('a slice', () => {
     expect(labels).not.toHaveProperty('l');
   });
 
-  test('is not written when nothing changes', async () => {
+  test('writes no slice when nothing changes', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -166,13 +170,13 @@ describe('a slice', () => {
     expect(await addresses(self)).toEqual(['10.1.0.1', '10.9.9.9']);
   });
 
-  test('of a former service of the name goes', async () => {
+  test('replaces the slice of an earlier service with the same name', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
     const before = await onlySlice(self);
     await self.cluster.api(Service).delete('svc');
-    // The garbage collector would see to it; it does not run here.
+    // The garbage collector would delete the slice; it does not run here.
     expect((await onlySlice(self)).metadata.uid).toBe(before.metadata.uid);
     await self.service('svc');
     const after = await onlySlice(self);
@@ -180,7 +184,7 @@ describe('a slice', () => {
     expect(await addresses(self)).toEqual(['10.1.0.1']);
   });
 
-  test('stays when the service stops selecting', async () => {
+  test('keeps the slice when the service loses its selector', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -193,8 +197,8 @@ describe('a slice', () => {
   });
 });
 
-describe('several slices', () => {
-  test('hold so many endpoints each, and are filled up before there are more', async () => {
+describe('several EndpointSlices of a service', () => {
+  test('fills existing slices before it creates more', async () => {
     const self = await serving([endpointSlices({ maxEndpointsPerSlice: 3 })]);
     await self.service('svc');
     for (let index = 1; index <= 7; index++) await self.pod(`p${index}`, { ip: `10.1.0.${index}` });
@@ -207,7 +211,7 @@ describe('several slices', () => {
     expect(await addresses(self)).toEqual([2, 3, 4, 5, 6, 7, 8].map((index) => `10.1.0.${index}`));
   });
 
-  test('endpoints stay where they are; empty ones go', async () => {
+  test('does not move endpoints and deletes empty slices', async () => {
     const self = await serving([endpointSlices({ maxEndpointsPerSlice: 2 })]);
     await self.service('svc');
     for (let index = 1; index <= 4; index++) await self.pod(`p${index}`, { ip: `10.1.0.${index}` });
@@ -218,7 +222,7 @@ describe('several slices', () => {
     expect(await sizes(self)).toEqual([2]);
   });
 
-  test('ports that differ between pods make slices of their own', async () => {
+  test('creates separate slices for pods with different ports', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc', { ports: [{ name: 'web', port: 80, targetPort: 'http' }] });
     const spec = (containerPort: number) => ({
@@ -238,13 +242,13 @@ describe('several slices', () => {
     expect((await slicesIn(self)).map(({ ports }) => ports?.[0]?.port ?? 'none').sort()).toEqual([8080, 9090, 'none']);
   });
 
-  test.each([0, 1001, 1.5])('a slice of %s endpoints is refused', (maxEndpointsPerSlice) => {
+  test.each([0, 1001, 1.5])('rejects a limit of %s endpoints per slice', (maxEndpointsPerSlice) => {
     expect(() => endpointSlices({ maxEndpointsPerSlice })).toThrow('must be a whole number from 1 to 1000');
   });
 });
 
-describe('nodes', () => {
-  test('a pod whose node is unknown is left out until the node is there', async () => {
+describe('nodes of EndpointSlice endpoints', () => {
+  test('omits a pod whose node is unknown until the node exists', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -261,7 +265,7 @@ describe('nodes', () => {
     expect((await onlySlice(self)).endpoints?.map(({ zone }) => zone)).toEqual(['z1', 'z2']);
   });
 
-  test('where all are wanted, a node is not asked for', async () => {
+  test('needs no node with publishNotReadyAddresses', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc', { publishNotReadyAddresses: true });
     await self.pod('a', { ip: '10.1.0.1', node: undefined });
@@ -269,7 +273,7 @@ describe('nodes', () => {
     expect((await onlySlice(self)).endpoints?.[0]).not.toHaveProperty('nodeName');
   });
 
-  test('a pod that was ready before it was anywhere is found when it is bound', async () => {
+  test('adds a ready pod when it is bound to a node', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1', node: undefined });
@@ -282,7 +286,7 @@ describe('nodes', () => {
   });
 });
 
-describe('hints', () => {
+describe('EndpointSlice hints', () => {
   test('removes topology hints that another client wrote', async () => {
     const self = await serving([endpointSlices()]);
     await self.service('svc');
@@ -316,7 +320,7 @@ describe('hints', () => {
     expect(await hints()).toEqual([undefined, undefined, undefined]);
   });
 
-  test('of nodes where the gate allows it', async () => {
+  test('sets node hints with the PreferSameTrafficDistribution feature gate', async () => {
     const self = await serving([endpointSlices()], { featureGates: { PreferSameTrafficDistribution: true } });
     await self.service('svc', { trafficDistribution: 'PreferSameNode' });
     await self.pod('a', { ip: '10.1.0.1' });
@@ -327,7 +331,7 @@ describe('hints', () => {
   });
 });
 
-describe('mirrors', () => {
+describe('mirrored EndpointSlice', () => {
   async function mirrored(input: Partial<EndpointsInput>, options = {}): Promise<Serving> {
     const self = await serving([endpointSliceMirroring(options), endpointSlices()]);
     await self.cluster.api(Service).create({
@@ -385,7 +389,7 @@ describe('mirrors', () => {
     expect(found.sort()).toEqual(['IPv4 80', 'IPv4 81', 'IPv6 80']);
   });
 
-  test('a slice is changed in place, used again for other ports, and written only when something changes', async () => {
+  test('updates a mirrored slice in place, reuses it for other ports, and writes only changes', async () => {
     const self = await mirrored({ subsets: [one] });
     const first = await onlySlice(self);
     const edit = (subsets: NonNullable<EndpointsInput['subsets']>) =>
@@ -405,14 +409,14 @@ describe('mirrors', () => {
   });
 
   test.each([
-    ['whoever says so', { labels: { 'endpointslice.orch.io/skip-mirror': 'true' } }],
-    ['a record of a leader', { annotations: { 'control-plane.alpha.orch.io/leader': '{}' } }],
-  ])('%s is not mirrored', async (_name, metadata) => {
+    ['Endpoints with the skip-mirror label', { labels: { 'endpointslice.orch.io/skip-mirror': 'true' } }],
+    ['Endpoints with a leader election record', { annotations: { 'control-plane.alpha.orch.io/leader': '{}' } }],
+  ])('does not mirror %s', async (_name, metadata) => {
     const self = await mirrored({ metadata: { name: 'svc', ...metadata }, subsets: [one] });
     expect(await slicesIn(self)).toEqual([]);
   });
 
-  test('only for services that exist and have no selector', async () => {
+  test('mirrors only Endpoints of existing services without a selector', async () => {
     const self = await mirrored({ subsets: [one] });
     await self.cluster.api(Endpoints).create({ metadata: { name: 'alone' }, subsets: [one] });
     expect(await slicesIn(self)).toHaveLength(1);
@@ -428,7 +432,7 @@ describe('mirrors', () => {
     expect(await addresses(self)).toEqual([]);
   });
 
-  test('a slice that is deleted or changed comes back; the end of the Endpoints is its end', async () => {
+  test('restores a mirrored slice and deletes it with its Endpoints', async () => {
     const self = await mirrored({ subsets: [one] });
     const { name } = (await onlySlice(self)).metadata;
     await self.cluster.api(EndpointSlice).delete(name);
@@ -442,7 +446,7 @@ describe('mirrors', () => {
     expect(await slicesIn(self)).toEqual([]);
   });
 
-  test('too many addresses are left out, with an event', async () => {
+  test('mirrors addresses up to the limit and records an event for the rest', async () => {
     const list = [1, 2, 3].map((index) => ({ ip: `10.2.0.${index}` }));
     const self = await mirrored({ subsets: [{ addresses: list }] }, { maxEndpointsPerSubset: 2 });
     expect(await sizes(self)).toEqual([2]);
@@ -454,7 +458,7 @@ describe('mirrors', () => {
   });
 });
 
-test('nodes that change do not make services be looked at', async () => {
+test('does not reconcile services when nodes change', async () => {
   const self = await serving([endpointSlices()]);
   await self.service('svc');
   await self.pod('a', { ip: '10.1.0.1' });

@@ -1,5 +1,5 @@
 /**
- * A cluster with nodes and pods that say they run, for tests of what stands before them.
+ * A cluster with nodes and pods whose status the tests set, for tests of the Endpoints controllers.
  */
 
 import { type Controller, controllers } from 'orchplane/controllers';

@@ -1,5 +1,5 @@
 /**
- * Endpoints of services with a selector.
+ * Endpoints controller for services with a selector.
  */
 
 import { endpoints, runControllers } from 'orchplane/controllers';
@@ -31,18 +31,18 @@ function shape(subsets: readonly Subset[] = []): string[] {
   );
 }
 
-describe('which pods', () => {
+describe('pods of an Endpoints object', () => {
   const table: readonly [string, PodSetup, readonly string[], { readonly publishNotReadyAddresses?: boolean }?][] = [
-    ['a ready pod is an address', { ip: '10.1.0.1' }, ['10.1.0.1|:80']],
-    ['one that is not ready is told apart', { ip: '10.1.0.1', ready: false }, ['|10.1.0.1:80']],
-    ['without an address it is none', {}, []],
-    ['a finished one is none', { ip: '10.1.0.1', phase: 'Succeeded' }, []],
-    ['a failed one is none', { ip: '10.1.0.1', phase: 'Failed' }, []],
-    ['of another family only it is none', { ip: 'fd00::1' }, []],
-    ['of two families the first counts', { ips: ['fd00::1', '10.1.0.1'] }, ['10.1.0.1|:80']],
-    ['other labels, other services', { ip: '10.1.0.1', labels: { app: 'y' } }, []],
+    ['lists a ready pod as an address', { ip: '10.1.0.1' }, ['10.1.0.1|:80']],
+    ['lists a pod that is not ready as a not-ready address', { ip: '10.1.0.1', ready: false }, ['|10.1.0.1:80']],
+    ['omits a pod without an IP address', {}, []],
+    ['omits a succeeded pod', { ip: '10.1.0.1', phase: 'Succeeded' }, []],
+    ['omits a failed pod', { ip: '10.1.0.1', phase: 'Failed' }, []],
+    ['omits a pod with only another address family', { ip: 'fd00::1' }, []],
+    ['uses the first address of the service’s family', { ips: ['fd00::1', '10.1.0.1'] }, ['10.1.0.1|:80']],
+    ['omits a pod with other labels', { ip: '10.1.0.1', labels: { app: 'y' } }, []],
     [
-      'who wants all of them has them as ready',
+      'lists all pods as ready with publishNotReadyAddresses',
       { ip: '10.1.0.1', ready: false },
       ['10.1.0.1|:80'],
       { publishNotReadyAddresses: true },
@@ -56,7 +56,7 @@ describe('which pods', () => {
     expect(self.failures).toEqual([]);
   });
 
-  test('a pod that terminates is no address, unless all are wanted', async () => {
+  test('omits a terminating pod unless publishNotReadyAddresses is set', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc');
     await self.service('all', { publishNotReadyAddresses: true });
@@ -69,7 +69,7 @@ describe('which pods', () => {
     expect(shape((await found(self, 'all'))?.subsets)).toEqual([]);
   });
 
-  test('a pod that finishes while it counts as ready keeps its address until the service is looked at', async () => {
+  test('keeps the address of a ready pod that finishes until the next reconcile of its service', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -82,7 +82,7 @@ describe('which pods', () => {
     expect(shape((await found(self))?.subsets)).toEqual([]);
   });
 
-  test('labels of pods and the selector decide at any time', async () => {
+  test('follows changes of pod labels and of the selector', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1', labels: { app: 'y', tier: 'b' } });
@@ -98,8 +98,8 @@ describe('which pods', () => {
   });
 });
 
-describe('ports', () => {
-  test('are numbers, or names of ports of containers; what a pod has not, it is not at', async () => {
+describe('Endpoints ports', () => {
+  test('resolves named container ports and omits pods without the port', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc', {
       ports: [
@@ -126,7 +126,7 @@ describe('ports', () => {
     expect(new Set(shape(subsets))).toEqual(new Set(['10.1.0.1 10.1.0.2|:8080', '10.1.0.1|:9090']));
   });
 
-  test('without any a headless service has addresses alone', async () => {
+  test('lists addresses without ports for a headless service without ports', async () => {
     const self = await serving([endpoints()]);
     await self.cluster.api(Service).create({
       metadata: { name: 'svc' },
@@ -137,7 +137,7 @@ describe('ports', () => {
     expect((await found(self))?.subsets?.[0]).not.toHaveProperty('ports');
   });
 
-  test('stand in the order of the reference server', () => {
+  test('orders subsets as the reference server does', () => {
     const names = ['a', 'b', 'c', 'http', 'https', 'metrics', 'dns', 'admin'];
     const ports = names.map((name, index) => ({
       name,
@@ -158,14 +158,14 @@ describe('ports', () => {
       '57edf4a22be3c955ac49da2e2107b67a',
     ],
     ['ü€', '692010ce814aec196e81dfdd38d997ba'],
-  ])('md5 of %j', (text, hash) => {
+  ])('computes the md5 of %j', (text, hash) => {
     expect(md5(text)).toBe(hash);
   });
 });
 
-describe('the object', () => {
+describe('Endpoints object', () => {
   test.each(['orch', 'kubernetes'] as const)(
-    'has labels, annotation and references in the %s dialect',
+    'writes labels, annotation and references of Endpoints in the %s dialect',
     async (dialect) => {
       const domain = dialect === 'orch' ? 'orch.io' : 'kubernetes.io';
       const self = await serving([endpoints()], { dialect });
@@ -201,7 +201,7 @@ describe('the object', () => {
     },
   );
 
-  test('tells when the change began that it shows, and keeps what others annotated', async () => {
+  test('annotates the time of the last trigger and keeps other annotations', async () => {
     const self = await serving([endpoints()]);
     const key = 'endpoints.orch.io/last-change-trigger-time';
     await self.service('svc');
@@ -212,12 +212,12 @@ describe('the object', () => {
     await self.cluster.api(Endpoints).edit('svc', (object) => {
       object.metadata.annotations = { ...object.metadata.annotations, note: 'mine' };
     });
-    // Nothing that has a time of its own has changed.
+    // No object with its own time has changed.
     await self.status('a', { ip: '10.1.0.2', readySince: '2030-01-01T00:00:30Z' });
     expect((await found(self))?.metadata.annotations).toEqual({ note: 'mine' });
   });
 
-  test('is made again when it was deleted, and put right when the service is looked at', async () => {
+  test('recreates deleted Endpoints and restores changed ones with the next reconcile', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc');
     await found(self);
@@ -230,7 +230,7 @@ describe('the object', () => {
     expect((await found(self))?.metadata.labels).not.toHaveProperty('l');
   });
 
-  test('is not written when nothing changes', async () => {
+  test('does not write Endpoints when nothing changes', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -241,7 +241,7 @@ describe('the object', () => {
     expect((await found(self))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
   });
 
-  test('goes with its service; stays when the service merely stops selecting', async () => {
+  test('deletes Endpoints with their service and keeps them when the service loses its selector', async () => {
     const self = await serving([endpoints()]);
     for (const name of ['gone', 'bare', 'alias']) await self.service(name);
     await self.pod('a', { ip: '10.1.0.1' });
@@ -261,7 +261,7 @@ describe('the object', () => {
     expect(shape((await found(self, 'alias'))?.subsets)).toEqual(['10.1.0.1|:80']);
   });
 
-  test('services without a selector are their users’ affair', async () => {
+  test('ignores services without a selector', async () => {
     const self = await serving([endpoints()]);
     await self.cluster
       .api(Service)
@@ -273,7 +273,7 @@ describe('the object', () => {
     expect(shape((await found(self))?.subsets)).toEqual(['10.2.0.1|:']);
   });
 
-  test('what was left behind is cleared away at the start, but no record of a leader', async () => {
+  test('deletes leftover Endpoints at the start except leader election records', async () => {
     const cluster = testCluster();
     const api = cluster.api(Endpoints);
     await api.create({ metadata: { name: 'left' } });
@@ -288,8 +288,8 @@ describe('the object', () => {
   });
 });
 
-describe('refusals', () => {
-  test('a pod on no node makes the object invalid: an event tells, and it is tried again', async () => {
+describe('rejected Endpoints', () => {
+  test('records an event for invalid Endpoints and retries', async () => {
     const self = await serving([endpoints()]);
     await self.pod('a', { ip: '10.1.0.1', node: undefined });
     await self.service('svc');
@@ -302,7 +302,7 @@ describe('refusals', () => {
     expect(await found(self)).toBeDefined();
   });
 
-  test('where there is one already, it stays as it is', async () => {
+  test('keeps existing Endpoints when an update is rejected', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc');
     await self.pod('a', { ip: '10.1.0.1' });
@@ -315,8 +315,8 @@ describe('refusals', () => {
   });
 });
 
-describe('subsets', () => {
-  test('addresses and ports are brought together', () => {
+describe('Endpoints subsets', () => {
+  test('groups addresses by their ports', () => {
     const port = (number: number) => ({ port: number, protocol: 'TCP' as const });
     const subsets: Subset[] = [
       { addresses: [{ ip: '1.1.1.2' }, { ip: '1.1.1.1' }], ports: [port(80)] },
@@ -337,10 +337,10 @@ describe('subsets', () => {
     Array.from({ length: count }, (_, index) => ({ ip: `10.${from}.${Math.floor(index / 250)}.${index % 250}` }));
   test.each([
     ['all fit', [[600, 400]], [[600, 400]]],
-    ['ready ones first', [[600, 600]], [[600, 400]]],
-    ['ready ones alone', [[1200, 5]], [[1000, 0]]],
+    ['ready addresses first', [[600, 600]], [[600, 400]]],
+    ['ready addresses only', [[1200, 5]], [[1000, 0]]],
     [
-      'in proportion',
+      'in proportion to the subsets',
       [
         [900, 0],
         [300, 0],
@@ -351,7 +351,7 @@ describe('subsets', () => {
       ],
     ],
     [
-      'rounded up, the last goes short',
+      'rounded up except for the last subset',
       [
         [700, 0],
         [700, 0],
@@ -364,7 +364,7 @@ describe('subsets', () => {
       ],
     ],
     [
-      'the rest in proportion',
+      'not-ready addresses in proportion to the subsets',
       [
         [500, 500],
         [300, 500],
@@ -374,7 +374,7 @@ describe('subsets', () => {
         [300, 100],
       ],
     ],
-  ] as const)('a thousand addresses at most: %s', (_name, before, after) => {
+  ] as const)('keeps at most a thousand addresses: %s', (_name, before, after) => {
     const subsets = before.map(([ready, not], index) => ({
       ...(ready > 0 ? { addresses: addresses(ready, index) } : {}),
       ...(not > 0 ? { notReadyAddresses: addresses(not, 100 + index) } : {}),
@@ -385,7 +385,7 @@ describe('subsets', () => {
     expect(kept === subsets).toBe(_name === 'all fit');
   });
 
-  test('what was cut is annotated so', async () => {
+  test('annotates truncated Endpoints', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc', { ports: [{ port: 80 }] });
     const pods = self.cluster.api(Pod);
@@ -407,7 +407,7 @@ describe('subsets', () => {
   });
 });
 
-test('in a namespace that goes nothing is made, and nothing is complained about', async () => {
+test('creates nothing and reports no error in a terminating namespace', async () => {
   const self = await serving([endpoints()]);
   const { cluster } = self;
   await cluster.api(Namespace).create({ metadata: { name: 'going' } });

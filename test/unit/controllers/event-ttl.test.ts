@@ -1,5 +1,5 @@
 /**
- * Events go an hour after they were last written.
+ * Event TTL controller: deletes events an hour after their last write.
  */
 import { controllers, eventTtl, runControllers } from 'orchplane/controllers';
 import { CoreEvent, Event } from 'orchplane/kinds';
@@ -23,7 +23,7 @@ async function names(cluster: TestCluster): Promise<string[]> {
   return (await cluster.api(CoreEvent).list()).items.map(({ metadata }) => metadata.name);
 }
 
-test('an hour after it was made it is gone, in both APIs', async () => {
+test('deletes an event an hour after its creation, in both APIs', async () => {
   const cluster = testCluster({ controllers: controllers([eventTtl()]) });
   await write(cluster, 'a');
   await cluster.clock.advance(59 * MINUTE_MS);
@@ -37,7 +37,7 @@ test('an hour after it was made it is gone, in both APIs', async () => {
   expect(await names(cluster)).toEqual([]);
 });
 
-test('every write gives it another hour', async () => {
+test('extends the time with every write of an event', async () => {
   const cluster = testCluster({ controllers: controllers([eventTtl({ ttlMs: 10 * MINUTE_MS })]) });
   await write(cluster, 'a');
   for (let count = 2; count < 6; count++) {
@@ -62,7 +62,7 @@ test('restarts the time for an event that is created again under the same name',
   expect(await names(cluster)).toEqual([]);
 });
 
-test('those that were there before count from when they were written', async () => {
+test('counts the time of existing events from their last write', async () => {
   const cluster = testCluster();
   await write(cluster, 'old');
   await cluster.clock.advance(40 * MINUTE_MS);
@@ -73,6 +73,6 @@ test('those that were there before count from when they were written', async () 
   expect(await names(cluster)).toEqual(['young']);
 });
 
-test('no time at all is a mistake', () => {
+test('rejects a TTL of zero', () => {
   expect(() => eventTtl({ ttlMs: 0 })).toThrow('ttlMs must be greater than 0');
 });

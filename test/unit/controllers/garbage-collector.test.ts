@@ -1,5 +1,5 @@
 /**
- * The garbage collector, rule by rule, on a clock that stands still: what has to happen happens without time passing.
+ * Garbage collector, rule by rule, on a clock that does not advance: deletions happen without time passing.
  */
 import { type ClusterOptions, defineKind } from 'orchplane';
 import { controllers, garbageCollector, runControllers } from 'orchplane/controllers';
@@ -8,7 +8,7 @@ import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
-const NOBODY = '11111111-2222-3333-4444-555555555555';
+const MISSING_UID = '11111111-2222-3333-4444-555555555555';
 const HOLD = 'example.com/hold';
 
 const Widget = defineKind({
@@ -18,7 +18,7 @@ const Widget = defineKind({
   body: { size: z.number() },
 });
 
-/** As a definition makes it. */
+/** The same kind as a CRD serves it. */
 const Gadget = defineKind({ apiVersion: 'example.com/v1', kind: 'Gadget', scope: 'Namespaced', body: {} });
 
 interface Named {
@@ -43,8 +43,8 @@ async function names(cluster: TestCluster, namespace = 'default'): Promise<strin
   return (await cluster.api(ConfigMap, namespace).list()).items.map(({ metadata }) => metadata.name);
 }
 
-describe('in the background', () => {
-  test('dependents of a deleted owner go, and theirs, of whatever kind', async () => {
+describe('background deletion by the garbage collector', () => {
+  test('deletes the dependents of a deleted owner recursively and across kinds', async () => {
     const { cluster, configMaps, secrets } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const mid = await secrets.create({ metadata: { name: 'mid', ownerReferences: [reference(owner)] } });
@@ -58,7 +58,7 @@ describe('in the background', () => {
     expect(await secrets.find('mid')).toBeUndefined();
   });
 
-  test('what has another owner loses the one that is gone, and goes with the last', async () => {
+  test('removes the reference to a deleted owner and deletes the object with its last owner', async () => {
     const { cluster, configMaps } = collected();
     const first = await configMaps.create({ metadata: { name: 'first' } });
     const second = await configMaps.create({ metadata: { name: 'second' } });
@@ -72,7 +72,7 @@ describe('in the background', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('a finalizer keeps a dependent, which is asked once', async () => {
+  test('deletes a dependent with a finalizer once and leaves it terminating', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     await configMaps.create({ metadata: { name: 'child', finalizers: [HOLD], ownerReferences: [reference(owner)] } });
@@ -86,12 +86,12 @@ describe('in the background', () => {
     expect(cluster.resourceVersion).toBe(resourceVersion);
   });
 
-  test('a reference that is taken away in time saves the dependent', async () => {
+  test('keeps a dependent whose owner reference is removed before the deletion', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [reference(owner)] } });
     await cluster.settle();
-    // Both in one turn: what the informers know when the look comes is not what counts.
+    // Both in one turn: the collector must not rely on stale informers.
     await configMaps.edit('child', (draft) => {
       draft.metadata.ownerReferences = [];
     });
@@ -100,7 +100,7 @@ describe('in the background', () => {
     expect(await names(cluster)).toEqual(['child']);
   });
 
-  test('an object of the same name is not the owner', async () => {
+  test('treats an object with the owner’s name and another uid as another object', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [reference(owner)] } });
@@ -111,7 +111,7 @@ describe('in the background', () => {
     expect(await names(cluster)).toEqual(['owner']);
   });
 
-  test('a Job of the dependent kind is deleted with its policy, not with its default', async () => {
+  test('deletes a dependent Job with background propagation instead of its default', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const template = { spec: { restartPolicy: 'Never' as const, containers: [{ name: 'c', image: 'i' }] } };
@@ -125,7 +125,7 @@ describe('in the background', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('the finalizer of a dependent decides about its own dependents', async () => {
+  test('applies the orphan finalizer of a dependent to the dependent’s own dependents', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const mid = await configMaps.create({
@@ -139,24 +139,24 @@ describe('in the background', () => {
   });
 });
 
-describe('owners that are not there', () => {
+describe('missing owners', () => {
   test('deletes an object whose owner does not exist at once', async () => {
     const { cluster, configMaps } = collected();
-    const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: NOBODY };
-    await configMaps.create({ metadata: { name: 'a', ownerReferences: [nobody] } });
+    const missing = { apiVersion: 'v1', kind: 'ConfigMap', name: 'missing', uid: MISSING_UID };
+    await configMaps.create({ metadata: { name: 'a', ownerReferences: [missing] } });
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
-    await configMaps.create({ metadata: { name: 'b', ownerReferences: [{ ...reference(owner), uid: NOBODY }] } });
+    await configMaps.create({ metadata: { name: 'b', ownerReferences: [{ ...reference(owner), uid: MISSING_UID }] } });
     await configMaps.create({ metadata: { name: 'c', ownerReferences: [{ ...reference(owner), name: 'other' }] } });
     await cluster.settle();
     expect(await names(cluster)).toEqual(['owner']);
   });
 
-  test('a reference that is added later counts', async () => {
+  test('collects an object whose owner reference is added later', async () => {
     const { cluster, configMaps } = collected();
     await configMaps.create({ metadata: { name: 'child' } });
     await cluster.settle();
     await configMaps.edit('child', (draft) => {
-      draft.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Secret', name: 'nobody', uid: NOBODY }];
+      draft.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Secret', name: 'missing', uid: MISSING_UID }];
     });
     await cluster.settle();
     expect(await names(cluster)).toEqual([]);
@@ -164,8 +164,8 @@ describe('owners that are not there', () => {
 
   test('waits for the kind of an owner that is not served', async () => {
     const { cluster, configMaps, failures } = collected();
-    const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', name: 'g', uid: NOBODY };
-    const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: NOBODY.replaceAll('1', '9') };
+    const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', name: 'g', uid: MISSING_UID };
+    const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'missing', uid: MISSING_UID.replaceAll('1', '9') };
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [other, gadget] } });
     await cluster.clock.advance(3_600_000);
     expect((await configMaps.get('child')).metadata.ownerReferences).toHaveLength(2);
@@ -175,12 +175,14 @@ describe('owners that are not there', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('a kind in small letters is that kind', async () => {
+  test('accepts an owner kind in lower case', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const small = { ...reference(owner), kind: 'configmap' };
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [small] } });
-    await configMaps.create({ metadata: { name: 'orphan', ownerReferences: [{ ...small, name: 'n', uid: NOBODY }] } });
+    await configMaps.create({
+      metadata: { name: 'orphan', ownerReferences: [{ ...small, name: 'n', uid: MISSING_UID }] },
+    });
     await configMaps.create({ metadata: { name: 'other', ownerReferences: [{ ...small, kind: 'configmaps' }] } });
     await cluster.settle();
     expect(await names(cluster)).toEqual(['child', 'other', 'owner']);
@@ -191,7 +193,7 @@ describe('owners that are not there', () => {
 
   test('treats a version that is not served as an unknown kind', async () => {
     const { cluster, configMaps } = collected();
-    const old = { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'd', uid: NOBODY };
+    const old = { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'd', uid: MISSING_UID };
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [old] } });
     await cluster.clock.advance(60_000);
     expect(await names(cluster)).toEqual(['child']);
@@ -199,8 +201,8 @@ describe('owners that are not there', () => {
 
   test('finds objects that existed before the collector started', async () => {
     const cluster = testCluster();
-    const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: NOBODY };
-    await cluster.api(ConfigMap).create({ metadata: { name: 'child', ownerReferences: [nobody] } });
+    const missing = { apiVersion: 'v1', kind: 'ConfigMap', name: 'missing', uid: MISSING_UID };
+    await cluster.api(ConfigMap).create({ metadata: { name: 'child', ownerReferences: [missing] } });
     await using running = runControllers(cluster, [garbageCollector()]);
     await running.settle();
     expect(await names(cluster)).toEqual([]);
@@ -208,7 +210,7 @@ describe('owners that are not there', () => {
 });
 
 describe('namespaces of owners', () => {
-  test('an owner in another namespace is none, and an event says so', async () => {
+  test('treats an owner in another namespace as missing and records an event', async () => {
     const { cluster, configMaps } = collected();
     await cluster.api(Namespace).create({ metadata: { name: 'elsewhere' } });
     const owner = await cluster.api(ConfigMap, 'elsewhere').create({ metadata: { name: 'owner' } });
@@ -233,7 +235,7 @@ describe('namespaces of owners', () => {
     expect(Object.keys(involvedObject ?? {})).toEqual(['kind', 'namespace', 'name', 'uid', 'apiVersion']);
   });
 
-  test('a cluster-scoped owner has dependents everywhere', async () => {
+  test('collects dependents of a cluster-scoped owner in every scope', async () => {
     const { cluster, configMaps } = collected();
     const roles = cluster.api(ClusterRole);
     const owner = await roles.create({ metadata: { name: 'owner' }, rules: [] });
@@ -247,7 +249,7 @@ describe('namespaces of owners', () => {
     expect(await roles.find('child')).toBeUndefined();
   });
 
-  test('a cluster-scoped dependent of a namespaced owner is never collected', async () => {
+  test('never collects a cluster-scoped dependent of a namespaced owner', async () => {
     const { cluster, configMaps } = collected();
     const roles = cluster.api(ClusterRole);
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
@@ -264,8 +266,8 @@ describe('namespaces of owners', () => {
   });
 });
 
-describe('in the foreground', () => {
-  test('an owner without dependents goes at once', async () => {
+describe('foreground deletion by the garbage collector', () => {
+  test('deletes an owner without dependents at once', async () => {
     const { cluster, configMaps } = collected();
     await configMaps.create({ metadata: { name: 'owner' } });
     await configMaps.delete('owner', { propagation: 'Foreground' });
@@ -274,7 +276,7 @@ describe('in the foreground', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('other finalizers stay', async () => {
+  test('keeps other finalizers after a foreground deletion', async () => {
     const { cluster, configMaps } = collected();
     await configMaps.create({ metadata: { name: 'owner', finalizers: [HOLD] } });
     await configMaps.delete('owner', { propagation: 'Foreground' });
@@ -282,7 +284,7 @@ describe('in the foreground', () => {
     expect((await configMaps.get('owner')).metadata.finalizers).toEqual([HOLD]);
   });
 
-  test('dependents that block go first, others are only asked', async () => {
+  test('waits for blocking dependents and not for others', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const metadata = { finalizers: [HOLD] };
@@ -304,7 +306,7 @@ describe('in the foreground', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('it goes all the way down', async () => {
+  test('deletes a chain of blocking dependents from the bottom up', async () => {
     const { cluster, configMaps, secrets } = collected();
     const block = { blockOwnerDeletion: true, controller: true };
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
@@ -321,7 +323,7 @@ describe('in the foreground', () => {
     expect(await secrets.find('mid')).toBeUndefined();
   });
 
-  test('a dependent with another owner is set free instead', async () => {
+  test('removes the owner reference of a dependent with another owner', async () => {
     const { cluster, configMaps } = collected();
     const first = await configMaps.create({ metadata: { name: 'first' } });
     const second = await configMaps.create({ metadata: { name: 'second' } });
@@ -333,7 +335,7 @@ describe('in the foreground', () => {
     expect((await configMaps.get('child')).metadata.ownerReferences).toEqual([reference(second)]);
   });
 
-  test('a dependent that stops blocking lets its owner go', async () => {
+  test('deletes the owner when its dependent stops blocking', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     await configMaps.create({
@@ -353,7 +355,7 @@ describe('in the foreground', () => {
     expect(await names(cluster)).toEqual(['child']);
   });
 
-  test('one that comes late is asked when another has gone', async () => {
+  test('deletes a dependent that was created during the foreground deletion', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const ownerReferences = [reference(owner, { blockOwnerDeletion: true })];
@@ -368,8 +370,8 @@ describe('in the foreground', () => {
   });
 });
 
-describe('cycles', () => {
-  test('two that own each other stay until one is deleted', async () => {
+describe('ownership cycles', () => {
+  test('keeps two objects that own each other until one is deleted', async () => {
     const { cluster, configMaps } = collected();
     await circle(cluster, false);
     await cluster.clock.advance(60_000);
@@ -379,7 +381,7 @@ describe('cycles', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('two that hold up each other go in the foreground', async () => {
+  test('deletes two objects that block each other in the foreground', async () => {
     const { cluster, configMaps } = collected();
     await circle(cluster, true);
     await cluster.settle();
@@ -388,7 +390,7 @@ describe('cycles', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('one that owns itself goes when it is deleted', async () => {
+  test('deletes an object that owns itself', async () => {
     const { cluster, configMaps } = collected();
     const self = await configMaps.create({ metadata: { name: 'self' } });
     await configMaps.edit('self', (draft) => {
@@ -401,7 +403,7 @@ describe('cycles', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('one that holds up itself waits for ever in the foreground, as in the reference', async () => {
+  test('never deletes an object that blocks itself in the foreground, as the reference server does', async () => {
     const { cluster, configMaps } = collected();
     const self = await configMaps.create({ metadata: { name: 'self' } });
     await configMaps.edit('self', (draft) => {
@@ -413,8 +415,8 @@ describe('cycles', () => {
   });
 });
 
-describe('orphans', () => {
-  test('dependents lose their owner and stay', async () => {
+describe('orphaning by the garbage collector', () => {
+  test('removes the owner references of dependents and keeps them', async () => {
     const { cluster, configMaps, secrets } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     const ownerReferences = [reference(owner, { controller: true, blockOwnerDeletion: true })];
@@ -428,7 +430,7 @@ describe('orphans', () => {
     expect((await secrets.get('b')).metadata.ownerReferences).toBeUndefined();
   });
 
-  test('the finalizer alone asks for it', async () => {
+  test('orphans dependents when the owner has the orphan finalizer', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner', finalizers: ['orphan', HOLD] } });
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [reference(owner)] } });
@@ -438,7 +440,7 @@ describe('orphans', () => {
     expect((await configMaps.get('child')).metadata.ownerReferences).toBeUndefined();
   });
 
-  test('an owner whose dependent cannot be freed waits, and tries again', async () => {
+  test('keeps the owner and retries when a dependent cannot be updated', async () => {
     const { cluster, configMaps, failures } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [reference(owner)] } });
@@ -457,8 +459,8 @@ describe('orphans', () => {
   });
 });
 
-describe('kinds that come and go', () => {
-  test('objects of new definitions own and are owned, in every way', async () => {
+describe('kinds added and removed at run time', () => {
+  test('collects custom resources as owners and as dependents', async () => {
     const { cluster, configMaps, failures } = collected();
     const gadgets = await defined(cluster);
     const owner = await gadgets.create({ metadata: { name: 'owner' } });
@@ -483,7 +485,7 @@ describe('kinds that come and go', () => {
     expect(failures).toEqual([]);
   });
 
-  test('a cycle of them is broken as well', async () => {
+  test('breaks an ownership cycle of custom resources', async () => {
     const { cluster } = collected();
     const gadgets = await defined(cluster);
     const a = await gadgets.create({ metadata: { name: 'a' } });
@@ -498,7 +500,7 @@ describe('kinds that come and go', () => {
     expect((await gadgets.list()).items).toEqual([]);
   });
 
-  test('with a definition its objects go, and what they owned; nothing is asked of it any more', async () => {
+  test('collects the dependents of custom resources that are deleted with their CRD', async () => {
     const { cluster, configMaps, failures } = collected();
     const gadgets = await defined(cluster);
     const owner = await gadgets.create({ metadata: { name: 'owner' } });
@@ -509,7 +511,7 @@ describe('kinds that come and go', () => {
     expect(await names(cluster)).toEqual([]);
     await cluster.clock.advance(600_000);
     expect(failures).toEqual([]);
-    // And the same once more, under the same name.
+    // The same again with a CRD of the same name.
     const again = await defined(cluster);
     const next = await again.create({ metadata: { name: 'owner' } });
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [reference(next)] } });
@@ -521,7 +523,7 @@ describe('kinds that come and go', () => {
     expect(failures).toEqual([]);
   });
 
-  test('objects are known on when another version of them is served', async () => {
+  test('keeps track of custom resources when another version is served', async () => {
     const { cluster, configMaps, failures } = collected();
     const gadgets = await defined(cluster);
     const owner = await gadgets.create({ metadata: { name: 'owner' } });
@@ -545,17 +547,17 @@ describe('kinds that come and go', () => {
     await next.delete('owner');
     await cluster.clock.advance(60_000);
     expect(await names(cluster)).toEqual([]);
-    // Its owner's version is one that nobody serves.
+    // The version in the child's owner reference is not served.
     expect((await next.list()).items.map(({ metadata }) => metadata.name)).toEqual(['child']);
     await next.edit('child', (draft) => {
-      draft.metadata.ownerReferences = [{ ...reference(renewed), uid: NOBODY }];
+      draft.metadata.ownerReferences = [{ ...reference(renewed), uid: MISSING_UID }];
     });
     await cluster.settle();
     expect((await next.list()).items).toEqual([]);
     expect(failures).toEqual([]);
   });
 
-  test('a kind that is installed is followed too', async () => {
+  test('collects objects of an installed user-defined kind', async () => {
     const { cluster, configMaps } = collected();
     cluster.install(Widget);
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
@@ -566,8 +568,8 @@ describe('kinds that come and go', () => {
   });
 });
 
-describe('the collector itself', () => {
-  test('works under its own account', async () => {
+describe('garbage collector', () => {
+  test('works with the permissions of its own service account', async () => {
     const run = controllers([garbageCollector()], { accounts: 'own' });
     const cluster = testCluster({ controllers: run });
     const configMaps = cluster.api(ConfigMap);
@@ -580,7 +582,7 @@ describe('the collector itself', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('goes on in a fork and after a restore', async () => {
+  test('collects objects in a fork and after a restore', async () => {
     const { cluster, configMaps } = collected();
     const owner = await configMaps.create({ metadata: { name: 'owner' } });
     await configMaps.create({ metadata: { name: 'child', ownerReferences: [reference(owner)] } });
@@ -601,7 +603,7 @@ describe('the collector itself', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
-  test('speaks either dialect', async () => {
+  test('collects objects in the kubernetes dialect', async () => {
     const { cluster } = collected({ dialect: 'kubernetes' });
     const roles = cluster.api(ClusterRole);
     const owner = await roles.create({ metadata: { name: 'owner' }, rules: [] });
@@ -612,7 +614,7 @@ describe('the collector itself', () => {
     expect(await roles.find('child')).toBeUndefined();
   });
 
-  test('leaves nothing running when it ends', async () => {
+  test('leaves no timers after the cluster is closed', async () => {
     const { cluster } = collected();
     await defined(cluster);
     await cluster.settle();
@@ -639,7 +641,7 @@ async function circle(cluster: TestCluster, blockOwnerDeletion: boolean): Promis
   });
 }
 
-/** Serves gadgets by a definition; what comes back is for talking to them. */
+/** Serves gadgets with a CRD and returns their API. */
 async function defined(cluster: TestCluster) {
   const schema = { openAPIV3Schema: { type: 'object' as const } };
   await cluster.api(CustomResourceDefinition).create({

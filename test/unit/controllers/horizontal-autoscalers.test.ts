@@ -1,5 +1,5 @@
 /**
- * HorizontalPodAutoscalers: what they recommend, how far they go, and what they say about it.
+ * HorizontalPodAutoscaler controller: recommendations, limits and conditions.
  */
 import { defineKind, type ScalePaths, status as statusPath } from 'orchplane';
 import {
@@ -47,7 +47,7 @@ interface Setup extends HorizontalAutoscalersOptions {
   readonly spec?: Partial<HorizontalPodAutoscalerInput['spec']>;
 }
 
-/** A deployment `d` with pods of 100m each, and an autoscaler `h` that wants half of that used. */
+/** A Deployment `d` with pods that request 100m, and an autoscaler `h` with a target utilization of 50 %. */
 async function scaled({ replicas = 2, pods = replicas, spec = {}, ...options }: Setup = {}): Promise<Serving> {
   const self = await serving([horizontalAutoscalers({ cpuInitializationMs: 0, ...options })]);
   await self.cluster.api(Deployment).create({
@@ -72,7 +72,7 @@ async function scaled({ replicas = 2, pods = replicas, spec = {}, ...options }: 
   return self;
 }
 
-/** Every pod uses so much. */
+/** The usage of each pod. */
 function uses(...values: readonly string[]): (query: MetricQuery) => readonly MetricSample[] {
   return () => values.map((value, index) => ({ pod: `p${index}`, value }));
 }
@@ -91,8 +91,8 @@ const FOUND =
   'ScalingActive=True ValidMetricFound: the HPA was able to successfully calculate a replica count from cpu resource utilization (percentage of request)';
 const WITHIN = 'ScalingLimited=False DesiredWithinRange: the desired count is within the acceptable range';
 
-describe('a reconcile', () => {
-  test('comes after a quarter of a minute, and then again and again', async () => {
+describe('HorizontalPodAutoscaler reconcile', () => {
+  test('reads the metrics every 15 seconds until the autoscaler is deleted', async () => {
     let asked = 0;
     const self = await scaled({
       metrics: () => {
@@ -112,7 +112,7 @@ describe('a reconcile', () => {
     expect(asked).toBe(5);
   });
 
-  test('that finds everything as it should be writes its conditions once', async () => {
+  test('writes the conditions once when no scaling is needed', async () => {
     const self = await scaled({ metrics: uses('50m', '50m') });
     const { status, conditions, replicas } = await later(self);
     expect(conditions).toEqual([MATCHES, FOUND, WITHIN]);
@@ -131,7 +131,7 @@ describe('a reconcile', () => {
     expect(self.failures).toEqual([]);
   });
 
-  test('scales up at once', async () => {
+  test('scales up at once when the usage is above the target', async () => {
     const self = await scaled({ metrics: uses('100m', '100m') });
     const { status, conditions, replicas } = await later(self);
     expect(replicas).toBe(4);
@@ -146,7 +146,7 @@ describe('a reconcile', () => {
     ]);
   });
 
-  test('scales down when the window is over', async () => {
+  test('scales down after the stabilization window', async () => {
     let value = '50m';
     const self = await scaled({
       metrics: () => uses(value, value)({} as MetricQuery),
@@ -163,7 +163,7 @@ describe('a reconcile', () => {
     expect((await self.events())[0]).toBe('Normal SuccessfulRescale New size: 1; reason: All metrics below target (1)');
   });
 
-  test('above the maximum or below the minimum no metric is asked', async () => {
+  test('scales into the replica range without reading metrics', async () => {
     const refuse = () => {
       throw new Error('asked');
     };
@@ -183,7 +183,7 @@ describe('a reconcile', () => {
     ]);
   });
 
-  test('what was scaled to nothing stays there', async () => {
+  test('does not scale a target with zero replicas', async () => {
     const self = await scaled({ replicas: 0, metrics: uses('1') });
     const { status, conditions, replicas } = await later(self);
     expect([replicas, status.desiredReplicas, status.currentMetrics]).toEqual([0, 0, null]);
@@ -194,12 +194,12 @@ describe('a reconcile', () => {
   });
 });
 
-describe('targets', () => {
+describe('HorizontalPodAutoscaler target', () => {
   test.each([
     [{ kind: 'Deployment', apiVersion: 'apps/v1', name: 'none' }, 'deployments.apps "none" not found'],
     [{ kind: 'Thing', apiVersion: 'example.com/v1', name: 'd' }, 'no matches for kind "Thing" in group "example.com"'],
     [{ kind: 'ConfigMap', apiVersion: 'v1', name: 'd' }, 'the server could not find the requested resource'],
-  ])('%o cannot be scaled', async (scaleTargetRef, why) => {
+  ])('reports that the target %o cannot be scaled', async (scaleTargetRef, why) => {
     const self = await scaled({ spec: { scaleTargetRef }, metrics: uses('50m', '50m') });
     await self.cluster.api(ConfigMap).create({ metadata: { name: 'd' } });
     expect((await later(self)).conditions).toEqual([
@@ -210,7 +210,7 @@ describe('targets', () => {
     expect((await self.events())[0]).toContain('FailedGetScale');
   });
 
-  /** Defines farms; with a scale, if it is said where that looks. */
+  /** Creates the CRD of farms, with a scale subresource if one is given. */
   async function defineFarms({ cluster }: Awaited<ReturnType<typeof scaled>>, scale?: ScalePaths) {
     const body = { type: 'object', 'x-orch-preserve-unknown-fields': true } as const;
     const openAPIV3Schema = { type: 'object', properties: { spec: body, status: body } } as const;
@@ -227,7 +227,7 @@ describe('targets', () => {
     await cluster.settle();
   }
 
-  test('custom kinds without a scale are said to be missing', async () => {
+  test('reports a custom resource without a scale as not found', async () => {
     const scaleTargetRef = { apiVersion: 'example.com/v1', kind: 'Farm', name: 'f' };
     const self = await scaled({ spec: { scaleTargetRef }, metrics: uses('100m', '100m') });
     await defineFarms(self);
@@ -235,7 +235,7 @@ describe('targets', () => {
     expect(conditions[0]).toMatch(/current scale: farms\.example\.com "f" not found$/);
   });
 
-  test('custom kinds with a scale are scaled too', async () => {
+  test('scales a custom resource with a scale', async () => {
     const self = await scaled({ metrics: uses('100m', '100m') });
     await defineFarms(self, {
       specReplicasPath: '.spec.replicas',
@@ -299,10 +299,10 @@ describe('targets', () => {
   });
 });
 
-describe('without numbers', () => {
+describe('HorizontalPodAutoscaler without metrics', () => {
   const missing =
     'unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.orch.io)';
-  test('the conditions say which API lacks', async () => {
+  test('reports the missing resource metrics API in the conditions', async () => {
     const self = await scaled();
     const { conditions, status } = await later(self);
     const detail = `failed to get cpu utilization: unable to get metrics for resource cpu: ${missing}`;
@@ -355,7 +355,7 @@ describe('without numbers', () => {
       'FailedGetContainerResourceMetric',
       `failed to get cpu usage: unable to get metrics for resource cpu: ${missing}`,
     ],
-  ] as const)('of %o', async (metric, reason, detail) => {
+  ] as const)('reports the missing metrics of %o', async (metric, reason, detail) => {
     const self = await scaled({ spec: { metrics: [metric] } });
     expect((await later(self)).conditions[1]).toBe(
       `ScalingActive=False ${reason}: the HPA was unable to compute the replica count: ${detail}`,
@@ -363,20 +363,20 @@ describe('without numbers', () => {
   });
 
   test.each([
-    ['nothing measured', () => [], 'no metrics returned from resource metrics API'],
+    ['an empty result', () => [], 'no metrics returned from resource metrics API'],
     [
-      'a source that fails',
+      'a failing source',
       () => {
         throw new Error('out of order');
       },
       'unable to fetch metrics from resource metrics API: out of order',
     ],
-  ])('%s', async (_name, metrics, text) => {
+  ])('reports %s of the metrics source', async (_name, metrics, text) => {
     const self = await scaled({ metrics });
     expect((await later(self)).conditions[1]).toContain(`unable to get metrics for resource cpu: ${text}`);
   });
 
-  test('half of the picture is enough to scale up, not to scale down', async () => {
+  test('scales up but not down when one of two metrics is missing', async () => {
     const memory = {
       type: 'Resource',
       resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Mi' } },
@@ -395,7 +395,7 @@ describe('without numbers', () => {
   });
 });
 
-describe('metrics of the cluster’s own API', () => {
+describe('resource metrics API of the cluster', () => {
   const PodMetrics = defineKind({
     apiVersion: 'metrics.orch.io/v1beta1',
     kind: 'PodMetrics',
@@ -407,7 +407,7 @@ describe('metrics of the cluster’s own API', () => {
       containers: z.array(z.object({ name: z.string(), usage: z.record(z.string(), z.string()) })),
     },
   });
-  test('are used where it is served', async () => {
+  test('reads metrics from PodMetrics objects when the kind is served', async () => {
     const self = await scaled();
     self.cluster.install(PodMetrics);
     for (const name of ['p0', 'p1']) {
@@ -424,7 +424,7 @@ describe('metrics of the cluster’s own API', () => {
   });
 });
 
-describe('calculation', () => {
+describe('replica calculation of the autoscaler', () => {
   const pod = (
     name: string,
     more: { readonly phase?: string; readonly ready?: string; readonly gone?: boolean } = {},
@@ -453,16 +453,16 @@ describe('calculation', () => {
   const cpu = (percent: number) => ({ percent, resource: 'cpu', container: undefined });
 
   test.each([
-    ['up', [300, 500, 700], 30, 3, { replicas: 5, utilization: 50, milli: 500 }],
-    ['down', [100, 300, 500, 250, 250], 50, 5, { replicas: 3, utilization: 28, milli: 280 }],
-    ['within a tenth', [1010, 1030, 1020], 100, 3, { replicas: 3, utilization: 102, milli: 1020 }],
-    ['a pod without a sample holds a rise back', [500, 500], 25, 3, { replicas: 4, utilization: 50, milli: 500 }],
-    ['and a fall', [100, 100], 50, 3, { replicas: 3, utilization: 10, milli: 100 }],
-  ] as const)('%s', (_name, values, percent, count, expected) => {
+    ['for a scale-up', [300, 500, 700], 30, 3, { replicas: 5, utilization: 50, milli: 500 }],
+    ['for a scale-down', [100, 300, 500, 250, 250], 50, 5, { replicas: 3, utilization: 28, milli: 280 }],
+    ['for a ratio within the tolerance', [1010, 1030, 1020], 100, 3, { replicas: 3, utilization: 102, milli: 1020 }],
+    ['for a scale-up with a pod without a sample', [500, 500], 25, 3, { replicas: 4, utilization: 50, milli: 500 }],
+    ['for a scale-down with a pod without a sample', [100, 100], 50, 3, { replicas: 3, utilization: 10, milli: 100 }],
+  ] as const)('computes the replicas %s', (_name, values, percent, count, expected) => {
     expect(forUtilization(measured(values), cpu(percent), about(pods(count)))).toEqual(expected);
   });
 
-  test('pods that start count as idle when there is much to do', () => {
+  test('counts starting pods as idle for a scale-up', () => {
     const list = [...pods(2), pod('p2', { ready: 'False' }), pod('p3', { phase: 'Pending' })];
     expect(forUtilization(measured([700, 900, 900]), cpu(30), about(list)).replicas).toBe(6);
     const early = { nowMs: Date.parse(START) + 10_000 };
@@ -471,7 +471,7 @@ describe('calculation', () => {
     );
   });
 
-  test('pods that fail or go do not count', () => {
+  test('ignores failed and terminating pods', () => {
     const list = [...pods(2), pod('p2', { phase: 'Failed' }), pod('p3', { gone: true })];
     expect(forUtilization(measured([500, 500, 9000, 9000]), cpu(50), about(list)).replicas).toBe(4);
     expect(forUtilization(measured([1000, 1000, 9000, 9000]), cpu(50), about(list)).replicas).toBe(4);
@@ -479,26 +479,30 @@ describe('calculation', () => {
 
   test.each([
     [
-      'no pods',
+      'a selection without pods',
       () => forUtilization(measured([1]), cpu(50), about([])),
       'no pods returned by selector while calculating replica count',
     ],
     [
-      'no requests',
+      'pods without requests',
       () => forUtilization(measured([1]), { ...cpu(50), resource: 'memory' }, about(pods(1))),
       'missing request for memory in container c of Pod p0',
     ],
-    ['other pods', () => forAverage(new Map(), { milli: 1, resource: '' }, about(pods(1))), 'did not receive metrics'],
     [
-      'no pods for a value',
+      'samples of other pods only',
+      () => forAverage(new Map(), { milli: 1, resource: '' }, about(pods(1))),
+      'did not receive metrics',
+    ],
+    [
+      'a value without pods',
       () => forValue(5, 1, about([], { currentReplicas: 2 })),
       'unable to calculate ready pods: no pods returned',
     ],
-  ])('%s', (_name, run, message) => {
+  ])('rejects %s', (_name, run, message) => {
     expect(run).toThrow(message);
   });
 
-  test('averages, values and shares', () => {
+  test('computes replicas from averages, values and values per pod', () => {
     expect(forAverage(measured([20_000, 10_000, 30_000]), { milli: 15_000, resource: '' }, about(pods(3)))).toEqual({
       replicas: 4,
       milli: 20_000,
@@ -513,8 +517,8 @@ describe('calculation', () => {
   });
 });
 
-describe('limits', () => {
-  const wish = (current: number, desired: number, more: Partial<ScalingRequest> = {}): ScalingRequest => ({
+describe('scaling limits of the autoscaler', () => {
+  const scalingRequest = (current: number, desired: number, more: Partial<ScalingRequest> = {}): ScalingRequest => ({
     current,
     desired,
     min: 1,
@@ -526,12 +530,12 @@ describe('limits', () => {
   const fresh = (): ScalingHistory => ({ recommendations: [], ups: [], downs: [] });
 
   test.each([
-    ['twice as many at most', wish(10, 50), 20, 'ScaleUpLimit'],
-    ['or four', wish(1, 50), 4, 'ScaleUpLimit'],
-    ['no more than the maximum', wish(10, 50, { max: 12 }), 12, 'TooManyReplicas'],
-    ['no fewer than the minimum', wish(10, 0, { min: 3 }), 3, 'TooFewReplicas'],
-    ['what is wished', wish(10, 15), 15, 'DesiredWithinRange'],
-  ])('without behavior: %s', (_name, wanted, replicas, reason) => {
+    ['at most doubles the replicas', scalingRequest(10, 50), 20, 'ScaleUpLimit'],
+    ['allows four replicas at least', scalingRequest(1, 50), 4, 'ScaleUpLimit'],
+    ['applies maxReplicas', scalingRequest(10, 50, { max: 12 }), 12, 'TooManyReplicas'],
+    ['applies minReplicas', scalingRequest(10, 0, { min: 3 }), 3, 'TooFewReplicas'],
+    ['applies the desired replicas within the limits', scalingRequest(10, 15), 15, 'DesiredWithinRange'],
+  ])('%s without a behavior', (_name, wanted, replicas, reason) => {
     const found = limitScaling(wanted, undefined, fresh());
     expect([found.replicas, found.limit.reason, found.isLimited]).toEqual([
       replicas,
@@ -544,110 +548,140 @@ describe('limits', () => {
   const policy = (type: 'Pods' | 'Percent', value: number, periodSeconds = 60) => ({ type, value, periodSeconds });
   const none = { stabilizationWindowSeconds: 0, selectPolicy: 'Max' } as const;
   test.each([
-    ['pods', { scaleUp: { ...none, policies: [policy('Pods', 3)] } }, wish(10, 50), 13, 'ScaleUpLimit'],
     [
-      'percent, rounded up',
+      'a Pods policy',
+      { scaleUp: { ...none, policies: [policy('Pods', 3)] } },
+      scalingRequest(10, 50),
+      13,
+      'ScaleUpLimit',
+    ],
+    [
+      'a Percent policy that rounds up',
       { scaleUp: { ...none, policies: [policy('Percent', 15)] } },
-      wish(10, 50),
+      scalingRequest(10, 50),
       12,
       'ScaleUpLimit',
     ],
     [
-      'the most of them',
+      'the larger of two policies',
       { scaleUp: { ...none, policies: [policy('Pods', 3), policy('Percent', 50)] } },
-      wish(10, 50),
+      scalingRequest(10, 50),
       15,
       'ScaleUpLimit',
     ],
     [
-      'the least of them',
+      'the smaller of two policies',
       { scaleUp: { ...none, selectPolicy: 'Min', policies: [policy('Pods', 3), policy('Percent', 50)] } },
-      wish(10, 50),
+      scalingRequest(10, 50),
       13,
       'ScaleUpLimit',
     ],
-    ['not at all', { scaleUp: { ...none, selectPolicy: 'Disabled' } }, wish(10, 50), 10, 'ScaleUpLimit'],
     [
-      'the maximum',
+      'a disabled scale-up',
+      { scaleUp: { ...none, selectPolicy: 'Disabled' } },
+      scalingRequest(10, 50),
+      10,
+      'ScaleUpLimit',
+    ],
+    [
+      'a policy that exceeds maxReplicas',
       { scaleUp: { ...none, policies: [policy('Pods', 30)] } },
-      wish(10, 50, { max: 20 }),
+      scalingRequest(10, 50, { max: 20 }),
       20,
       'TooManyReplicas',
     ],
-    ['pods down', { scaleDown: { ...none, policies: [policy('Pods', 3)] } }, wish(10, 1), 7, 'ScaleDownLimit'],
     [
-      'percent down, rounded down',
+      'a Pods policy for scale-down',
+      { scaleDown: { ...none, policies: [policy('Pods', 3)] } },
+      scalingRequest(10, 1),
+      7,
+      'ScaleDownLimit',
+    ],
+    [
+      'a Percent policy for scale-down that rounds down',
       { scaleDown: { ...none, policies: [policy('Percent', 15)] } },
-      wish(10, 1),
+      scalingRequest(10, 1),
       8,
       'ScaleDownLimit',
     ],
     [
-      'the least of them down',
+      'the smaller of two scale-down policies',
       { scaleDown: { ...none, selectPolicy: 'Min', policies: [policy('Pods', 3), policy('Percent', 50)] } },
-      wish(10, 1),
+      scalingRequest(10, 1),
       7,
       'ScaleDownLimit',
     ],
-    ['not down at all', { scaleDown: { ...none, selectPolicy: 'Disabled' } }, wish(10, 1), 10, 'ScaleDownLimit'],
     [
-      'the minimum',
+      'a disabled scale-down',
+      { scaleDown: { ...none, selectPolicy: 'Disabled' } },
+      scalingRequest(10, 1),
+      10,
+      'ScaleDownLimit',
+    ],
+    [
+      'a policy that goes below minReplicas',
       { scaleDown: { ...none, policies: [policy('Percent', 100)] } },
-      wish(10, 1, { min: 2 }),
+      scalingRequest(10, 1, { min: 2 }),
       2,
       'TooFewReplicas',
     ],
-    ['as wished', { scaleDown: { ...none, policies: [policy('Percent', 100)] } }, wish(10, 4), 4, 'DesiredWithinRange'],
-  ] as const)('with behavior: %s', (_name, behavior, wanted, replicas, reason) => {
+    [
+      'a policy that allows the desired replicas',
+      { scaleDown: { ...none, policies: [policy('Percent', 100)] } },
+      scalingRequest(10, 4),
+      4,
+      'DesiredWithinRange',
+    ],
+  ] as const)('applies a behavior with %s', (_name, behavior, wanted, replicas, reason) => {
     const found = limitScaling(wanted, behavior, fresh());
     expect([found.replicas, found.limit.reason]).toEqual([replicas, reason]);
   });
 
-  test('what was done within the period counts', () => {
+  test('counts earlier scaling within the policy period', () => {
     const behavior = {
       scaleUp: { ...none, policies: [policy('Pods', 4)] },
       scaleDown: { ...none, policies: [policy('Pods', 2)] },
     };
     const history = newHistory(10, 0);
     recordScaling(history, behavior, { from: 10, to: 13, nowMs: 970_000 });
-    expect(limitScaling(wish(13, 50), behavior, history).replicas).toBe(14);
-    expect(limitScaling(wish(13, 50, { nowMs: 1_031_000 }), behavior, history).replicas).toBe(17);
+    expect(limitScaling(scalingRequest(13, 50), behavior, history).replicas).toBe(14);
+    expect(limitScaling(scalingRequest(13, 50, { nowMs: 1_031_000 }), behavior, history).replicas).toBe(17);
     recordScaling(history, behavior, { from: 14, to: 12, nowMs: 1_031_000 });
-    expect(limitScaling(wish(12, 1, { nowMs: 1_040_000 }), behavior, history)).toMatchObject({
+    expect(limitScaling(scalingRequest(12, 1, { nowMs: 1_040_000 }), behavior, history)).toMatchObject({
       replicas: 12,
       isLimited: true,
     });
   });
 
-  test('windows hold back in both directions', () => {
+  test('applies stabilization windows in both directions', () => {
     const window = (up: number, down?: number) => ({
       scaleUp: { ...none, stabilizationWindowSeconds: up, policies: [policy('Percent', 1000)] },
       scaleDown: { ...none, stabilizationWindowSeconds: down ?? 0, policies: [policy('Percent', 100)] },
     });
     const history = (count: number) => newHistory(count, 950_000);
-    expect(limitScaling(wish(5, 9), window(60), history(6))).toMatchObject({
+    expect(limitScaling(scalingRequest(5, 9), window(60), history(6))).toMatchObject({
       replicas: 6,
       ableToScale: { reason: 'ScaleUpStabilized' },
     });
-    expect(limitScaling(wish(5, 9), window(30), history(6)).replicas).toBe(9);
-    expect(limitScaling(wish(5, 2), window(0, 60), history(4))).toMatchObject({
+    expect(limitScaling(scalingRequest(5, 9), window(30), history(6)).replicas).toBe(9);
+    expect(limitScaling(scalingRequest(5, 2), window(0, 60), history(4))).toMatchObject({
       replicas: 4,
       ableToScale: { reason: 'ScaleDownStabilized' },
     });
-    expect(limitScaling(wish(5, 2), window(0, 30), history(4)).replicas).toBe(2);
+    expect(limitScaling(scalingRequest(5, 2), window(0, 30), history(4)).replicas).toBe(2);
     const { stabilizationWindowSeconds: _none, ...rules } = window(0).scaleDown;
-    expect(limitScaling(wish(5, 2), { scaleDown: rules }, history(4)).replicas).toBe(4);
+    expect(limitScaling(scalingRequest(5, 2), { scaleDown: rules }, history(4)).replicas).toBe(4);
   });
 
-  test('lists of what was recommended stay short', () => {
+  test('drops old recommendations', () => {
     const history = fresh();
     for (let at = 0; at < 100; at++)
-      limitScaling(wish(5, 5, { nowMs: at * 15_000, downscaleWindowMs: 60_000 }), undefined, history);
+      limitScaling(scalingRequest(5, 5, { nowMs: at * 15_000, downscaleWindowMs: 60_000 }), undefined, history);
     expect(history.recommendations.length).toBeLessThan(8);
   });
 });
 
-test('a tolerance of its own counts where the gate allows it', async () => {
+test('ignores a tolerance of the behavior without the feature gate', async () => {
   const spec = { behavior: { scaleUp: { tolerance: '1' } } };
   const plain = await scaled({ metrics: uses('60m', '60m'), spec });
   expect((await later(plain)).replicas).toBe(3);

@@ -1,4 +1,4 @@
-/** A cluster with the Job controller alone, and hands that do what a kubelet would. */
+/** A cluster with only the Job controller, and helpers that set pod statuses as a kubelet does. */
 import { type AdmissionPlugin, defaultAdmission } from 'orchplane/admission';
 import { controllers, jobs } from 'orchplane/controllers';
 import { CoreEvent, Job, type JobInput, Pod } from 'orchplane/kinds';
@@ -8,7 +8,7 @@ type JobSpec = Partial<NonNullable<JobInput['spec']>>;
 
 export class JobWorld {
   readonly cluster: TestCluster;
-  /** What controllers complained of. */
+  /** Errors that controllers reported. */
   readonly complaints: string[] = [];
 
   constructor(...plugins: readonly AdmissionPlugin[]) {
@@ -19,7 +19,7 @@ export class JobWorld {
     });
   }
 
-  /** Makes a Job whose pods have one container `c`, and lets the controller see it. */
+  /** Creates a Job whose pods have one container `c`, and waits for the controller. */
   async make(spec: JobSpec = {}, metadata: JobInput['metadata'] = { name: 'j' }) {
     await this.cluster.api(Job).create({ metadata, spec: { template: template(), ...spec } });
     await this.cluster.settle();
@@ -34,7 +34,7 @@ export class JobWorld {
     return (await this.job(name)).status;
   }
 
-  /** Types of the conditions that are true, in order, each with its reason. */
+  /** The conditions in order, each as `type=status reason`. */
   async conditions(name = 'j') {
     const { conditions = [] } = await this.status(name);
     return conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
@@ -45,7 +45,7 @@ export class JobWorld {
     return (await this.cluster.api(Pod).list()).items;
   }
 
-  /** Those that are neither finished nor going. */
+  /** Pods that are neither finished nor terminating. */
   async active() {
     const pods = await this.pods();
     return pods.filter(
@@ -59,7 +59,7 @@ export class JobWorld {
     await this.cluster.settle();
   }
 
-  /** All active pods, or the one of an index, end like this. */
+  /** Sets the phase of all active pods, or of the pod with the index. */
   async end(phase: 'Succeeded' | 'Failed', { index, exitCode }: { index?: number; exitCode?: number } = {}) {
     for (const { metadata } of await this.active()) {
       if (index !== undefined && metadata.annotations?.['batch.orch.io/job-completion-index'] !== String(index))

@@ -1,11 +1,11 @@
-/** Sets of indexes and waits after failures, apart from any cluster. */
+/** Index sets and failure backoff of the Job controller, without a cluster. */
 import { describe, expect, test } from 'vitest';
 import { backoffLeft, continueRun, finishedAt, NO_FAILURES } from '../../../src/controllers/workloads/job/failures.js';
 import { IndexSet } from '../../../src/controllers/workloads/job/index-set.js';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
 import fc from '../../property/seeded.js';
 
-describe('sets of indexes', () => {
+describe('IndexSet', () => {
   test.each([
     ['', 10, '', 0],
     ['3', 10, '3', 1],
@@ -18,12 +18,12 @@ describe('sets of indexes', () => {
     ['5,10,11', 10, '5', 1],
     ['x,3,4-y,6', 10, '3,6', 2],
     ['+1,2', 10, '2', 1],
-  ])('%s of %i reads as %s', (text, completions, printed, size) => {
+  ])('parses the index set %j of %i completions as %j', (text, completions, printed, size) => {
     const set = IndexSet.parse(text, completions);
     expect([String(set), set.size]).toEqual([printed, size]);
   });
 
-  test('behave as sets do', () => {
+  test('implements the set operations', () => {
     const indexes = fc.uniqueArray(fc.nat(19), { maxLength: 14 });
     fc.assert(
       fc.property(indexes, indexes, fc.nat(21), (left, right, count) => {
@@ -43,7 +43,7 @@ describe('sets of indexes', () => {
 
 const at = (second: number) => new Date(second * 1000).toISOString();
 
-/** A pod that says in one of several ways when it finished. */
+/** A pod with one of several sources of its finish time. */
 function pod(parts: { metadata?: object; spec?: object; status?: object }): StoredPod {
   return {
     metadata: { creationTimestamp: at(1), ...parts.metadata },
@@ -57,11 +57,11 @@ const ended = (name: string, second?: number) => ({
   state: second === undefined ? { running: {} } : { terminated: { finishedAt: at(second) } },
 });
 
-describe('when a pod finished', () => {
+describe('finish time of a pod', () => {
   test.each([
-    ['its last container', { status: { containerStatuses: [ended('a', 50), ended('b', 40)] } }, 50],
+    ['the last terminated container', { status: { containerStatuses: [ended('a', 50), ended('b', 40)] } }, 50],
     [
-      'a sidecar that outlived it',
+      'a sidecar that ended last',
       {
         spec: { initContainers: [{ name: 's', restartPolicy: 'Always' }, { name: 'i' }] },
         status: { containerStatuses: [ended('a', 50)], initContainerStatuses: [ended('s', 60), ended('i', 70)] },
@@ -69,7 +69,7 @@ describe('when a pod finished', () => {
       60,
     ],
     [
-      'not ready any more',
+      'the Ready condition',
       {
         status: {
           containerStatuses: [ended('a')],
@@ -78,17 +78,21 @@ describe('when a pod finished', () => {
       },
       30,
     ],
-    ['deleted', { metadata: { deletionTimestamp: at(90), deletionGracePeriodSeconds: 20 } }, 70],
-    ['nothing but its beginning', {}, 1],
-  ])('%s', (_name, parts, second) => {
+    [
+      'the deletion timestamp minus the grace period',
+      { metadata: { deletionTimestamp: at(90), deletionGracePeriodSeconds: 20 } },
+      70,
+    ],
+    ['the creation timestamp', {}, 1],
+  ])('reads the finish time from %s', (_name, parts, second) => {
     expect(finishedAt(pod(parts))).toBe(second * 1000);
   });
 });
 
-describe('runs of failures', () => {
+describe('failure runs of a Job', () => {
   const failed = (second: number) => pod({ status: { containerStatuses: [ended('a', second)] } });
 
-  test('go on with failures and end with a success', () => {
+  test('counts consecutive failures and resets after a success', () => {
     const first = continueRun(NO_FAILURES, [], [failed(10), failed(5)]);
     expect(first).toEqual({ failures: 2, lastMs: 10_000 });
     expect(continueRun(first, [], [])).toEqual(first);
@@ -105,7 +109,7 @@ describe('runs of failures', () => {
     [2, 0, 20_000],
     [7, 0, 600_000],
     [1_000, 0, 600_000],
-  ])('after %i failures, %i ms later, %i ms are left', (failures, later, left) => {
+  ])('waits after %i failures and %i ms another %i ms', (failures, later, left) => {
     expect(backoffLeft({ failures, lastMs: 5_000 }, 5_000 + later)).toBe(left);
   });
 });

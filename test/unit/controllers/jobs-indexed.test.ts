@@ -1,4 +1,4 @@
-/** Jobs whose pods each have an index: names, limits per index, policies of success and failure. */
+/** Indexed Jobs: pod names, limits per index, pod failure policies and success policies. */
 import { Job, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exited, JobWorld, template } from './job-fixture.js';
@@ -16,7 +16,7 @@ afterEach(() => world.close());
 const indexed = (completions: number, more: object = {}) =>
   world.make({ completionMode: 'Indexed', completions, parallelism: completions, ...more });
 const activeIndexes = async () => (await world.active()).map(({ metadata }) => Number(metadata.annotations?.[INDEX]));
-/** The pod of an index ends now, as a kubelet would tell it. */
+/** Ends the pod of an index now, as a kubelet reports it. */
 const endNow = async (index: number, exitCode: number) => {
   const pod = (await world.active()).find(({ metadata }) => metadata.annotations?.[INDEX] === String(index));
   const finishedAt = new Date(world.cluster.clock.now()).toISOString();
@@ -24,8 +24,8 @@ const endNow = async (index: number, exitCode: number) => {
   await world.setStatus(pod?.metadata.name ?? '', { phase, ...exited(exitCode, { finishedAt }) });
 };
 
-describe('pods', () => {
-  test('each has its index as annotation, label, host name, part of its name and variable', async () => {
+describe('pods of an indexed Job', () => {
+  test('sets the index as annotation, label, host name, part of the name and variable', async () => {
     const containers = [
       { name: 'c', image: 'i:1' },
       { name: 'own', image: 'i:1', env: [{ name: 'JOB_COMPLETION_INDEX', value: 'mine' }] },
@@ -48,13 +48,13 @@ describe('pods', () => {
     ]);
   });
 
-  test('the index survives in names of pods however long that of the Job is', async () => {
+  test('keeps the index in pod names of a Job with a long name', async () => {
     const name = 'x'.repeat(61);
     await world.make({ completionMode: 'Indexed', completions: 1 }, { name });
     expect((await world.pods())[0]?.metadata.generateName).toBe(`${'x'.repeat(55)}-0-`);
   });
 
-  test('the lowest indexes that are missing come next', async () => {
+  test('creates pods for the lowest missing indexes first', async () => {
     await indexed(5, { parallelism: 2 });
     expect(await activeIndexes()).toEqual([0, 1]);
     await world.end('Succeeded', { index: 1 });
@@ -65,7 +65,7 @@ describe('pods', () => {
     expect((await world.status()).completedIndexes).toBe('1-3');
   });
 
-  test('it is complete when every index is', async () => {
+  test('completes an indexed Job when every index is complete', async () => {
     await indexed(3);
     await world.end('Succeeded');
     expect(await world.status()).toMatchObject({ succeeded: 3, completedIndexes: '0-2' });
@@ -75,7 +75,7 @@ describe('pods', () => {
     ]);
   });
 
-  test('two pods with one index: the one that does less goes', async () => {
+  test('deletes the less advanced of two pods with the same index', async () => {
     await indexed(2);
     const [first] = await world.pods();
     await world.setStatus(first?.metadata.name ?? '', { phase: 'Running' });
@@ -94,15 +94,15 @@ describe('pods', () => {
     expect((await world.active()).map(({ metadata }) => metadata.name)).toContain(metadata?.name);
   });
 
-  test('fewer completions, with as much parallelism, let the pods of higher indexes go', async () => {
+  test('deletes pods of higher indexes when completions and parallelism decrease', async () => {
     await indexed(3);
     await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { completions: 1, parallelism: 1 } } });
     expect(await activeIndexes()).toEqual([0]);
   });
 });
 
-describe('limits per index', () => {
-  test('a failed index is tried again with its count, apart from the others', async () => {
+describe('backoff limit per index', () => {
+  test('retries a failed index with its own failure count', async () => {
     await indexed(2, { backoffLimitPerIndex: 1 });
     expect((await world.pods()).map(({ metadata }) => metadata.annotations?.[FAILURES])).toEqual(['0', '0']);
     await endNow(0, 1);
@@ -114,7 +114,7 @@ describe('limits per index', () => {
     expect(await world.status()).toMatchObject({ failed: 1, failedIndexes: '' });
   });
 
-  test('the pod that failed keeps its finalizer until it has a successor', async () => {
+  test('keeps the finalizer of a failed pod until its replacement exists', async () => {
     await indexed(1, { backoffLimitPerIndex: 2 });
     await endNow(0, 1);
     expect((await world.pods())[0]?.metadata.finalizers).toHaveLength(1);
@@ -123,7 +123,7 @@ describe('limits per index', () => {
     expect(failed?.metadata.finalizers).toBeUndefined();
   });
 
-  test('the Job fails when every index has ended and one of them failed', async () => {
+  test('fails the Job when every index has ended and one has failed', async () => {
     await indexed(2, { backoffLimitPerIndex: 0 });
     await endNow(0, 1);
     expect(await world.conditions()).toEqual([]);
@@ -134,7 +134,7 @@ describe('limits per index', () => {
     expect(await world.status()).toMatchObject({ failedIndexes: '0', completedIndexes: '1', succeeded: 1, failed: 1 });
   });
 
-  test('too many failed indexes end the whole Job', async () => {
+  test('fails the Job when too many indexes fail', async () => {
     await indexed(4, { backoffLimitPerIndex: 0, maxFailedIndexes: 1 });
     await endNow(0, 1);
     expect(await activeIndexes()).toEqual([1, 2, 3]);
@@ -149,7 +149,7 @@ describe('limits per index', () => {
     );
   });
 
-  test('waits grow with the failures of an index', async () => {
+  test('increases the retry delay with the failures of an index', async () => {
     await indexed(1, { backoffLimitPerIndex: 5 });
     const waits: number[] = [];
     for (let failure = 0; failure < 4; failure++) {
@@ -162,10 +162,10 @@ describe('limits per index', () => {
   });
 });
 
-describe('rules about failed pods', () => {
+describe('pod failure policy', () => {
   const rules = (...list: readonly object[]) => ({ podFailurePolicy: { rules: list as never } });
 
-  test('FailJob ends the Job and says which rule it was', async () => {
+  test('fails the Job with FailJob and names the rule', async () => {
     await world.make({
       parallelism: 2,
       completions: 2,
@@ -184,7 +184,7 @@ describe('rules about failed pods', () => {
     expect(await world.events('Warning')).toEqual([`PodFailurePolicy: ${message}`]);
   });
 
-  test('a condition of the pod may decide', async () => {
+  test('matches a rule on a pod condition', async () => {
     await world.make(rules({ action: 'FailJob', onPodConditions: [{ type: 'DisruptionTarget' }] }));
     const [pod] = await world.pods();
     const conditions = [{ type: 'DisruptionTarget', status: 'True' }];
@@ -194,7 +194,7 @@ describe('rules about failed pods', () => {
     );
   });
 
-  test('Ignore does not count, Count does, and what no rule fits counts', async () => {
+  test('ignores failures with Ignore and counts them with Count or without a matching rule', async () => {
     await world.make({
       backoffLimit: 2,
       ...rules(
@@ -212,7 +212,7 @@ describe('rules about failed pods', () => {
     expect(await world.conditions()).toEqual([]);
   });
 
-  test('FailIndex gives an index up, and ignored failures are counted apart', async () => {
+  test('gives up an index with FailIndex and counts ignored failures separately', async () => {
     await indexed(2, {
       backoffLimitPerIndex: 3,
       ...rules(
@@ -228,7 +228,7 @@ describe('rules about failed pods', () => {
     expect(pod?.metadata.annotations).toMatchObject({ [FAILURES]: '0', [IGNORED]: '1' });
   });
 
-  test('a pod that is going is not judged before it has failed', async () => {
+  test('applies no rule to a terminating pod before it has failed', async () => {
     await world.make(rules({ action: 'FailJob', onPodConditions: [{ type: 'DisruptionTarget' }] }));
     const [pod] = await world.pods();
     const name = pod?.metadata.name ?? '';
@@ -241,14 +241,14 @@ describe('rules about failed pods', () => {
   });
 });
 
-describe('rules about success', () => {
+describe('success policy', () => {
   test.each([
     { rules: [{ succeededIndexes: '1' }], done: [1], met: 0 },
     { rules: [{ succeededCount: 2 }], done: [0, 3], met: 0 },
     { rules: [{ succeededIndexes: '2-3' }, { succeededIndexes: '0-1', succeededCount: 1 }], done: [1], met: 1 },
     { rules: [{ succeededIndexes: '0,2' }], done: [0, 1], met: undefined },
     { rules: [{ succeededCount: 3 }], done: [0, 1], met: undefined },
-  ])('$rules after $done: rule $met', async ({ rules, done, met }) => {
+  ])('meets rule $met of $rules after $done', async ({ rules, done, met }) => {
     await indexed(4, { successPolicy: { rules } });
     for (const index of done) await world.end('Succeeded', { index });
     const { conditions = [] } = await world.status();
@@ -264,7 +264,7 @@ describe('rules about success', () => {
     expect(await activeIndexes()).toHaveLength(met === undefined ? 4 - done.length : 0);
   });
 
-  test('pods that are stopped because the Job has succeeded are no failures', async () => {
+  test('does not count pods stopped after a success as failures', async () => {
     await indexed(3, { successPolicy: { rules: [{ succeededCount: 1 }] } });
     await world.end('Succeeded', { index: 2 });
     expect((await world.status()).failed).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Whose pods are whose: selectors, adoption, orphans, Jobs that others manage; and requests that are refused. */
+/** Job controller: selectors, adoption, orphans, Jobs of other managers, and rejected requests. */
 import { defineAdmission, mergePatch } from 'orchplane';
 import { Job, Namespace, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -23,8 +23,8 @@ const bySelector = { manualSelector: true, selector: { matchLabels: { app: 'x' }
 const makePod = (metadata: object) =>
   world.cluster.api(Pod).create({ metadata: { name: 'stray', ...metadata }, spec: template().spec });
 
-describe('adoption', () => {
-  test('a pod that fits and has no owner becomes the Job’s, and is tracked', async () => {
+describe('adoption by a Job', () => {
+  test('adopts a matching pod without an owner and tracks it', async () => {
     await makePod({ labels: { app: 'x' } });
     await world.make({ ...bySelector });
     const [pod, ...others] = await world.pods();
@@ -36,14 +36,14 @@ describe('adoption', () => {
     expect(await world.status()).toMatchObject({ succeeded: 1 });
   });
 
-  test('a pod that comes later is adopted too, and one of the two goes', async () => {
+  test('adopts a pod that is created later and deletes the surplus pod', async () => {
     await world.make({ ...bySelector });
     await makePod({ labels: { app: 'x' } });
     expect(await world.active()).toHaveLength(1);
     expect(await world.status()).toMatchObject({ active: 1 });
   });
 
-  test('a pod that fits no longer is released, and replaced', async () => {
+  test('releases and replaces a pod that no longer matches', async () => {
     await world.make({ ...bySelector });
     const [pod] = await world.pods();
     const name = pod?.metadata.name ?? '';
@@ -51,7 +51,7 @@ describe('adoption', () => {
     await world.cluster.settle();
     const released = await world.cluster.api(Pod).get(name);
     expect(released.metadata.ownerReferences).toBeUndefined();
-    // Nobody will ever count it.
+    // No Job counts this pod.
     expect(released.metadata.finalizers).toBeUndefined();
     expect(await world.active()).toHaveLength(2);
     expect(await world.status()).toMatchObject({ active: 1 });
@@ -66,14 +66,14 @@ describe('adoption', () => {
   });
 });
 
-describe('pods that no Job counts', () => {
-  test('a tracked pod without an owner loses its finalizer', async () => {
+describe('tracked pods without a Job', () => {
+  test('removes the tracking finalizer of a pod without an owner', async () => {
     await makePod({ finalizers: [FINALIZER, 'example.com/mine'] });
     await world.cluster.settle();
     expect((await world.cluster.api(Pod).get('stray')).metadata.finalizers).toEqual(['example.com/mine']);
   });
 
-  test('so do those of a Job that is gone, or going', async () => {
+  test('removes the tracking finalizer of pods of deleted and terminating Jobs', async () => {
     await world.make({ parallelism: 2, completions: 2 });
     const job = await world.job();
     await world.cluster.api(Job).delete('j', { propagation: 'Background' });
@@ -87,7 +87,7 @@ describe('pods that no Job counts', () => {
     expect(await world.status('k')).toMatchObject({ active: 1 });
   });
 
-  test('a Job that is going gets no new pods', async () => {
+  test('creates no pods for a terminating Job', async () => {
     await world.make({ backoffLimit: 5 }, { name: 'j', finalizers: ['example.com/slow'] });
     await world.cluster.api(Job).delete('j');
     await world.end('Failed');
@@ -97,14 +97,14 @@ describe('pods that no Job counts', () => {
   });
 });
 
-describe('managed by others', () => {
-  test('a Job with another manager is not touched', async () => {
+describe('Jobs of other managers', () => {
+  test('ignores a Job with another manager', async () => {
     await world.make({ managedBy: 'example.com/queue' });
     expect(await world.pods()).toEqual([]);
     expect(await world.status()).toEqual({});
   });
 
-  test('its tracked pods are its manager’s affair', async () => {
+  test('keeps the finalizer of tracked pods of a Job with another manager', async () => {
     await world.make({ managedBy: 'example.com/queue' });
     const { metadata } = await world.job();
     const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: metadata.uid, controller: true };
@@ -113,13 +113,13 @@ describe('managed by others', () => {
     expect((await world.cluster.api(Pod).get('stray')).metadata.finalizers).toEqual([FINALIZER]);
   });
 
-  test('the controller’s own name is no other manager', async () => {
+  test('accepts its own name as the manager of a Job', async () => {
     await world.make({ managedBy: 'orch.io/job-controller' });
     expect(await world.pods()).toHaveLength(1);
   });
 });
 
-describe('requests that are refused', () => {
+describe('rejected requests of the Job controller', () => {
   test('records an event for a rejected pod and retries with backoff', async () => {
     refuseCreates = true;
     await world.make({ parallelism: 4, completions: 4 });
@@ -127,7 +127,7 @@ describe('requests that are refused', () => {
     expect(event).toMatch(/^FailedCreate: Error creating: .*not now/);
     expect((await world.status()).active).toBeUndefined();
     expect(await world.status()).toMatchObject({ startTime: '2030-01-01T00:00:00Z', ready: 0 });
-    // That the first look writes the start is no reason for another before its time: waits are of 1, 2, 4, 8 seconds.
+    // The first reconcile writes the start time, which does not shorten the delays of 1, 2, 4 and 8 seconds.
     const waits: number[] = [];
     for (let second = 1; waits.length < 4; second++) {
       const before = world.complaints.length;
@@ -140,7 +140,7 @@ describe('requests that are refused', () => {
     expect(await world.status()).toMatchObject({ active: 4 });
   });
 
-  test('what is asked of a Job while an attempt fails is done at once', async () => {
+  test('applies a change of the Job at once while a reconcile is failing', async () => {
     refuseCreates = true;
     await world.make({});
     const undo = world.cluster.use((request, next) => {
@@ -153,7 +153,7 @@ describe('requests that are refused', () => {
     expect(await world.conditions()).toEqual(['Suspended=True JobSuspended']);
   });
 
-  test('a Job whose pods cannot be deleted has not failed yet', async () => {
+  test('does not fail a Job while its pods cannot be deleted', async () => {
     refuseDeletes = true;
     await world.make({ activeDeadlineSeconds: 10 });
     await world.advance(10);
@@ -165,7 +165,7 @@ describe('requests that are refused', () => {
     expect(await world.conditions()).toEqual(['FailureTarget=True DeadlineExceeded', 'Failed=True DeadlineExceeded']);
   });
 
-  test('in a namespace that is going there is nothing to tell', async () => {
+  test('creates no pods and reports no error in a terminating namespace', async () => {
     await world.cluster.api(Namespace).create({ metadata: { name: 'old' } });
     const jobs = world.cluster.api(Job, 'old');
     await jobs.create({ metadata: { name: 'j' }, spec: { template: template(), suspend: true } });
@@ -174,12 +174,12 @@ describe('requests that are refused', () => {
     await jobs.patch('j', { type: 'merge', merge: { spec: { suspend: false } } });
     await world.cluster.settle();
     expect(await world.events('Warning')).toEqual([]);
-    // Not even the event about it can be written, and nobody is bothered with that.
+    // The event cannot be written either, and no error is reported.
     expect(world.complaints).toEqual([]);
   });
 });
 
-test('both dialects have their own names for the marks', async () => {
+test('uses the names of annotations and labels of each dialect', async () => {
   const { controllers, jobs } = await import('orchplane/controllers');
   const { testCluster } = await import('orchplane/testing');
   const cluster = testCluster({ dialect: 'kubernetes', controllers: controllers([jobs()]) });

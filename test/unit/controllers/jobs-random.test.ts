@@ -1,4 +1,4 @@
-/** Whatever happens to its pods, a Job counts each of them once and leaves nothing behind. */
+/** Random events on the pods of a Job: each pod is counted once, and no finalizer remains. */
 import { Job, Pod } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import fc from '../../property/seeded.js';
@@ -24,7 +24,7 @@ async function isOver(world: JobWorld): Promise<boolean> {
   return (await world.conditions()).some((condition) => /^(Complete|Failed)=True/.test(condition));
 }
 
-/** What the step counts as, where it ends a pod. */
+/** Runs a step; returns how it counts if it ends a pod. */
 async function take(world: JobWorld, step: Step): Promise<'succeeded' | 'failed' | undefined> {
   const change = (spec: object) =>
     world.cluster
@@ -52,41 +52,45 @@ async function take(world: JobWorld, step: Step): Promise<'succeeded' | 'failed'
   }
 }
 
-test.each(['NonIndexed', 'Indexed'] as const)('%s', { timeout: 60_000 }, async (completionMode) => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 1, max: 6 }),
-      fc.integer({ min: 1, max: 4 }),
-      steps,
-      async (completions, parallelism, all) => {
-        const world = new JobWorld();
-        await world.make({ completionMode, completions, parallelism, backoffLimit: 100 });
-        const ended = { succeeded: 0, failed: 0 };
-        for (const step of all) {
-          if (await isOver(world)) break;
-          const how = await take(world, step);
-          if (how !== undefined) ended[how]++;
-          const { succeeded = 0, failed = 0 } = await world.status();
-          expect({ succeeded, failed }).toEqual(ended);
-          const { spec } = await world.job();
-          const active = await world.active();
-          expect(active.length).toBeLessThanOrEqual(spec.suspend === true ? 0 : (spec.parallelism ?? 0));
-          for (const pod of active) expect(pod.metadata.finalizers).toHaveLength(1);
-        }
-        const go = { suspend: false, parallelism: 3 };
-        await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: go } });
-        for (let round = 0; round < 20 && !(await isOver(world)); round++) {
-          await world.end('Succeeded');
-          await world.advance(600);
-        }
-        expect(await world.conditions()).toContain('Complete=True CompletionsReached');
-        expect((await world.status()).succeeded).toBe(completions);
-        expect((await world.pods()).filter(({ metadata }) => metadata.finalizers !== undefined)).toEqual([]);
-        expect(await world.active()).toEqual([]);
-        expect(world.complaints).toEqual([]);
-        await world.close();
-      },
-    ),
-    { numRuns: 15 },
-  );
-});
+test.each(['NonIndexed', 'Indexed'] as const)(
+  'counts every pod of an %s Job once',
+  { timeout: 60_000 },
+  async (completionMode) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 4 }),
+        steps,
+        async (completions, parallelism, all) => {
+          const world = new JobWorld();
+          await world.make({ completionMode, completions, parallelism, backoffLimit: 100 });
+          const ended = { succeeded: 0, failed: 0 };
+          for (const step of all) {
+            if (await isOver(world)) break;
+            const how = await take(world, step);
+            if (how !== undefined) ended[how]++;
+            const { succeeded = 0, failed = 0 } = await world.status();
+            expect({ succeeded, failed }).toEqual(ended);
+            const { spec } = await world.job();
+            const active = await world.active();
+            expect(active.length).toBeLessThanOrEqual(spec.suspend === true ? 0 : (spec.parallelism ?? 0));
+            for (const pod of active) expect(pod.metadata.finalizers).toHaveLength(1);
+          }
+          const go = { suspend: false, parallelism: 3 };
+          await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: go } });
+          for (let round = 0; round < 20 && !(await isOver(world)); round++) {
+            await world.end('Succeeded');
+            await world.advance(600);
+          }
+          expect(await world.conditions()).toContain('Complete=True CompletionsReached');
+          expect((await world.status()).succeeded).toBe(completions);
+          expect((await world.pods()).filter(({ metadata }) => metadata.finalizers !== undefined)).toEqual([]);
+          expect(await world.active()).toEqual([]);
+          expect(world.complaints).toEqual([]);
+          await world.close();
+        },
+      ),
+      { numRuns: 15 },
+    );
+  },
+);

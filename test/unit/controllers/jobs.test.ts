@@ -1,4 +1,4 @@
-/** Jobs without indexes: how many pods there are, how finished ones are counted, how a Job ends. */
+/** Job controller without indexes: number of pods, counting of finished pods, and the end of a Job. */
 import { Job, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exited, FINALIZER, JobWorld, template } from './job-fixture.js';
@@ -9,8 +9,8 @@ beforeEach(() => {
 });
 afterEach(() => world.close());
 
-describe('pods', () => {
-  test('a Job without numbers runs one pod to completion', async () => {
+describe('pods of a Job', () => {
+  test('runs one pod to completion by default', async () => {
     await world.make();
     const [pod, ...others] = await world.pods();
     expect(others).toEqual([]);
@@ -39,7 +39,7 @@ describe('pods', () => {
     expect(await world.events()).toEqual([`SuccessfulCreate: Created pod: ${pod?.metadata.name}`]);
   });
 
-  test('the finalizer of a template that has it already is not doubled', async () => {
+  test('adds its finalizer once when the template already contains it', async () => {
     await world.make({ template: { ...template(), metadata: { finalizers: [FINALIZER, 'example.com/mine'] } } });
     expect((await world.pods())[0]?.metadata.finalizers).toEqual([FINALIZER, 'example.com/mine']);
   });
@@ -50,18 +50,21 @@ describe('pods', () => {
     { parallelism: 1, completions: 2, active: [1, 1, 0] },
     { parallelism: 0, completions: 2, active: [0] },
     { parallelism: 1, completions: 0, active: [0] },
-  ])('$parallelism at once, $completions in all: $active', async ({ parallelism, completions, active }) => {
-    await world.make({ parallelism, completions });
-    const seen: number[] = [];
-    for (let done = 0; done < active.length; done++) {
-      const pods = await world.active();
-      seen.push(pods.length);
-      if (pods[0] !== undefined) await world.setStatus(pods[0].metadata.name, { phase: 'Succeeded' });
-    }
-    expect(seen).toEqual(active);
-  });
+  ])(
+    'runs $active pods with parallelism $parallelism and completions $completions',
+    async ({ parallelism, completions, active }) => {
+      await world.make({ parallelism, completions });
+      const seen: number[] = [];
+      for (let done = 0; done < active.length; done++) {
+        const pods = await world.active();
+        seen.push(pods.length);
+        if (pods[0] !== undefined) await world.setStatus(pods[0].metadata.name, { phase: 'Succeeded' });
+      }
+      expect(seen).toEqual(active);
+    },
+  );
 
-  test('without a number of completions the first success lets the others finish and starts no more', async () => {
+  test('starts no more pods after the first success without completions', async () => {
     await world.make({ parallelism: 3 });
     const [first, second, third] = await world.pods();
     await world.setStatus(first?.metadata.name ?? '', { phase: 'Succeeded' });
@@ -76,7 +79,7 @@ describe('pods', () => {
     ]);
   });
 
-  test('a smaller parallelism removes pods that do least, without counting them as failures', async () => {
+  test('deletes the least advanced pods when parallelism decreases and counts no failures', async () => {
     await world.make({ parallelism: 3, completions: 5 });
     const [running] = await world.pods();
     await world.setStatus(running?.metadata.name ?? '', { phase: 'Running' });
@@ -87,7 +90,7 @@ describe('pods', () => {
     expect((await world.events()).filter((event) => event.startsWith('SuccessfulDelete'))).toHaveLength(2);
   });
 
-  test('ready pods are counted', async () => {
+  test('counts ready pods', async () => {
     await world.make({ parallelism: 2, completions: 2 });
     const [pod] = await world.pods();
     await world.setStatus(pod?.metadata.name ?? '', {
@@ -104,8 +107,8 @@ describe('pods', () => {
   });
 });
 
-describe('counting', () => {
-  test('finished pods are counted once, lose their finalizer and stay', async () => {
+describe('counting of finished pods', () => {
+  test('counts finished pods once, removes their finalizer and keeps them', async () => {
     await world.make({ parallelism: 2, completions: 2 });
     await world.end('Succeeded');
     expect(await world.status()).toEqual({
@@ -129,7 +132,7 @@ describe('counting', () => {
     expect(await world.events()).toContain('Completed: Job completed');
   });
 
-  test('the status names a pod before its finalizer goes, and counts it after', async () => {
+  test('lists a pod in the status before its finalizer is removed and counts it afterwards', async () => {
     await world.make();
     const [pod] = await world.pods();
     const watch = world.cluster.api(Job).watch();
@@ -160,7 +163,7 @@ describe('counting', () => {
     expect(pod).toBeDefined();
   });
 
-  test('a pod that disappears while it is tracked is a failure', async () => {
+  test('counts a tracked pod that is deleted as failed', async () => {
     await world.make();
     const [pod] = await world.pods();
     await world.cluster.api(Pod).delete(pod?.metadata.name ?? '', { gracePeriodSeconds: 0 });
@@ -180,7 +183,7 @@ describe('counting', () => {
     ]);
   });
 
-  test('hundreds of pods that finish together are counted in pieces, and all of them', async () => {
+  test('counts hundreds of pods that finish together in batches', async () => {
     await world.make({ parallelism: 600, completions: 600 });
     await Promise.all(
       (await world.pods()).map(({ metadata }) =>
@@ -195,8 +198,8 @@ describe('counting', () => {
   });
 });
 
-describe('failures', () => {
-  test('a failed pod is replaced after 10 s, the next after 20 s, at most 10 min after it failed', async () => {
+describe('failures of a Job', () => {
+  test('replaces failed pods after 10 s, 20 s and at most 10 min', async () => {
     await world.make({ backoffLimit: 100 });
     const waits: number[] = [];
     for (let failure = 0; failure < 9; failure++) {
@@ -213,7 +216,7 @@ describe('failures', () => {
     expect(waits).toEqual([10, 20, 40, 80, 160, 320, 600, 600, 600]);
   });
 
-  test('a success ends the run of failures', async () => {
+  test('resets the backoff after a success', async () => {
     await world.make({ completions: 5, backoffLimit: 10 });
     for (const phase of ['Failed', 'Failed', 'Succeeded', 'Failed']) {
       const [pod] = await world.active();
@@ -225,7 +228,7 @@ describe('failures', () => {
     expect(await world.status()).toMatchObject({ failed: 3, succeeded: 1 });
   });
 
-  test('beyond the limit the Job has failed, and no pod is left', async () => {
+  test('fails the Job beyond the backoff limit and deletes its pods', async () => {
     await world.make({ backoffLimit: 1, parallelism: 2, completions: 2 });
     await world.end('Failed');
     expect(await world.conditions()).toEqual([
@@ -240,7 +243,7 @@ describe('failures', () => {
     ]);
   });
 
-  test('active pods of a failed Job are deleted and count as failures', async () => {
+  test('counts the active pods of a failed Job as failures', async () => {
     await world.make({ backoffLimit: 0, parallelism: 3, completions: 3 });
     const [pod] = await world.pods();
     await world.setStatus(pod?.metadata.name ?? '', { phase: 'Failed' });
@@ -253,7 +256,7 @@ describe('failures', () => {
     { backoffLimit: 0, restarts: 1, fails: true },
     { backoffLimit: 2, restarts: 1, fails: false },
     { backoffLimit: 2, restarts: 2, fails: true },
-  ])('restarts in place: $restarts with a limit of $backoffLimit, fails: $fails', async (given) => {
+  ])('evaluates $restarts restarts in place with a backoff limit of $backoffLimit as failed: $fails', async (given) => {
     await world.make({ backoffLimit: given.backoffLimit, template: template({ restartPolicy: 'OnFailure' }) });
     const [pod] = await world.pods();
     const container = { name: 'c', image: 'i:1', imageID: '', ready: true, restartCount: given.restarts };
@@ -261,7 +264,7 @@ describe('failures', () => {
     expect((await world.conditions()).includes('Failed=True BackoffLimitExceeded')).toBe(given.fails);
   });
 
-  test('a Job that runs too long fails when its time is over', async () => {
+  test('fails a Job after its active deadline', async () => {
     await world.make({ activeDeadlineSeconds: 90 });
     await world.advance(89);
     expect(await world.conditions()).toEqual([]);
@@ -271,14 +274,14 @@ describe('failures', () => {
     expect(await world.pods()).toEqual([]);
   });
 
-  test('a deadline that is brought forward counts at once', async () => {
+  test('applies a shortened deadline at once', async () => {
     await world.make({ activeDeadlineSeconds: 900 });
     await world.advance(60);
     await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { activeDeadlineSeconds: 30 } } });
     expect(await world.conditions()).toContain('Failed=True DeadlineExceeded');
   });
 
-  test('a Job ends only when its last pod has gone', async () => {
+  test('finishes a Job only after its last pod has ended', async () => {
     await world.make({ activeDeadlineSeconds: 10 });
     const [pod] = await world.pods();
     await world.cluster.api(Pod).patch(pod?.metadata.name ?? '', {
@@ -296,7 +299,7 @@ describe('failures', () => {
     expect(await world.status()).toMatchObject({ terminating: 0, failed: 1 });
   });
 
-  test('with TerminatingOrFailed a pod that goes is replaced at once, with Failed when it has gone', async () => {
+  test('replaces a pod while it terminates with TerminatingOrFailed and afterwards with Failed', async () => {
     for (const podReplacementPolicy of ['TerminatingOrFailed', 'Failed'] as const) {
       const name = podReplacementPolicy.toLowerCase();
       await world.make({ podReplacementPolicy }, { name });
@@ -318,8 +321,8 @@ describe('failures', () => {
   });
 });
 
-describe('suspension', () => {
-  test('a Job that begins suspended has no start and no pods until it goes on', async () => {
+describe('suspended Job', () => {
+  test('starts no pods and sets no start time until the Job is resumed', async () => {
     await world.make({ suspend: true, parallelism: 2, completions: 2 });
     expect(await world.pods()).toEqual([]);
     expect(await world.conditions()).toEqual(['Suspended=True JobSuspended']);
@@ -334,7 +337,7 @@ describe('suspension', () => {
     ]);
   });
 
-  test('suspending removes all pods, ready or not, and fails none', async () => {
+  test('deletes all pods of a suspended Job and counts no failures', async () => {
     await world.make({ parallelism: 2, completions: 4 });
     await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { suspend: true } } });
     expect(await world.pods()).toEqual([]);
@@ -343,7 +346,7 @@ describe('suspension', () => {
     expect((await world.status()).active).toBeUndefined();
   });
 
-  test('a Job that had run before starts anew, and so does its deadline', async () => {
+  test('restarts the start time and the deadline after a suspension', async () => {
     await world.make({ activeDeadlineSeconds: 100 });
     await world.advance(20);
     await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { suspend: true } } });
@@ -358,7 +361,7 @@ describe('suspension', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('the deadline does not run while a Job is suspended', async () => {
+  test('does not advance the deadline while a Job is suspended', async () => {
     await world.make({ suspend: true, activeDeadlineSeconds: 30 });
     await world.advance(120);
     expect(await world.conditions()).toEqual(['Suspended=True JobSuspended']);

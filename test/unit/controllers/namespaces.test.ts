@@ -1,5 +1,5 @@
 /**
- * The end of namespaces: what goes first, what the status says meanwhile, and when the namespace itself goes.
+ * Namespace controller: order of deletion, status conditions, and the removal of the namespace.
  */
 import { defineKind, errors, mergePatch } from 'orchplane';
 import { controllers, type NamespacesOptions, namespaces, runControllers } from 'orchplane/controllers';
@@ -28,7 +28,7 @@ async function withNamespace(options: NamespacesOptions = {}) {
   return { cluster, failures, all: cluster.api(Namespace), configMaps: cluster.api(ConfigMap, 'n') };
 }
 
-/** Type → status, reason, message; in their order. */
+/** Type, status, reason and message of the conditions, in their order. */
 async function conditions(cluster: TestCluster) {
   const { status } = await cluster.api(Namespace).get('n');
   return (status.conditions ?? []).map((each) => [each.type, each.status, each.reason, each.message]);
@@ -47,7 +47,7 @@ async function release(cluster: TestCluster, kind: typeof ConfigMap | typeof Sec
 
 const podSpec = { containers: [{ name: 'c', image: 'i' }] };
 
-test('a namespace goes with everything in it, and at once', async () => {
+test('deletes a namespace and everything in it at once', async () => {
   const { cluster, all, configMaps, failures } = await withNamespace();
   await configMaps.create({ metadata: { name: 'c' } });
   await cluster.api(Secret, 'n').create({ metadata: { name: 's' } });
@@ -66,7 +66,7 @@ test('a namespace goes with everything in it, and at once', async () => {
   expect((await all.get('n')).status.phase).toBe('Active');
 });
 
-test('one that was being deleted before the controller began goes too', async () => {
+test('deletes a namespace that was terminating before the controller started', async () => {
   const cluster = testCluster();
   await cluster.api(Namespace).create({ metadata: { name: 'n' } });
   await cluster.api(Namespace).delete('n');
@@ -77,8 +77,8 @@ test('one that was being deleted before the controller began goes too', async ()
   expect(await cluster.api(Namespace).find('n')).toBeDefined();
 });
 
-describe('what finalizers hold', () => {
-  test('is counted in the status, and the namespace goes with the last of it', async () => {
+describe('namespace content with finalizers', () => {
+  test('counts remaining content in the status and deletes the namespace with the last object', async () => {
     const { cluster, all, configMaps } = await withNamespace();
     const secrets = cluster.api(Secret, 'n');
     await secrets.create({ metadata: { name: 's1', finalizers: [HOLD, 'example.com/more'] } });
@@ -109,14 +109,14 @@ describe('what finalizers hold', () => {
     expect(await conditions(cluster)).toEqual(
       held('configmaps. has 1 resource instances', 'example.com/hold in 1 resource instances'),
     );
-    // Other words, the same status.
+    // The message changes, the condition status does not.
     expect((await all.get('n')).status.conditions?.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual(began);
     await release(cluster, ConfigMap, 'c');
     await cluster.settle();
     expect(await all.find('n')).toBeUndefined();
   });
 
-  test('is looked at again after eight seconds, and nothing is written when nothing has changed', async () => {
+  test('checks remaining content every eight seconds and writes only changes', async () => {
     const { cluster, all, configMaps } = await withNamespace();
     for (const name of ['a', 'b']) await configMaps.create({ metadata: { name, finalizers: [HOLD] } });
     await all.delete('n');
@@ -135,7 +135,7 @@ describe('what finalizers hold', () => {
     ]);
   });
 
-  test('thousands of them go in no time', async () => {
+  test('deletes a namespace with thousands of objects', async () => {
     const { cluster, all, configMaps } = await withNamespace();
     const count = 3_000;
     for (let i = 0; i < count; i++) await configMaps.create({ metadata: { name: `c-${i}`, finalizers: [HOLD] } });
@@ -149,8 +149,8 @@ describe('what finalizers hold', () => {
   });
 });
 
-describe('pods', () => {
-  test('go first: while one is held everything else stays, and the status says that nothing is left', async () => {
+describe('pods of a terminating namespace', () => {
+  test('deletes pods before other content and reports no remaining content meanwhile', async () => {
     const { cluster, all, configMaps } = await withNamespace();
     const pods = cluster.api(Pod, 'n');
     await pods.create({ metadata: { name: 'held', finalizers: [HOLD] }, spec: podSpec });
@@ -167,7 +167,7 @@ describe('pods', () => {
     expect(await configMaps.find('c')).toBeUndefined();
   });
 
-  test('that run are given their time, and after it they are a failure', async () => {
+  test('waits for the grace period of running pods and reports a failure afterwards', async () => {
     const { cluster, all, failures } = await withNamespace();
     await cluster.api(Node).create({ metadata: { name: 'node' } });
     const pods = cluster.api(Pod, 'n');
@@ -179,7 +179,7 @@ describe('pods', () => {
     await cluster.settle();
     expect((await pods.get('p')).metadata.deletionGracePeriodSeconds).toBe(20);
     expect(await conditions(cluster)).toEqual(allOk());
-    // 20 / 2 + 1 seconds for each look: the second is late enough.
+    // Each reconcile estimates 20 / 2 + 1 seconds, so the second one comes after the grace period.
     await cluster.clock.advance(21_900);
     expect(failures).toEqual([]);
     await cluster.clock.advance(100);
@@ -196,8 +196,8 @@ describe('pods', () => {
   });
 });
 
-describe('what is refused', () => {
-  test('is reported in the status and retried', async () => {
+describe('rejected deletion of namespace content', () => {
+  test('reports rejected deletions in the status and retries', async () => {
     const { cluster, all, configMaps, failures } = await withNamespace();
     await configMaps.create({ metadata: { name: 'c' } });
     await cluster.api(Secret, 'n').create({ metadata: { name: 's' } });
@@ -224,8 +224,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('other finalizers of a namespace', () => {
-  test('by a finalizer of the object keeps it without content', async () => {
+describe('namespace finalizers of other controllers', () => {
+  test('keeps a namespace with a metadata finalizer after its content is deleted', async () => {
     const { cluster, all } = await withNamespace();
     await all.create({ metadata: { name: 'held', finalizers: [HOLD] } });
     await cluster.api(ConfigMap, 'held').create({ metadata: { name: 'c' } });
@@ -239,7 +239,7 @@ describe('other finalizers of a namespace', () => {
     expect(await all.find('held')).toBeUndefined();
   });
 
-  test('by a finalizer of the namespace keeps it as well, written at its own address', async () => {
+  test('keeps a namespace with other spec finalizers and writes through the finalize subresource', async () => {
     const { cluster, all } = await withNamespace();
     await all.create({ metadata: { name: 'held' }, spec: { finalizers: ['example.com/z', 'example.com/a'] } });
     await all.delete('held');
@@ -257,8 +257,8 @@ describe('other finalizers of a namespace', () => {
   });
 });
 
-describe('kinds of definitions', () => {
-  test('are deleted and counted like others', async () => {
+describe('custom resources in a terminating namespace', () => {
+  test('deletes and counts custom resources', async () => {
     const { cluster, all } = await withNamespace();
     await cluster.api(CustomResourceDefinition).create({
       metadata: { name: 'gadgets.example.com' },
@@ -289,8 +289,8 @@ describe('kinds of definitions', () => {
   });
 });
 
-describe('a delay', () => {
-  test('is waited for before anything goes', async () => {
+describe('namespace deletion delay', () => {
+  test('deletes nothing before the delay has passed', async () => {
     const { cluster, all, configMaps } = await withNamespace({ deletionDelayMs: 5_000 });
     await configMaps.create({ metadata: { name: 'c' } });
     await all.delete('n');
@@ -300,11 +300,11 @@ describe('a delay', () => {
     expect(await all.find('n')).toBeUndefined();
   });
 
-  test('makes the clock alone decide when content is looked for again', async () => {
+  test('checks remaining content only by time with a delay', async () => {
     const { cluster, all, configMaps } = await withNamespace({ deletionDelayMs: 5_000 });
     await configMaps.create({ metadata: { name: 'c', finalizers: [HOLD] } });
     await all.delete('n');
-    // Looks at 5 s, at 10 s because the first has changed the status, and from then on every 8 s.
+    // Reconciles at 5 s, at 10 s because of the status change, and then every 8 s.
     await cluster.clock.advance(11_000);
     await release(cluster, ConfigMap, 'c');
     await cluster.clock.advance(6_999);
@@ -313,14 +313,14 @@ describe('a delay', () => {
     expect(await all.find('n')).toBeUndefined();
   });
 
-  test('cannot be less than nothing, and other options are refused', () => {
+  test('rejects a negative delay and unknown options', () => {
     expect(() => namespaces({ deletionDelayMs: -1 })).toThrow('deletionDelayMs is a number of milliseconds');
     expect(() => namespaces({ delay: 1 } as NamespacesOptions)).toThrow(TypeError);
   });
 });
 
-describe('the controller itself', () => {
-  test('works under its own account', async () => {
+describe('namespace controller', () => {
+  test('works with the permissions of its own service account', async () => {
     const cluster = testCluster({ controllers: controllers([namespaces()], { accounts: 'own' }) });
     await cluster.api(Namespace).create({ metadata: { name: 'n' } });
     await cluster.api(ConfigMap, 'n').create({ metadata: { name: 'c', finalizers: [HOLD] } });
@@ -331,7 +331,7 @@ describe('the controller itself', () => {
     expect(await cluster.api(Namespace).find('n')).toBeUndefined();
   });
 
-  test('leaves nothing running when it ends', async () => {
+  test('leaves no timers after the cluster is closed', async () => {
     const { cluster, all, configMaps } = await withNamespace();
     await configMaps.create({ metadata: { name: 'c', finalizers: [HOLD] } });
     await all.delete('n');

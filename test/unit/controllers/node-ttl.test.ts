@@ -1,4 +1,4 @@
-/** For how long what nodes know is good. */
+/** Node TTL controller: the TTL annotation of nodes. */
 import { nodeTtl } from 'orchplane/controllers';
 import { Node } from 'orchplane/kinds';
 import { afterEach, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ async function ttls() {
   return new Set(items.map(({ metadata }) => metadata.annotations?.[KEY]));
 }
 
-test('stands in an annotation, and is put back', async () => {
+test('sets the TTL annotation of a node and restores it', async () => {
   world = new WorkloadWorld([nodeTtl()]);
   await world.node('a');
   expect(await ttls()).toEqual(new Set(['0']));
@@ -25,7 +25,7 @@ test('stands in an annotation, and is put back', async () => {
   }
 });
 
-test('grows with the number of nodes, and shrinks later than it grew', async () => {
+test('raises the TTL with the number of nodes and lowers it at a smaller number', async () => {
   world = new WorkloadWorld([nodeTtl()]);
   const nodes = world.cluster.api(Node);
   for (let n = 0; n < 100; n++) await nodes.create({ metadata: { name: `n${n}` } });

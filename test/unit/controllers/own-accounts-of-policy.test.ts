@@ -1,4 +1,4 @@
-/** Each controller may do what its own account may do, and needs no more. */
+/** Policy controllers with their own service accounts: the bootstrap roles grant enough permissions. */
 import {
   certificateApproval,
   certificateCleaning,
@@ -49,18 +49,18 @@ afterEach(async () => {
   await cluster.close();
 });
 
-test('quotas are counted', async () => {
+test('updates quotas with its own account', async () => {
   await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
   await cluster.api(ResourceQuota).create({ metadata: { name: 'q' }, spec: { hard: { configmaps: '3' } } });
   await cluster.settle();
   expect((await cluster.api(ResourceQuota).get('q')).status.used).toEqual({ configmaps: '1' });
 });
 
-test('roles are gathered, with more rights than their controller has', async () => {
+test('aggregates roles that have more permissions than the controller', async () => {
   expect((await cluster.api(ClusterRole).get('admin')).rules?.length).toBeGreaterThan(1);
 });
 
-test('requests are approved, signed and cleaned', async () => {
+test('approves, signs and cleans up certificate requests with own accounts', async () => {
   const { pem } = await requestFor({ commonName: 'system:node:n', organizations: ['system:nodes'] });
   await cluster.api(CertificateSigningRequest).create({
     metadata: { name: 'r' },
@@ -76,7 +76,7 @@ test('requests are approved, signed and cleaned', async () => {
   expect(await cluster.api(CertificateSigningRequest).find('r')).toBeUndefined();
 });
 
-test('volumes are bound, protected, released and removed', async () => {
+test('binds, protects, releases and deletes volumes with own accounts', async () => {
   const spec = { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } };
   await cluster.api(PersistentVolume).create({
     metadata: { name: 'v' },

@@ -1,4 +1,4 @@
-/** How claims and volumes find each other, and what becomes of them. */
+/** PersistentVolume controller: binding, reclaiming and provisioning. */
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MARKS, VolumesSetting } from './volumes-fixture.js';
@@ -11,13 +11,13 @@ afterEach(async () => {
   await at.cluster.close();
 });
 
-describe('binding', () => {
+describe('volume binding', () => {
   test('sets references, annotations, phase and size of volume and claim', async () => {
     await at.volume('v', '2Gi');
     await at.settle();
     expect(await at.volumePhase('v')).toBe('Available');
     const { metadata } = await at.claim('c', '1Gi');
-    expect(await at.given('c')).toBe('v');
+    expect(await at.boundVolume('c')).toBe('v');
     const [volume, claim] = [await at.findVolume('v'), await at.findClaim('c')];
     expect(volume?.spec.claimRef).toEqual({
       kind: 'PersistentVolumeClaim',
@@ -38,66 +38,66 @@ describe('binding', () => {
     await at.settle();
     expect(await at.claimPhase('c')).toBe('Pending');
     await at.volume('v');
-    expect(await at.given('c')).toBe('v');
+    expect(await at.boundVolume('c')).toBe('v');
   });
 
-  test('the smallest that is large enough is taken', async () => {
+  test('binds the smallest volume that is large enough', async () => {
     for (const [name, size] of Object.entries({ big: '10Gi', small: '1Gi', mid: '2Gi' })) await at.volume(name, size);
     await at.claim('c', '1500Mi');
-    expect(await at.given('c')).toBe('mid');
+    expect(await at.boundVolume('c')).toBe('mid');
     await at.claim('d', '1500Mi');
-    expect(await at.given('d')).toBe('big');
+    expect(await at.boundVolume('d')).toBe('big');
     await at.claim('e', '1500Mi');
-    expect(await at.given('e')).toBeUndefined();
+    expect(await at.boundVolume('e')).toBeUndefined();
   });
 
-  test('the one with the fewest ways of access that are enough is taken', async () => {
+  test('binds the volume with the fewest sufficient access modes', async () => {
     await at.volume('all', '1Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'] });
     await at.volume('two', '5Gi', { accessModes: ['ReadOnlyMany', 'ReadWriteOnce'] });
     await at.claim('c', '1Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany'] });
-    expect(await at.given('c')).toBe('two');
+    expect(await at.boundVolume('c')).toBe('two');
     await at.claim('d', '1Gi', { accessModes: ['ReadWriteOncePod'] });
-    expect(await at.given('d')).toBeUndefined();
+    expect(await at.boundVolume('d')).toBeUndefined();
   });
 
   test.each<[string, object, object]>([
-    ['class', { storageClassName: 'fast' }, {}],
-    ['class, where one has none', { storageClassName: '' }, {}],
-    ['mode', {}, { volumeMode: 'Block' }],
+    ['storage class', { storageClassName: 'fast' }, {}],
+    ['storage class where the claim has none', { storageClassName: '' }, {}],
+    ['volume mode', {}, { volumeMode: 'Block' }],
     ['label', {}, { selector: { matchLabels: { tier: 'gold' } } }],
-  ])('a volume with another %s is not taken', async (_, ofVolume, ofClaim) => {
+  ])('does not bind a volume with another %s', async (_, ofVolume, ofClaim) => {
     await at.volume('v', '1Gi', ofVolume);
     await at.claim('c', '1Gi', ofClaim);
-    expect(await at.given('c')).toBeUndefined();
+    expect(await at.boundVolume('c')).toBeUndefined();
     expect(await at.volumePhase('v')).toBe('Available');
   });
 
-  test('labels can be asked for', async () => {
+  test('binds a volume that matches the label selector', async () => {
     await at.volume('plain');
     await at.volume('gold', '5Gi', {}, { labels: { tier: 'gold' } });
     const selector = { matchExpressions: [{ key: 'tier', operator: 'In', values: ['gold', 'silver'] }] };
     await at.claim('c', '1Gi', { selector });
-    expect(await at.given('c')).toBe('gold');
+    expect(await at.boundVolume('c')).toBe('gold');
   });
 
-  test('a volume that is being deleted is not taken', async () => {
+  test('does not bind a terminating volume', async () => {
     await at.volume('v', '1Gi', {}, { finalizers: ['example.com/hold'] });
     await at.settle();
     await at.cluster.api(PersistentVolume).delete('v');
     await at.claim('c');
-    expect(await at.given('c')).toBeUndefined();
+    expect(await at.boundVolume('c')).toBeUndefined();
   });
 
-  test('claims without a class get a volume without one, and say so when there is none', async () => {
+  test('binds a claim without a class only to a volume without one and records an event otherwise', async () => {
     await at.claim('c', '1Gi', { storageClassName: '' });
-    expect(await at.said('c')).toEqual([
+    expect(await at.eventsOf('c')).toEqual([
       ['FailedBinding', 'no persistent volumes available for this claim and no storage class is set'],
     ]);
     await at.volume('v', '1Gi', { storageClassName: undefined });
-    expect(await at.given('c')).toBe('v');
+    expect(await at.boundVolume('c')).toBe('v');
   });
 
-  test('a hundred claims share a hundred volumes, each its own', async () => {
+  test('binds a hundred claims to a hundred different volumes', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
     await Promise.all([...names.map((name) => at.claim(name)), ...names.map((name) => at.volume(name))]);
     await at.settle();
@@ -109,22 +109,22 @@ describe('binding', () => {
   });
 });
 
-describe('reserved', () => {
-  test('a volume for a claim waits for it, and is taken before others that fit better', async () => {
+describe('pre-bound volumes and claims', () => {
+  test('keeps a volume with a claimRef for its claim and prefers it to better matches', async () => {
     await at.volume('kept', '9Gi', { claimRef: { namespace: 'default', name: 'c' } });
     await at.volume('fits', '1Gi');
     await at.settle();
     expect(await at.volumePhase('kept')).toBe('Available');
     await at.claim('other', '5Gi');
-    expect(await at.given('other')).toBeUndefined();
+    expect(await at.boundVolume('other')).toBeUndefined();
     const { metadata } = await at.claim('c');
-    expect(await at.given('c')).toBe('kept');
+    expect(await at.boundVolume('c')).toBe('kept');
     const volume = await at.findVolume('kept');
     expect(volume?.spec.claimRef?.uid).toBe(metadata.uid);
     expect(volume?.metadata.annotations).toBeUndefined();
   });
 
-  test('a claim that names its volume gets it, and was not bound by the controller', async () => {
+  test('binds a claim to the volume in volumeName without the bind-completed-by-controller mark', async () => {
     await at.volume('small');
     await at.volume('named', '9Gi');
     await at.claim('c', '1Gi', { volumeName: 'named' });
@@ -135,7 +135,7 @@ describe('reserved', () => {
     expect(await at.volumePhase('small')).toBe('Available');
   });
 
-  test('it waits for a volume that is not there yet', async () => {
+  test('waits for the volume in volumeName', async () => {
     await at.claim('c', '1Gi', { volumeName: 'later' });
     await at.settle();
     expect(await at.claimPhase('c')).toBe('Pending');
@@ -145,42 +145,42 @@ describe('reserved', () => {
   });
 
   test.each<[string, object, object, string]>([
-    ['too small', { capacity: { storage: '1Mi' } }, {}, 'requested PV is too small'],
-    ['of another class', { storageClassName: 'fast' }, {}, 'storageClassName does not match'],
-    ['of another mode', {}, { volumeMode: 'Block' }, 'incompatible volumeMode'],
-    ['not accessible', { accessModes: ['ReadOnlyMany'] }, {}, 'incompatible accessMode'],
-  ])('it says why it cannot have one that is %s', async (_, ofVolume, ofClaim, why) => {
+    ['is too small', { capacity: { storage: '1Mi' } }, {}, 'requested PV is too small'],
+    ['has another class', { storageClassName: 'fast' }, {}, 'storageClassName does not match'],
+    ['has another mode', {}, { volumeMode: 'Block' }, 'incompatible volumeMode'],
+    ['has other access modes', { accessModes: ['ReadOnlyMany'] }, {}, 'incompatible accessMode'],
+  ])('records why a claim cannot use a volume that %s', async (_, ofVolume, ofClaim, why) => {
     await at.volume('v', '1Gi', ofVolume);
     await at.claim('c', '1Gi', { volumeName: 'v', ...ofClaim });
-    expect(await at.said('c')).toEqual([['VolumeMismatch', `Cannot bind to requested volume "v": ${why}`]]);
+    expect(await at.eventsOf('c')).toEqual([['VolumeMismatch', `Cannot bind to requested volume "v": ${why}`]]);
     expect(await at.claimPhase('c')).toBe('Pending');
     expect(await at.volumePhase('v')).toBe('Available');
   });
 
-  test('it cannot have one that belongs to another claim', async () => {
+  test('does not bind a volume that belongs to another claim', async () => {
     await at.volume('v');
     await at.claim('a');
-    expect(await at.given('a')).toBe('v');
+    expect(await at.boundVolume('a')).toBe('v');
     await at.claim('b', '1Gi', { volumeName: 'v' });
-    expect(await at.said('b')).toEqual([['FailedBinding', 'volume "v" already bound to a different claim.']]);
+    expect(await at.eventsOf('b')).toEqual([['FailedBinding', 'volume "v" already bound to a different claim.']]);
     expect(await at.claimPhase('b')).toBe('Pending');
   });
 
-  test('a claim of the same name is not the same claim', async () => {
+  test('treats a claim with the same name and another uid as another claim', async () => {
     await at.volume('v', '1Gi', { claimRef: { namespace: 'default', name: 'c', uid: 'another' } });
     await at.settle();
     expect(await at.volumePhase('v')).toBe('Released');
     await at.claim('c');
-    expect(await at.given('c')).toBeUndefined();
+    expect(await at.boundVolume('c')).toBeUndefined();
   });
 });
 
-describe('the end', () => {
+describe('volume reclaiming', () => {
   const bound = async (spec: object, source?: object) => {
     if (source === undefined) await at.volume('v', '1Gi', spec);
     else await at.plainVolume('v', source, spec);
     await at.claim('c');
-    expect(await at.given('c')).toBe('v');
+    expect(await at.boundVolume('c')).toBe('v');
   };
   const dropClaim = async () => {
     await at.cluster.api(PersistentVolumeClaim).delete('c');
@@ -193,7 +193,7 @@ describe('the end', () => {
     await dropClaim();
     expect(await at.volumePhase('v')).toBe('Released');
     await at.claim('c');
-    expect(await at.given('c')).toBeUndefined();
+    expect(await at.boundVolume('c')).toBeUndefined();
   });
 
   test('makes a volume available after its claimRef is removed', async () => {
@@ -205,10 +205,10 @@ describe('the end', () => {
     await at.settle();
     expect(await at.volumePhase('v')).toBe('Available');
     await at.claim('d');
-    expect(await at.given('d')).toBe('v');
+    expect(await at.boundVolume('d')).toBe('v');
   });
 
-  test('a volume of a driver outside is left to that', async () => {
+  test('leaves the deletion of CSI volumes to the driver', async () => {
     await bound({ persistentVolumeReclaimPolicy: 'Delete' });
     await dropClaim();
     expect(await at.volumePhase('v')).toBe('Released');
@@ -217,48 +217,48 @@ describe('the end', () => {
   const fc = { fc: { targetWWNs: ['a'], lun: 1 } };
   test.each<[string, object, string]>([
     [
-      'a path of a node',
+      'a hostPath outside of /tmp',
       { hostPath: { path: '/data' } },
       'host_path deleter only supports /tmp/.+ but received provided /data',
     ],
     [
-      'a share',
+      'an NFS volume',
       { nfs: { server: 's', path: '/p' } },
       'error getting deleter volume plugin for volume "v": no deletable volume plugin matched',
     ],
-    ['something else', fc, 'error getting deleter volume plugin for volume "v": no volume plugin matched'],
-  ])('%s cannot be deleted, and says why', async (_, source, message) => {
+    ['an FC volume', fc, 'error getting deleter volume plugin for volume "v": no volume plugin matched'],
+  ])('reports that %s cannot be deleted', async (_, source, message) => {
     await bound({ persistentVolumeReclaimPolicy: 'Delete' }, source);
     await dropClaim();
     expect((await at.findVolume('v'))?.status).toMatchObject({ phase: 'Failed', message });
-    expect(await at.said('v')).toEqual([['VolumeFailedDelete', message]]);
+    expect(await at.eventsOf('v')).toEqual([['VolumeFailedDelete', message]]);
   });
 
-  test.each(['/tmp/x', '/data/tmp/x'])('%s is for the while, and goes with its claim', async (path) => {
+  test.each(['/tmp/x', '/data/tmp/x'])('deletes a hostPath volume at %s with its claim', async (path) => {
     await bound({ persistentVolumeReclaimPolicy: 'Delete' }, { hostPath: { path } });
     await dropClaim();
     expect(await at.findVolume('v')).toBeUndefined();
   });
 
-  test('a volume that can be emptied is free for the next one', async () => {
+  test('makes a recycled volume available again', async () => {
     await bound({ persistentVolumeReclaimPolicy: 'Recycle' }, { nfs: { server: 's', path: '/p' } });
     await dropClaim();
-    expect(await at.said('v')).toEqual([['VolumeRecycled', 'Volume recycled']]);
+    expect(await at.eventsOf('v')).toEqual([['VolumeRecycled', 'Volume recycled']]);
     const volume = await at.findVolume('v');
     expect(volume?.status.phase).toBe('Available');
     expect(volume?.spec.claimRef).toBeUndefined();
     expect(volume?.metadata.annotations).toBeUndefined();
   });
 
-  test('one that cannot has failed', async () => {
+  test('fails a volume that cannot be recycled', async () => {
     await bound({ persistentVolumeReclaimPolicy: 'Recycle' }, fc);
     await dropClaim();
     const message = 'No recycler plugin found for the volume!';
     expect((await at.findVolume('v'))?.status).toMatchObject({ phase: 'Failed', message });
-    expect(await at.said('v')).toEqual([['VolumeFailedRecycle', message]]);
+    expect(await at.eventsOf('v')).toEqual([['VolumeFailedRecycle', message]]);
   });
 
-  test('a claim whose volume is gone is lost, and stays so', async () => {
+  test('marks a claim as lost when its volume is deleted', async () => {
     await bound({});
     await at.cluster.api(PersistentVolume).delete('v');
     await at.cluster.api(PersistentVolume).edit('v', (draft) => {
@@ -266,57 +266,57 @@ describe('the end', () => {
     });
     await at.settle();
     expect((await at.findClaim('c'))?.status).toEqual({ phase: 'Lost' });
-    expect(await at.said('c')).toEqual([
+    expect(await at.eventsOf('c')).toEqual([
       ['ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!'],
     ]);
     await at.volume('w');
-    expect(await at.given('c')).toBe('v');
+    expect(await at.boundVolume('c')).toBe('v');
     expect(await at.claimPhase('c')).toBe('Lost');
   });
 
-  test('a claim whose volume was given to another is bound incorrectly', async () => {
+  test('reports a claim as misbound when its volume is bound to another claim', async () => {
     await bound({});
     await at.claim('d', '1Gi', { volumeName: 'v' }, { annotations: { [MARKS.completed]: 'yes' } });
-    expect(await at.said('d')).toEqual([
+    expect(await at.eventsOf('d')).toEqual([
       ['ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly'],
     ]);
     expect(await at.claimPhase('d')).toBe('Lost');
   });
 });
 
-describe('a claim whose volume is made to refer to another of its name', () => {
+describe('claim whose volume refers to another claim of the same name', () => {
   test.each([
-    ['by another uid', '11111111-2222-3333-4444-555555555555', 'Released'],
-    ['by no uid', '', 'Available'],
-  ])('%s: it is bound incorrectly', async (_, uid, phase) => {
+    ['another uid', '11111111-2222-3333-4444-555555555555', 'Released'],
+    ['no uid', '', 'Available'],
+  ])('reports the claim as misbound when the claimRef has %s', async (_, uid, phase) => {
     await at.volume('v');
     await at.claim('c');
-    expect(await at.given('c')).toBe('v');
+    expect(await at.boundVolume('c')).toBe('v');
     await at.cluster.api(PersistentVolume).edit('v', (draft) => {
       if (draft.spec.claimRef !== undefined) draft.spec.claimRef = { ...draft.spec.claimRef, uid };
     });
     await at.settle();
     expect(await at.volumePhase('v')).toBe(phase);
     expect((await at.findClaim('c'))?.status).toEqual({ phase: 'Lost' });
-    expect(await at.said('c')).toEqual([
+    expect(await at.eventsOf('c')).toEqual([
       ['ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly'],
     ]);
   });
 });
 
-describe('classes', () => {
-  test('a class that does not exist is said to be missing', async () => {
+describe('storage classes of claims', () => {
+  test('records an event for a missing class', async () => {
     await at.claim('c', '1Gi', { storageClassName: 'none' });
-    expect(await at.said('c')).toEqual([['ProvisioningFailed', 'storageclass.storage.orch.io "none" not found']]);
+    expect(await at.eventsOf('c')).toEqual([['ProvisioningFailed', 'storageclass.storage.orch.io "none" not found']]);
     await at.storageClass('none');
     await at.settle();
     expect((await at.findClaim('c'))?.metadata.annotations).toMatchObject({ [MARKS.provisioner]: 'example.com/other' });
   });
 
-  test('a provisioner is asked by annotation', async () => {
+  test('requests a volume from the provisioner by annotation', async () => {
     await at.storageClass('slow');
     await at.claim('c');
-    const [reason, message] = (await at.said('c'))[0] ?? [];
+    const [reason, message] = (await at.eventsOf('c'))[0] ?? [];
     expect(reason).toBe('ExternalProvisioning');
     expect(message).toMatch(/^Waiting for a volume .* external provisioner 'example.com\/other' or manually/);
     expect((await at.findClaim('c'))?.metadata.annotations).toEqual({
@@ -329,41 +329,41 @@ describe('classes', () => {
     ['no-provisioner', 'no volume plugin matched name: orch.io/no-provisioner'],
     ['nfs', 'no provisionable volume plugin matched'],
     ['host-path', 'Failed to create provisioner: provisioning in volume plugin "orch.io/host-path" is disabled'],
-  ])('the built-in %s makes none', async (name, message) => {
+  ])('records an event for the built-in provisioner %s', async (name, message) => {
     await at.storageClass('slow', { provisioner: `orch.io/${name}` });
     await at.claim('c');
-    expect(await at.said('c')).toEqual([['ProvisioningFailed', message]]);
+    expect(await at.eventsOf('c')).toEqual([['ProvisioningFailed', message]]);
   });
 
-  test('drivers outside do what was built in once', async () => {
+  test('requests migrated in-tree volumes from the CSI driver', async () => {
     await at.storageClass('slow', { provisioner: 'orch.io/aws-ebs' });
     await at.claim('c');
     await at.settle();
     expect((await at.findClaim('c'))?.metadata.annotations).toMatchObject({ [MARKS.provisioner]: 'ebs.csi.aws.com' });
   });
 
-  test('a class may wait for the first consumer', async () => {
+  test('waits for the first consumer when the class requires it', async () => {
     await at.storageClass('slow', { volumeBindingMode: 'WaitForFirstConsumer' });
     await at.volume('v');
     await at.claim('c');
-    expect(await at.given('c')).toBeUndefined();
+    expect(await at.boundVolume('c')).toBeUndefined();
     await at.pod('p', 'c');
     await at.settle();
     await at.pod('q', 'c');
-    expect(await at.said('c')).toEqual([
+    expect(await at.eventsOf('c')).toEqual([
       ['WaitForFirstConsumer', 'waiting for first consumer to be created before binding'],
       ['WaitForPodScheduled', 'waiting for pod p to be scheduled'],
       ['WaitForPodScheduled', 'waiting for pods p,q to be scheduled'],
     ]);
     expect(await at.claimPhase('c')).toBe('Pending');
-    // Who plays the scheduler reserves the volume.
+    // The test reserves the volume as the scheduler would.
     await at.cluster.api(PersistentVolume).edit('v', (draft) => {
       draft.spec.claimRef = { namespace: 'default', name: 'c' };
     });
-    expect(await at.given('c')).toBe('v');
+    expect(await at.boundVolume('c')).toBe('v');
   });
 
-  test('a claim without a class gets the default one, when there is one', async () => {
+  test('assigns the default class to a claim without a class', async () => {
     await at.claim('c', '1Gi', { storageClassName: undefined });
     await at.settle();
     await at.storageClass('old', {}, { annotations: { [MARKS.isDefault]: 'true' } });
@@ -371,7 +371,7 @@ describe('classes', () => {
     expect((await at.findClaim('c'))?.spec.storageClassName).toBe('old');
   });
 
-  test('of several default classes the newest counts', async () => {
+  test('uses the newest of several default classes', async () => {
     await at.storageClass('older', {}, { annotations: { [MARKS.isDefault]: 'true' } });
     await at.cluster.clock.advance(1_000);
     const mark = { annotations: { [MARKS.isDefault]: 'true' } };
@@ -383,15 +383,15 @@ describe('classes', () => {
   });
 });
 
-describe('provisioned', () => {
+describe('provisioned volumes', () => {
   const wanted = async (more: object = {}) => {
     await at.storageClass('slow', { provisioner: 'example.com/disk', mountOptions: ['ro'], ...more });
     return at.claim('c', '3Gi');
   };
 
-  test('a claim of a class that is played gets a volume of its own', async () => {
+  test('provisions a volume for a claim of a simulated class', async () => {
     const { metadata } = await wanted();
-    expect(await at.given('c')).toBe(`pvc-${metadata.uid}`);
+    expect(await at.boundVolume('c')).toBe(`pvc-${metadata.uid}`);
     expect(await at.claimPhase('c')).toBe('Bound');
     const volume = await at.findVolume(`pvc-${metadata.uid}`);
     expect(volume?.spec).toMatchObject({
@@ -402,12 +402,12 @@ describe('provisioned', () => {
       mountOptions: ['ro'],
     });
     expect(volume?.metadata.annotations).toEqual({ [MARKS.provisionedBy]: 'example.com/disk' });
-    expect((await at.said('c')).map(([reason]) => reason)).toEqual(
+    expect((await at.eventsOf('c')).map(([reason]) => reason)).toEqual(
       expect.arrayContaining(['Provisioning', 'ProvisioningSucceeded']),
     );
   });
 
-  test('it goes with its claim', async () => {
+  test('deletes a provisioned volume with its claim', async () => {
     const { metadata } = await wanted();
     await at.settle();
     await at.cluster.api(PersistentVolumeClaim).delete('c');
@@ -415,7 +415,7 @@ describe('provisioned', () => {
     expect(await at.findVolume(`pvc-${metadata.uid}`)).toBeUndefined();
   });
 
-  test('it stays where the class says so', async () => {
+  test('keeps a provisioned volume when the class retains volumes', async () => {
     const { metadata } = await wanted({ reclaimPolicy: 'Retain' });
     await at.settle();
     await at.cluster.api(PersistentVolumeClaim).delete('c');
@@ -423,10 +423,10 @@ describe('provisioned', () => {
     expect(await at.volumePhase(`pvc-${metadata.uid}`)).toBe('Released');
   });
 
-  test('a claim that waits for a consumer gets it when that has a node', async () => {
+  test('provisions a volume when the first consumer is scheduled', async () => {
     await wanted({ volumeBindingMode: 'WaitForFirstConsumer' });
     await at.pod('p', 'c');
-    expect(await at.given('c')).toBeUndefined();
+    expect(await at.boundVolume('c')).toBeUndefined();
     await at.pod('q', 'c', { nodeName: 'n' });
     await at.settle();
     expect(await at.claimPhase('c')).toBe('Bound');

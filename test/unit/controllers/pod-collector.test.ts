@@ -1,4 +1,4 @@
-/** Pods that nobody else ends. */
+/** Pod garbage collector: orphaned, unscheduled and surplus finished pods. */
 import { type PodCollectorOptions, podCollector } from 'orchplane/controllers';
 import { Node, Pod } from 'orchplane/kinds';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ async function make(name: string, spec: object = {}, metadata: object = {}) {
 
 const HOLD = ['example.com/hold'];
 
-describe('pods that were never put anywhere', () => {
+describe('unscheduled terminating pods', () => {
   test('marks terminating pods held by a finalizer as failed', async () => {
     start();
     await make('p', {}, { finalizers: HOLD });
@@ -39,7 +39,7 @@ describe('pods that were never put anywhere', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('keep a phase in which they have ended', async () => {
+  test('keeps the phase of a finished pod', async () => {
     start({ unscheduledMs: 0 });
     await make('p', {}, { finalizers: HOLD });
     await world.setStatus('p', { phase: 'Succeeded' });
@@ -48,8 +48,8 @@ describe('pods that were never put anywhere', () => {
   });
 });
 
-describe('pods of nodes that are gone', () => {
-  test('fail and go, after the node had time to come back', async () => {
+describe('pods of missing nodes', () => {
+  test('fails and deletes pods of a deleted node after the grace period', async () => {
     start();
     await world.node('a');
     await make('p', { nodeName: 'a' }, { finalizers: HOLD });
@@ -76,7 +76,7 @@ describe('pods of nodes that are gone', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('stay when it comes back in time', async () => {
+  test('keeps pods of a node that is recreated in time', async () => {
     start();
     await world.node('a');
     await make('p', { nodeName: 'a' });
@@ -92,7 +92,7 @@ describe('pods of nodes that are gone', () => {
     expect(await world.podNames()).toEqual([]);
   });
 
-  test('that never were there count as gone', async () => {
+  test('deletes pods of a node that never existed', async () => {
     start({ missingNodeMs: 5_000 });
     await make('p', { nodeName: 'nowhere' });
     await world.advance(5);
@@ -100,7 +100,7 @@ describe('pods of nodes that are gone', () => {
   });
 });
 
-test('pods that are to go on a node that is out of service go at once', async () => {
+test('deletes terminating pods of an out-of-service node at once', async () => {
   start();
   await world.node('a');
   await make('p', { nodeName: 'a' });
@@ -114,7 +114,7 @@ test('pods that are to go on a node that is out of service go at once', async ()
   expect(await world.podNames()).toEqual([]);
 });
 
-test('pods that are to go on a node that is ready are its own affair, whatever it says', async () => {
+test('leaves terminating pods of a ready node to its kubelet', async () => {
   start();
   const taints = [{ key: 'node.orch.io/out-of-service', effect: 'NoExecute' as const }];
   await world.node('a', { taints });
@@ -127,7 +127,7 @@ test('pods that are to go on a node that is ready are its own affair, whatever i
   expect(await world.podNames()).toEqual(['p']);
 });
 
-test('of finished pods the oldest go when there are too many, the evicted first', async () => {
+test('deletes evicted and then the oldest finished pods above the limit', async () => {
   start({ terminatedPods: 2 });
   for (const name of ['d', 'c', 'b', 'a']) {
     await make(name);
@@ -143,7 +143,7 @@ test('of finished pods the oldest go when there are too many, the evicted first'
   expect(await world.podNames()).toEqual(['a', 'c', 'running']);
 });
 
-test('options that do not exist are refused', () => {
+test('rejects unknown options of the pod collector', () => {
   start();
   expect(() => podCollector({ terminated: 1 } as never)).toThrow('terminated');
 });

@@ -1,4 +1,4 @@
-/** ReplicaSets and ReplicationControllers: as many pods as were asked for, whose they are, and what the status says. */
+/** ReplicaSet and ReplicationController controllers: number of pods, ownership and status. */
 import { replicaSets, replicationControllers } from 'orchplane/controllers';
 import {
   Pod,
@@ -41,8 +41,8 @@ async function stray(name: string, more: object = {}) {
   await world.cluster.api(Pod).create({ metadata: { name, ...metadata, ...more }, spec });
 }
 
-describe('a ReplicaSet', () => {
-  test('has as many pods as it asks for, made of its template', async () => {
+describe('ReplicaSet', () => {
+  test('creates the requested number of pods from the template', async () => {
     await make();
     const pods = await world.pods();
     expect(pods).toHaveLength(2);
@@ -59,7 +59,7 @@ describe('a ReplicaSet', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('tells of each pod that it makes or deletes', async () => {
+  test('records an event for each created or deleted pod', async () => {
     await make({ replicas: 1 });
     const [name] = await world.podNames();
     await change({ replicas: 0 });
@@ -70,7 +70,7 @@ describe('a ReplicaSet', () => {
     expect(await status()).toEqual({ replicas: 0, observedGeneration: 2 });
   });
 
-  test('replaces a pod that is deleted, and one that is finished', async () => {
+  test('replaces a deleted pod and a finished pod', async () => {
     await make({ replicas: 1 });
     const [first = ''] = await world.podNames();
     await world.remove(first);
@@ -82,7 +82,7 @@ describe('a ReplicaSet', () => {
     expect((await status()).replicas).toBe(1);
   });
 
-  test('does not count a pod that is going away, and does not wait for it', async () => {
+  test('replaces a terminating pod at once and does not count it', async () => {
     await world.node('n');
     await make({ replicas: 1 });
     const [name = ''] = await world.podNames();
@@ -92,7 +92,7 @@ describe('a ReplicaSet', () => {
     expect(await status()).toEqual({ replicas: 1, fullyLabeledReplicas: 1, observedGeneration: 1 });
   });
 
-  test('counts ready pods, and fully labelled ones', async () => {
+  test('counts ready and fully labelled pods', async () => {
     await make({ template: { ...template(), metadata: { labels: { app: 'x', tier: 'a' } } } });
     const [a = '', b = ''] = await world.podNames();
     await world.run(a);
@@ -108,7 +108,7 @@ describe('a ReplicaSet', () => {
     expect(await status()).toEqual({ replicas: 2, fullyLabeledReplicas: 1, observedGeneration: 1 });
   });
 
-  test('writes no status that is the same', async () => {
+  test('writes no unchanged status', async () => {
     await make();
     const before = await world.cluster.api(ReplicaSet).get('r');
     const [name = ''] = await world.podNames();
@@ -119,7 +119,7 @@ describe('a ReplicaSet', () => {
     );
   });
 
-  test('that is being deleted makes nothing and deletes nothing', async () => {
+  test('neither creates nor deletes pods of a terminating ReplicaSet', async () => {
     await make({}, { name: 'r', finalizers: ['test/keep'] });
     await world.cluster.api(ReplicaSet).delete('r');
     await change({ replicas: 5 });
@@ -127,7 +127,7 @@ describe('a ReplicaSet', () => {
     expect((await status()).observedGeneration).toBe(3);
   });
 
-  test('of more pods than are made at once makes them all', async () => {
+  test('creates more pods than one batch', async () => {
     await make({ replicas: 510 });
     expect(await world.podNames()).toHaveLength(510);
     await change({ replicas: 0 });
@@ -136,8 +136,8 @@ describe('a ReplicaSet', () => {
   });
 });
 
-describe('minReadySeconds', () => {
-  test('a ready pod is available when it has been ready for that long', async () => {
+describe('ReplicaSet minReadySeconds', () => {
+  test('counts a pod as available after it was ready for minReadySeconds', async () => {
     await make({ replicas: 1, minReadySeconds: 10 });
     await world.run(...(await world.podNames()));
     expect(await status()).toMatchObject({ readyReplicas: 1 });
@@ -148,7 +148,7 @@ describe('minReadySeconds', () => {
     expect(await status()).toMatchObject({ readyReplicas: 1, availableReplicas: 1 });
   });
 
-  test('each pod has its own time', async () => {
+  test('measures minReadySeconds for each pod', async () => {
     await make({ replicas: 2, minReadySeconds: 10 });
     const [a = '', b = ''] = await world.podNames();
     await world.run(a);
@@ -169,8 +169,8 @@ describe('minReadySeconds', () => {
   });
 });
 
-describe('ownership', () => {
-  test('orphans that match are adopted', async () => {
+describe('ReplicaSet ownership', () => {
+  test('adopts matching orphans', async () => {
     await stray('a');
     await stray('b', { labels: { app: 'y' } });
     await make({ replicas: 2 });
@@ -183,14 +183,14 @@ describe('ownership', () => {
     expect(pods).toHaveLength(3);
   });
 
-  test('an orphan that comes later is adopted, and one too many goes', async () => {
+  test('adopts a later orphan and deletes the surplus pod', async () => {
     await make({ replicas: 1 });
     await stray('later');
     expect(await world.podNames()).toHaveLength(1);
     expect((await world.events()).at(-1)).toMatch(/^SuccessfulDelete: /);
   });
 
-  test('a pod whose labels match no longer is released and replaced', async () => {
+  test('releases and replaces a pod whose labels no longer match', async () => {
     await make({ replicas: 1 });
     const [name = ''] = await world.podNames();
     await world.cluster.api(Pod).patch(name, { type: 'merge', merge: { metadata: { labels: { app: 'y' } } } });
@@ -199,7 +199,7 @@ describe('ownership', () => {
     expect((await status()).replicas).toBe(1);
   });
 
-  test('a pod of another controller is left alone', async () => {
+  test('leaves a pod of another controller unchanged', async () => {
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'other', uid: 'u', controller: true };
     await stray('a', { ownerReferences: [owner] });
     await make({ replicas: 1 });
@@ -207,21 +207,21 @@ describe('ownership', () => {
     expect(await world.podNames()).toHaveLength(2);
   });
 
-  test('a finished orphan is not adopted', async () => {
+  test('does not adopt a finished orphan', async () => {
     await stray('done');
     await world.setStatus('done', { phase: 'Succeeded' });
     await make({ replicas: 1 });
     expect((await world.pod('done')).metadata).not.toHaveProperty('ownerReferences');
   });
 
-  test('selectors by expression find their orphans too', async () => {
+  test('adopts orphans that match selector expressions', async () => {
     await stray('a');
     await make({ replicas: 1, selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['x', 'y'] }] } });
     expect(await world.podNames()).toEqual(['a']);
   });
 });
 
-describe('failures', () => {
+describe('ReplicaSet failures', () => {
   async function refusePods(expression: string) {
     await world.cluster.api(ValidatingAdmissionPolicy).create({
       metadata: { name: 'p' },
@@ -249,10 +249,10 @@ describe('failures', () => {
       expect.objectContaining({ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }),
     ]);
     expect(conditions[0]?.message).toContain('no such pods');
-    // One of five was tried, and one more when the status had changed.
-    const told = await world.events({ type: 'Warning' });
-    expect(told[0]).toBe(`FailedCreate: Error creating: ${conditions[0]?.message}`);
-    expect(told).toHaveLength(2);
+    // The first batch tries one of five pods, and the status change triggers one more attempt.
+    const warnings = await world.events({ type: 'Warning' });
+    expect(warnings[0]).toBe(`FailedCreate: Error creating: ${conditions[0]?.message}`);
+    expect(warnings).toHaveLength(2);
     await world.cluster.api(ValidatingAdmissionPolicyBinding).delete('b');
     await world.advance(10);
     expect(await world.podNames()).toHaveLength(5);
@@ -274,8 +274,8 @@ describe('failures', () => {
   });
 });
 
-describe('a ReplicationController', () => {
-  test('does the same in its own name', async () => {
+describe('ReplicationController', () => {
+  test('manages pods under its own kind', async () => {
     const api = world.cluster.api(ReplicationController);
     await api.create({ metadata: { name: 'rc' }, spec: { replicas: 2, selector: { app: 'x' }, template: template() } });
     const pods = await world.pods();
@@ -295,8 +295,8 @@ describe('a ReplicationController', () => {
   });
 });
 
-describe('terminatingReplicas', () => {
-  test('is reported only with the feature gate, and only by ReplicaSets', async () => {
+describe('ReplicaSet status.terminatingReplicas', () => {
+  test('reports terminatingReplicas only with the feature gate and only for ReplicaSets', async () => {
     await world.close();
     world = new WorkloadWorld([replicaSets(), replicationControllers()], {
       featureGates: { DeploymentReplicaSetTerminatingReplicas: true },

@@ -1,4 +1,4 @@
-/** What the status of a quota says, and when it is counted anew. */
+/** ResourceQuota controller: the used amounts in the status and when they are recalculated. */
 import { defineKind, mergePatch, strategicPatch } from 'orchplane';
 import { controllers, resourceQuotas } from 'orchplane/controllers';
 import {
@@ -37,7 +37,7 @@ const pod = (name: string, spec: object = {}) =>
     spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '250m' } } }], ...spec },
   } as never);
 
-test('a new quota says what there is already', async () => {
+test('counts existing objects for a new quota', async () => {
   await map('a');
   await map('b');
   await makeQuota({ configmaps: '1', 'count/secrets': '5' });
@@ -47,7 +47,7 @@ test('a new quota says what there is already', async () => {
   });
 });
 
-test('the controller writes under its manager, through status', async () => {
+test('writes the status subresource as its field manager', async () => {
   await makeQuota({ configmaps: '1' });
   const { metadata } = await cluster.api(ResourceQuota).get('q');
   const entries = metadata.managedFields?.map(({ manager, operation, subresource }) => [
@@ -58,7 +58,7 @@ test('the controller writes under its manager, through status', async () => {
   expect(entries).toContainEqual(['kube-controller-manager', 'Update', 'status']);
 });
 
-test('what is deleted is given back at once', async () => {
+test('releases the usage of a deleted object at once', async () => {
   await makeQuota({ configmaps: '2' });
   await map('a');
   await map('b');
@@ -69,7 +69,7 @@ test('what is deleted is given back at once', async () => {
   expect(await used()).toEqual({ configmaps: '2' });
 });
 
-test('a pod that is over gives back what it needed, and still counts as an object', async () => {
+test('releases the compute usage of a finished pod and keeps its object count', async () => {
   await makeQuota({ pods: '5', 'requests.cpu': '2', 'count/pods': '5' });
   await pod('a');
   expect(await used()).toEqual({ 'count/pods': '1', pods: '1', 'requests.cpu': '250m' });
@@ -79,7 +79,7 @@ test('a pod that is over gives back what it needed, and still counts as an objec
   expect(await used()).toEqual({ 'count/pods': '1', pods: '0', 'requests.cpu': '0' });
 });
 
-test('a service that becomes another gives back what the first one took', async () => {
+test('releases the usage of a service type after a change of the type', async () => {
   await makeQuota({ 'services.nodeports': '3', services: '3' });
   const ports = [{ port: 80 }];
   await cluster.api(Service).create({ metadata: { name: 's' }, spec: { type: 'NodePort', ports } });
@@ -91,7 +91,7 @@ test('a service that becomes another gives back what the first one took', async 
   expect(await used()).toEqual({ services: '1', 'services.nodeports': '0' });
 });
 
-test('a pod that is given a deadline moves from one scope to the other', async () => {
+test('moves a pod between scopes when it gets a deadline', async () => {
   await makeQuota({ pods: '5' }, { scopes: ['NotTerminating'] });
   await pod('a');
   expect(await used()).toEqual({ pods: '1' });
@@ -101,7 +101,7 @@ test('a pod that is given a deadline moves from one scope to the other', async (
   expect(await used()).toEqual({ pods: '0' });
 });
 
-test('a service with fewer ports of its type gives them back when something else is the reason to count', async () => {
+test('releases node ports with the next recalculation', async () => {
   await makeQuota({ 'services.nodeports': '5' });
   const services = cluster.api(Service);
   const [web, more] = [
@@ -118,25 +118,25 @@ test('a service with fewer ports of its type gives them back when something else
   expect(await used()).toEqual({ 'services.nodeports': '1' });
 });
 
-test('a pod that is to have less gives it back when its containers are said to have less', async () => {
+test('releases CPU after the container status reports a smaller request', async () => {
   await makeQuota({ 'requests.cpu': '2' });
   await pod('a');
   const pods = cluster.api(Pod);
-  const says = (cpu: string) => {
+  const reportRequest = (cpu: string) => {
     const container = { name: 'c', image: 'i', imageID: '', ready: true, restartCount: 0 };
     const containerStatuses = [{ ...container, resources: { requests: { cpu } } }];
     return pods.status.patch('a', mergePatch({ status: { containerStatuses } }));
   };
-  await says('250m');
+  await reportRequest('250m');
   await pods
     .subresource('resize')
     .patch('a', strategicPatch({ spec: { containers: [{ name: 'c', resources: { requests: { cpu: '100m' } } }] } }));
   expect(await used()).toEqual({ 'requests.cpu': '250m' });
-  await says('100m');
+  await reportRequest('100m');
   expect(await used()).toEqual({ 'requests.cpu': '100m' });
 });
 
-test('a pod that is said to run again is not counted again for that', async () => {
+test('does not count a finished pod again when its phase changes to Running', async () => {
   await makeQuota({ pods: '2' });
   await pod('a');
   for (const phase of ['Succeeded', 'Running'] as const) {
@@ -145,7 +145,7 @@ test('a pod that is said to run again is not counted again for that', async () =
   }
 });
 
-test('any change of a claim is a reason to count claims', async () => {
+test('recalculates claims after any change of a claim', async () => {
   await makeQuota({ persistentvolumeclaims: '5' });
   const claims = cluster.api(PersistentVolumeClaim);
   await claims.create({
@@ -172,7 +172,7 @@ test('formats the remaining usage like the remaining objects', async () => {
   expect(await used()).toEqual({ 'requests.memory': '3Gi' });
 });
 
-test('a changed spec is counted anew, and forgets what it is no longer about', async () => {
+test('recalculates after a spec change and removes resources that the spec no longer has', async () => {
   await makeQuota({ configmaps: '5' });
   await map('a');
   await cluster.api(ResourceQuota).edit('q', (draft) => {
@@ -182,7 +182,7 @@ test('a changed spec is counted anew, and forgets what it is no longer about', a
   expect((await status()).hard).toEqual({ secrets: '7' });
 });
 
-test('a status by hand is believed until everything is counted again', async () => {
+test('keeps a manually written status until the next resync', async () => {
   await makeQuota({ configmaps: '3', secrets: '1' });
   await cluster.api(ResourceQuota).status.edit('q', (draft) => {
     draft.status = { hard: { configmaps: '9', secrets: '1' }, used: { configmaps: '2', secrets: '0' } };
@@ -195,7 +195,7 @@ test('a status by hand is believed until everything is counted again', async () 
   expect(await status()).toEqual({ hard: { configmaps: '3', secrets: '1' }, used: { configmaps: '1', secrets: '0' } });
 });
 
-test('how long it is believed is an option', async () => {
+test('accepts the resync interval as an option', async () => {
   await cluster.close();
   cluster = testCluster({ controllers: controllers([resourceQuotas({ resyncMs: 1_000 })]) });
   await makeQuota({ configmaps: '3' });
@@ -206,7 +206,7 @@ test('how long it is believed is an option', async () => {
   expect(await used()).toEqual({ configmaps: '0' });
 });
 
-test('nothing is written when nothing changes', async () => {
+test('writes no quota status when nothing changes', async () => {
   await map('a');
   await makeQuota({ configmaps: '3' });
   const { resourceVersion } = (await cluster.api(ResourceQuota).get('q')).metadata;
@@ -217,7 +217,7 @@ test('nothing is written when nothing changes', async () => {
   expect((await cluster.api(ResourceQuota).get('q')).metadata.resourceVersion).toBe(resourceVersion);
 });
 
-test('a deletion of something else leaves the status alone', async () => {
+test('does not recalculate after the deletion of another resource', async () => {
   await makeQuota({ configmaps: '3' });
   await cluster.api(ResourceQuota).status.edit('q', (draft) => {
     draft.status = { hard: { configmaps: '3' }, used: { configmaps: '2' } };
@@ -238,7 +238,7 @@ const widgets = {
 };
 const Widget = defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body: {} });
 
-test('objects of a kind that comes later are counted from then on, until it goes', async () => {
+test('counts custom resources from the creation of their CRD until its deletion', async () => {
   await makeQuota({ 'count/widgets.example.com': '2', configmaps: '5' });
   expect((await status()).used).toEqual({ configmaps: '0' });
   for (let round = 0; round < 2; round++) {
@@ -256,13 +256,13 @@ test('objects of a kind that comes later are counted from then on, until it goes
   }
 });
 
-test('thousands of objects that go one after another cost no more than a few', async () => {
+test('deletes thousands of objects without recounting all of them each time', async () => {
   const makeMaps = (from: number, to: number) =>
     Promise.all(Array.from({ length: to - from }, (_, index) => map(`m-${from + index}`)));
   await makeQuota({ configmaps: '1M' });
   await makeMaps(0, 2_101);
   expect(await used()).toEqual({ configmaps: '2101' });
-  // Each deletion is looked at: where every look counted all there is, that would be half a million objects.
+  // Recounting all objects after each of these deletions would visit half a million objects.
   for (let i = 0; i < 250; i++) {
     await cluster.api(ConfigMap).delete(`m-${i}`);
     if (i % 50 === 1) expect(await used()).toEqual({ configmaps: String(2_100 - i) });
@@ -283,7 +283,7 @@ test('stops counting a pod after its grace period with the next reconcile', asyn
   expect(await used()).toEqual({ configmaps: '0', pods: '0' });
 });
 
-test('several quotas of a namespace are counted each in its scope, those of others not at all', async () => {
+test('counts each quota of a namespace in its scope and ignores other namespaces', async () => {
   await cluster.api(ResourceQuota).create({
     metadata: { name: 'effort' },
     spec: { hard: { pods: '9' }, scopes: ['BestEffort'] },

@@ -1,4 +1,4 @@
-/** Names of revisions: the same as a running server gives, and their order. */
+/** ControllerRevision names and order, compared with a running reference server. */
 import { describe, expect, test } from 'vitest';
 import {
   inRevisionOrder,
@@ -10,7 +10,7 @@ import {
   templateOf,
 } from '../../../src/controllers/workloads/revisions.js';
 
-/** A template as the server completes it. */
+/** A template with the defaults of the server. */
 const template = (image: string) => ({
   spec: {
     containers: [
@@ -33,35 +33,35 @@ const template = (image: string) => ({
   metadata: { labels: { app: 'x' }, creationTimestamp: null },
 });
 
-describe('hashes', () => {
+describe('revision hash', () => {
   test.each([
     { data: revisionData(template('i:1') as never), hash: '766d467744' },
     { data: revisionData(template('i:2') as never), hash: '5bf644f8b5' },
     { data: JSON.parse(String.raw`{"b":1,"a":"<é&>\u2028 \u0001\b\f\t\"\\/"}`), hash: '5cdf5896c6' },
     { data: { spec: { template: { x: [1, 2.5, 1e21], ключ: '日本', $patch: 'replace' } } }, hash: '7cc8d56976' },
-  ])('$hash is what a running server gives', ({ data, hash }) => {
+  ])('computes the hash $hash of the reference server', ({ data, hash }) => {
     expect(revisionHash(data, 0)).toBe(hash);
   });
 
-  test('a count tells collisions apart', () => {
+  test('computes different hashes for different collision counts', () => {
     const data = { a: 1 };
     expect(new Set([0, 1, 2].map((collisions) => revisionHash(data, collisions))).size).toBe(3);
   });
 
-  test('a long name leaves room for the hash', () => {
+  test('truncates a long name before the hash', () => {
     expect(revisionName('a'.repeat(253), '766d467744')).toBe(`${'a'.repeat(223)}-766d467744`);
   });
 });
 
-describe('data', () => {
-  test('holds the template, and gives it back', () => {
+describe('revision data', () => {
+  test('stores a template and returns it', () => {
     const data = revisionData(template('i:1') as never);
     expect(templateOf({ data })).toEqual(template('i:1'));
     expect(templateOf({ data: { other: 1 } })).toBeUndefined();
     expect(templateOf({ data: undefined })).toBeUndefined();
   });
 
-  test('is the same for a template whose keys are in another order, and is compared as text', () => {
+  test('equals the data of a template with another key order and is compared as text', () => {
     const { metadata, spec } = template('i:1');
     const turned = revisionData({ metadata, spec } as never);
     expect(isSameData(revisionData(template('i:1') as never), turned)).toBe(true);
@@ -69,7 +69,7 @@ describe('data', () => {
   });
 });
 
-test('revisions are in order of their number, then of their age, then of their name', () => {
+test('orders revisions by number, age and name', () => {
   const revision = (number: number, creationTimestamp: string, name: string) =>
     ({ revision: number, metadata: { name, creationTimestamp } }) as StoredRevision;
   const all = [

@@ -1,4 +1,4 @@
-/** The rules of roles that gather those of others. */
+/** ClusterRole aggregation controller: rules collected from other roles. */
 import { clusterRoleAggregation, controllers } from 'orchplane/controllers';
 import { ClusterRole } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -18,7 +18,7 @@ afterEach(async () => {
 const rule = (resource: string) => ({ apiGroups: [''], resources: [resource], verbs: ['get'] });
 const role = (name: string, labels: Record<string, string>, ...resources: string[]) =>
   cluster.api(ClusterRole).create({ metadata: { name, labels }, rules: resources.map(rule) });
-const gathering = (name: string, ...labels: Record<string, string>[]) =>
+const createAggregatedRole = (name: string, ...labels: Record<string, string>[]) =>
   cluster.api(ClusterRole).create({
     metadata: { name },
     aggregationRule: { clusterRoleSelectors: labels.map((matchLabels) => ({ matchLabels })) },
@@ -28,16 +28,16 @@ const resourcesOf = async (name: string) => {
   return (await cluster.api(ClusterRole).get(name)).rules?.flatMap(({ resources }) => resources ?? []);
 };
 
-test('it has the rules of all that match, by selector and then by name, and none twice', async () => {
+test('collects the rules of matching roles by selector and name without duplicates', async () => {
   await role('z', { a: '1' }, 'pods');
   await role('b', { a: '1' }, 'secrets', 'pods');
   await role('a', { b: '1' }, 'nodes', 'secrets');
-  await gathering('all', { a: '1' }, { b: '1' });
+  await createAggregatedRole('all', { a: '1' }, { b: '1' });
   expect(await resourcesOf('all')).toEqual(['secrets', 'pods', 'nodes']);
 });
 
-test('what comes, changes and goes shows in it', async () => {
-  await gathering('all', { a: '1' });
+test('follows created, changed and deleted roles', async () => {
+  await createAggregatedRole('all', { a: '1' });
   await role('one', { a: '1' }, 'pods');
   expect(await resourcesOf('all')).toEqual(['pods']);
   await cluster.api(ClusterRole).edit('one', (draft) => {
@@ -56,9 +56,9 @@ test('what comes, changes and goes shows in it', async () => {
   expect(await resourcesOf('all')).toEqual(undefined);
 });
 
-test('it is written by server-side apply, under a manager of its own, over what others wrote', async () => {
+test('writes the rules with server-side apply over changes of other clients', async () => {
   await role('one', { a: '1' }, 'pods');
-  await gathering('all', { a: '1' });
+  await createAggregatedRole('all', { a: '1' });
   await cluster.settle();
   await cluster.api(ClusterRole).edit('all', (draft) => {
     draft.rules = [rule('nodes')];
@@ -73,9 +73,9 @@ test('it is written by server-side apply, under a manager of its own, over what 
   });
 });
 
-test('a role that stops to gather keeps what it had', async () => {
+test('keeps the rules when the aggregation rule is removed', async () => {
   await role('one', { a: '1' }, 'pods');
-  await gathering('all', { a: '1' });
+  await createAggregatedRole('all', { a: '1' });
   await cluster.settle();
   await cluster.api(ClusterRole).edit('all', (draft) => {
     delete draft.aggregationRule;
@@ -84,7 +84,7 @@ test('a role that stops to gather keeps what it had', async () => {
   expect(await resourcesOf('all')).toEqual(['pods']);
 });
 
-test('roles that gather gatherers come to rest, even in a circle', async () => {
+test('settles when aggregated roles select each other', async () => {
   const labelled = (name: string, own: string, other: string) =>
     cluster.api(ClusterRole).create({
       metadata: { name, labels: { [own]: '1' } },
@@ -97,9 +97,9 @@ test('roles that gather gatherers come to rest, even in a circle', async () => {
   expect(await resourcesOf('right')).toEqual(['pods']);
 });
 
-test('nothing is written when nothing changes', async () => {
+test('writes no role when nothing changes', async () => {
   await role('one', { a: '1' }, 'pods');
-  await gathering('all', { a: '1' });
+  await createAggregatedRole('all', { a: '1' });
   await cluster.settle();
   const { resourceVersion } = (await cluster.api(ClusterRole).get('all')).metadata;
   await cluster.api(ClusterRole).edit('one', (draft) => {
@@ -110,13 +110,13 @@ test('nothing is written when nothing changes', async () => {
   expect((await cluster.api(ClusterRole).get('all')).metadata.resourceVersion).toBe(resourceVersion);
 });
 
-test('the bootstrap roles are filled in, and what is stored is what authorization would gather', async () => {
+test('stores the same rules for bootstrap roles as the authorizer computes', async () => {
   const { items } = await cluster.api(ClusterRole).list();
   const roles = items as unknown as readonly ApiObject[];
   for (const name of ['admin', 'edit', 'view']) {
     const stored = items.find(({ metadata }) => metadata.name === name);
     expect(stored?.rules?.length).toBeGreaterThan(0);
-    const words = (rules: readonly unknown[]) => rules.map((one) => JSON.stringify(one)).sort();
-    expect(words(stored?.rules ?? [])).toEqual(words(rulesOf(stored as unknown as ApiObject, () => roles)));
+    const sortedTexts = (rules: readonly unknown[]) => rules.map((one) => JSON.stringify(one)).sort();
+    expect(sortedTexts(stored?.rules ?? [])).toEqual(sortedTexts(rulesOf(stored as unknown as ApiObject, () => roles)));
   }
 });

@@ -1,5 +1,5 @@
 /**
- * Accounts and certificates that every namespace has, and secrets with tokens of accounts.
+ * Service account, token secret and root certificate controllers.
  */
 import { errors, mergePatch } from 'orchplane';
 import {
@@ -21,8 +21,8 @@ function running(list: readonly Controller[], options: Parameters<typeof testClu
   return { cluster: testCluster({ ...options, controllers: run }), failures };
 }
 
-describe('service accounts', () => {
-  test('each namespace has those that are asked for', async () => {
+describe('service account controller', () => {
+  test('creates the configured service accounts in each namespace', async () => {
     const { cluster } = running([serviceAccounts({ names: ['default', 'builder'] })]);
     await cluster.api(Namespace).create({ metadata: { name: 'n' } });
     await cluster.settle();
@@ -32,7 +32,7 @@ describe('service accounts', () => {
     }
   });
 
-  test('one that is deleted is made again, unless its namespace goes', async () => {
+  test('recreates a deleted service account unless its namespace is terminating', async () => {
     const { cluster, failures } = running([serviceAccounts()]);
     await cluster.api(Namespace).create({ metadata: { name: 'n' } });
     await cluster.settle();
@@ -48,7 +48,7 @@ describe('service accounts', () => {
     expect(failures).toEqual([]);
   });
 
-  test('a refusal for want of quota is tried again', async () => {
+  test('retries a service account that the quota rejects', async () => {
     const { cluster, failures } = running([serviceAccounts({ names: ['builder'] })]);
     await cluster.settle();
     const quotas = cluster.api(ResourceQuota);
@@ -64,15 +64,15 @@ describe('service accounts', () => {
     expect(await cluster.api(ServiceAccount).find('builder')).toBeDefined();
   });
 
-  test('options that are not known are refused', () => {
+  test('rejects unknown options of the service account controllers', () => {
     expect(() => serviceAccounts({ name: 'x' } as never)).toThrow(TypeError);
     expect(() => serviceAccountTokens({ name: 'x' } as never)).toThrow(TypeError);
     expect(() => rootCertificates({ name: 'x' } as never)).toThrow(TypeError);
   });
 });
 
-describe('root certificates', () => {
-  test('stand in every namespace, with a description', async () => {
+describe('root certificate controller', () => {
+  test('publishes the certificate with a description in every namespace', async () => {
     const { cluster } = running([rootCertificates({ certificate: CERTIFICATE })]);
     await cluster.api(Namespace).create({ metadata: { name: 'n' } });
     await cluster.settle();
@@ -83,7 +83,7 @@ describe('root certificates', () => {
     }
   });
 
-  test('without a text of the user there is a certificate all the same', async () => {
+  test('generates a certificate when none is configured', async () => {
     const { cluster } = running([rootCertificates()]);
     await cluster.settle();
     const { data } = await cluster.api(ConfigMap).get('kube-root-ca.crt');
@@ -93,9 +93,9 @@ describe('root certificates', () => {
   test.each([
     ['other data', { data: { x: 'y' } }],
     ['another certificate', { data: { 'ca.crt': 'mine' } }],
-    ['no description', { metadata: { annotations: { 'orch.io/description': null } } }],
+    ['a missing description', { metadata: { annotations: { 'orch.io/description': null } } }],
     ['an empty description', { metadata: { annotations: { 'orch.io/description': '' } } }],
-  ])('%s is mended', async (_what, change) => {
+  ])('corrects %s in the root certificate ConfigMap', async (_what, change) => {
     const { cluster } = running([rootCertificates({ certificate: CERTIFICATE })]);
     await cluster.settle();
     const configMaps = cluster.api(ConfigMap);
@@ -109,7 +109,7 @@ describe('root certificates', () => {
     expect(after.metadata.labels).toEqual({ kept: 'yes' });
   });
 
-  test('another description is left alone, as are other ConfigMaps', async () => {
+  test('keeps another description and ignores other ConfigMaps', async () => {
     const { cluster } = running([rootCertificates()]);
     await cluster.settle();
     const configMaps = cluster.api(ConfigMap);
@@ -121,7 +121,7 @@ describe('root certificates', () => {
     expect(cluster.resourceVersion).toBe(resourceVersion);
   });
 
-  test('what is deleted is published again, unless the namespace goes', async () => {
+  test('recreates a deleted ConfigMap unless its namespace is terminating', async () => {
     const { cluster, failures } = running([rootCertificates()]);
     await cluster.api(Namespace).create({ metadata: { name: 'n' } });
     await cluster.settle();
@@ -136,7 +136,7 @@ describe('root certificates', () => {
     expect(failures).toEqual([]);
   });
 
-  test('under its own account', async () => {
+  test('works with the permissions of its own service account', async () => {
     const run = controllers([rootCertificates(), serviceAccounts()], { accounts: 'own' });
     const cluster = testCluster({ controllers: run });
     await cluster.settle();
@@ -147,7 +147,7 @@ describe('root certificates', () => {
   });
 });
 
-describe('tokens of service accounts', () => {
+describe('service account token controller', () => {
   const type = 'orch.io/service-account-token';
   const nameKey = 'orch.io/service-account.name';
   const uidKey = 'orch.io/service-account.uid';
@@ -165,7 +165,7 @@ describe('tokens of service accounts', () => {
     return { ...setting, secrets, accounts, robot, make };
   }
 
-  test('are filled in, with what belongs to them', async () => {
+  test('fills a token secret with token, certificate and namespace', async () => {
     const { cluster, robot, make } = await withRobot();
     const secret = await make('t', { [nameKey]: 'robot' });
     expect(secret?.metadata.annotations).toEqual({ [nameKey]: 'robot', [uidKey]: robot.metadata.uid });
@@ -175,13 +175,13 @@ describe('tokens of service accounts', () => {
     const review = await cluster.api(TokenReview).create({ spec: { token: atob(secret?.data?.['token'] ?? '') } });
     expect(review.status.authenticated).toBe(true);
     expect(review.status.user?.username).toBe('system:serviceaccount:default:robot');
-    // Nothing is written when nothing is missing.
+    // A complete secret is not written again.
     const { resourceVersion } = cluster;
     await cluster.clock.advance(3_600_000);
     expect(cluster.resourceVersion).toBe(resourceVersion);
   });
 
-  test('last as long as the secret, and end with it', async () => {
+  test('issues a token that is valid until its secret is deleted', async () => {
     const { cluster, secrets, make } = await withRobot();
     const token = atob((await make('t', { [nameKey]: 'robot' }))?.data?.['token'] ?? '');
     const isKnown = async () => (await cluster.api(TokenReview).create({ spec: { token } })).status.authenticated;
@@ -191,7 +191,7 @@ describe('tokens of service accounts', () => {
     expect(await isKnown()).toBeFalsy();
   });
 
-  test('that are taken out are made anew; what else was written stays', async () => {
+  test('replaces a removed token and keeps other data', async () => {
     const { cluster, secrets, make } = await withRobot();
     const before = await make('t', { [nameKey]: 'robot' });
     await cluster.clock.advance(1_000);
@@ -203,14 +203,14 @@ describe('tokens of service accounts', () => {
   });
 
   test.each([
-    ['no such account', { [nameKey]: 'nobody' }],
+    ['a missing account', { [nameKey]: 'missing' }],
     ['another uid', { [nameKey]: 'robot', [uidKey]: '11111111-2222-3333-4444-555555555555' }],
-  ])('%s: the secret goes', async (_what, annotations) => {
+  ])('deletes a token secret that refers to %s', async (_what, annotations) => {
     const { make } = await withRobot();
     expect(await make('t', annotations)).toBeUndefined();
   });
 
-  test('a secret whose uid is changed goes', async () => {
+  test('deletes a token secret whose uid annotation is changed', async () => {
     const { cluster, secrets, robot, make } = await withRobot();
     expect(await make('t', { [nameKey]: 'robot', [uidKey]: robot.metadata.uid })).toBeDefined();
     await secrets.patch('t', mergePatch({ metadata: { annotations: { [uidKey]: 'other' } } }));
@@ -218,7 +218,7 @@ describe('tokens of service accounts', () => {
     expect(await secrets.find('t')).toBeUndefined();
   });
 
-  test('go with their account, and others stay', async () => {
+  test('deletes token secrets with their account and keeps others', async () => {
     const { cluster, secrets, accounts, make } = await withRobot();
     await accounts.create({ metadata: { name: 'other' } });
     await make('t', { [nameKey]: 'robot' });
@@ -229,7 +229,7 @@ describe('tokens of service accounts', () => {
     expect((await secrets.list()).items.map(({ metadata }) => metadata.name)).toEqual(['opaque', 'u']);
   });
 
-  test('an account names no secret that is gone', async () => {
+  test('removes a deleted secret from its account', async () => {
     const { cluster, secrets, accounts, make } = await withRobot();
     await make('t', { [nameKey]: 'robot' });
     await accounts.patch('robot', mergePatch({ secrets: [{ name: 't' }, { name: 'other' }] }));
@@ -239,7 +239,7 @@ describe('tokens of service accounts', () => {
     expect((await accounts.get('robot')).secrets).toEqual([{ name: 'other' }]);
   });
 
-  test('an account of another uid is not asked to forget a secret', async () => {
+  test('does not remove the secret from an account with another uid', async () => {
     const { cluster, secrets, accounts, make } = await withRobot();
     await accounts.patch('robot', mergePatch({ secrets: [{ name: 't' }] }));
     expect(await make('t', { [nameKey]: 'robot', [uidKey]: 'other' })).toBeUndefined();
@@ -248,7 +248,7 @@ describe('tokens of service accounts', () => {
     expect((await accounts.get('robot')).secrets).toEqual([{ name: 't' }]);
   });
 
-  test('what cannot be signed now is signed later', async () => {
+  test('retries a token that cannot be signed', async () => {
     const { cluster, failures, make } = await withRobot();
     const stop = cluster.use((request, next) => {
       if (request.subresource === 'token') throw errors.internal('no ink');

@@ -1,5 +1,5 @@
 /**
- * ServiceCIDRs and the addresses of Services.
+ * ServiceCIDR and IPAddress controllers.
  */
 import { clusterAddresses, serviceRanges } from 'orchplane/controllers';
 import { IPAddress, Service, ServiceCIDR } from 'orchplane/kinds';
@@ -28,25 +28,31 @@ const READY = 'True : Kubernetes Service CIDR is ready';
 const IN_USE =
   'False Terminating: There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR';
 
-describe('ranges', () => {
-  test.each(['orch', 'kubernetes'] as const)('are ready and protected in the %s dialect', async (dialect) => {
-    const self = await serving([serviceRanges()], { dialect });
-    await make(self, 'more', '10.10.0.0/24');
-    const group = dialect === 'orch' ? 'networking.orch.io' : 'networking.k8s.io';
-    for (const name of ['more', 'kubernetes']) {
-      expect(await range(self, name)).toMatchObject({ ready: READY, finalizers: [`${group}/service-cidr-finalizer`] });
-    }
-    const { metadata } = await self.cluster.api(ServiceCIDR).get('more');
-    const writers = metadata.managedFields?.map(({ manager, operation, subresource }) => [
-      manager,
-      operation,
-      subresource,
-    ]);
-    expect(writers).toContainEqual(['service-cidr-controller', 'Apply', 'status']);
-    expect(writers).toContainEqual(['kube-controller-manager', 'Update', undefined]);
-  });
+describe('ServiceCIDR controller', () => {
+  test.each(['orch', 'kubernetes'] as const)(
+    'adds the Ready condition and the finalizer in the %s dialect',
+    async (dialect) => {
+      const self = await serving([serviceRanges()], { dialect });
+      await make(self, 'more', '10.10.0.0/24');
+      const group = dialect === 'orch' ? 'networking.orch.io' : 'networking.k8s.io';
+      for (const name of ['more', 'kubernetes']) {
+        expect(await range(self, name)).toMatchObject({
+          ready: READY,
+          finalizers: [`${group}/service-cidr-finalizer`],
+        });
+      }
+      const { metadata } = await self.cluster.api(ServiceCIDR).get('more');
+      const writers = metadata.managedFields?.map(({ manager, operation, subresource }) => [
+        manager,
+        operation,
+        subresource,
+      ]);
+      expect(writers).toContainEqual(['service-cidr-controller', 'Apply', 'status']);
+      expect(writers).toContainEqual(['kube-controller-manager', 'Update', undefined]);
+    },
+  );
 
-  test('are written once', async () => {
+  test('writes the status of a range once', async () => {
     const self = await serving([serviceRanges()]);
     await make(self, 'more', '10.10.0.0/24');
     const before = await range(self, 'more');
@@ -55,7 +61,7 @@ describe('ranges', () => {
     expect((await range(self, 'more'))?.found.metadata.resourceVersion).toBe(before?.found.metadata.resourceVersion);
   });
 
-  test('go at once when nothing is in them', async () => {
+  test('deletes an unused range at once', async () => {
     const self = await serving([serviceRanges()]);
     await make(self, 'more', '10.10.0.0/24');
     await range(self, 'more');
@@ -63,7 +69,7 @@ describe('ranges', () => {
     expect(await range(self, 'more')).toBeUndefined();
   });
 
-  test('go after a while where that is asked for', async () => {
+  test('deletes a range after the configured delay', async () => {
     const self = await serving([serviceRanges({ deletionDelayMs: 10_000 })]);
     await make(self, 'more', '10.10.0.0/24');
     await range(self, 'more');
@@ -74,7 +80,7 @@ describe('ranges', () => {
     expect(await range(self, 'more')).toBeUndefined();
   });
 
-  test('stay while an address in them is in use', async () => {
+  test('keeps a range while one of its addresses is in use', async () => {
     const self = await serving([serviceRanges()]);
     await make(self, 'more', '10.10.0.0/24');
     await range(self, 'more');
@@ -85,7 +91,7 @@ describe('ranges', () => {
     expect(await range(self, 'more')).toBeUndefined();
   });
 
-  test('go when another range holds what was in them', async () => {
+  test('deletes a range when another range contains its addresses', async () => {
     const self = await serving([serviceRanges()]);
     await make(self, 'more', '10.10.0.0/24');
     await range(self, 'more');
@@ -109,7 +115,7 @@ describe('ranges', () => {
     expect(await range(self, 'more')).toBeUndefined();
   });
 
-  test('the default one comes back', async () => {
+  test('recreates the default range', async () => {
     const self = await serving([serviceRanges(), clusterAddresses()]);
     await range(self, 'kubernetes');
     await self.cluster.api(ServiceCIDR).delete('kubernetes');
@@ -119,22 +125,25 @@ describe('ranges', () => {
   });
 });
 
-describe('addresses', () => {
+describe('IPAddress controller', () => {
   async function parents({ cluster }: Serving): Promise<Record<string, string>> {
     await cluster.settle();
     const { items } = await cluster.api(IPAddress).list();
     return Object.fromEntries(items.map(({ metadata, spec }) => [metadata.name, spec.parentRef?.name ?? '']));
   }
-  const given = { 'ipaddress.orch.io/ip-family': 'IPv4', 'ipaddress.orch.io/managed-by': 'ipallocator.orch.io' };
+  const allocatorLabels = {
+    'ipaddress.orch.io/ip-family': 'IPv4',
+    'ipaddress.orch.io/managed-by': 'ipallocator.orch.io',
+  };
 
-  test('that were given are left alone', async () => {
+  test('leaves allocated addresses unchanged', async () => {
     const self = await serving([clusterAddresses()]);
     await serve(self, 'svc', '10.0.0.9');
     expect(await parents(self)).toEqual({ '10.0.0.9': 'svc' });
     expect(await self.events()).toEqual([]);
   });
 
-  test('that were deleted are written down again, but not at once', async () => {
+  test('recreates a deleted address with the next resync', async () => {
     const self = await serving([clusterAddresses()]);
     await serve(self, 'svc', '10.0.0.9');
     await parents(self);
@@ -144,26 +153,26 @@ describe('addresses', () => {
     await self.cluster.clock.advance(1_000);
     expect(await parents(self)).toEqual({ '10.0.0.9': 'svc' });
     const { metadata } = await self.cluster.api(IPAddress).get('10.0.0.9');
-    expect(metadata.labels).toEqual(given);
+    expect(metadata.labels).toEqual(allocatorLabels);
     expect(await self.events()).toEqual([
       'Warning ClusterIPNotAllocated Cluster IP [IPv4]: 10.0.0.9 is not allocated; repairing (1)',
     ]);
   });
 
-  test('that lost their labels are made anew', async () => {
+  test('recreates an address without its labels', async () => {
     const self = await serving([clusterAddresses()]);
     await serve(self, 'svc', '10.0.0.9');
     await parents(self);
     await self.cluster.api(IPAddress).patch('10.0.0.9', { type: 'merge', merge: { metadata: { labels: null } } });
     await self.cluster.api(Service).patch('svc', { type: 'merge', merge: { metadata: { labels: { l: '1' } } } });
     expect(await parents(self)).toEqual({ '10.0.0.9': 'svc' });
-    expect((await self.cluster.api(IPAddress).get('10.0.0.9')).metadata.labels).toEqual(given);
+    expect((await self.cluster.api(IPAddress).get('10.0.0.9')).metadata.labels).toEqual(allocatorLabels);
   });
 
-  test('whose service is not there go after a minute', async () => {
+  test('deletes an address of a missing service after a minute', async () => {
     const self = await serving([clusterAddresses()]);
     await self.cluster.api(IPAddress).create({
-      metadata: { name: '10.0.0.9', labels: given },
+      metadata: { name: '10.0.0.9', labels: allocatorLabels },
       spec: { parentRef: { resource: 'services', namespace: 'default', name: 'none' } },
     });
     await self.cluster.clock.advance(59_000);
@@ -185,10 +194,12 @@ describe('addresses', () => {
       'IPAddressNotAllocated IPAddress 10.0.0.10 appears to have been modified, not referencing a Service ' +
         '&ParentReference{Group:example.com,Resource:things,Namespace:,Name:t,}: cleaning up',
     ],
-  ])('that claim to be of %o go', async (parentRef, event) => {
+  ])('deletes an address with the wrong parent %o', async (parentRef, event) => {
     const self = await serving([clusterAddresses()]);
     await serve(self, 'svc', '10.0.0.9');
-    await self.cluster.api(IPAddress).create({ metadata: { name: '10.0.0.10', labels: given }, spec: { parentRef } });
+    await self.cluster
+      .api(IPAddress)
+      .create({ metadata: { name: '10.0.0.10', labels: allocatorLabels }, spec: { parentRef } });
     expect(await parents(self)).toEqual({ '10.0.0.9': 'svc' });
     expect(await self.events()).toEqual([`Warning ${event} (1)`]);
   });

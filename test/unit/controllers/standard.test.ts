@@ -1,18 +1,18 @@
-/** The set of all controllers, and how some are left out. */
+/** The set of all controllers, and the option that excludes some. */
 import { type StandardController, standardControllers } from 'orchplane/controllers';
 import { describe, expect, test } from 'vitest';
 
 const namesWithout = (...without: StandardController[]) => standardControllers({ without }).map(({ name }) => name);
 
-describe('the standard controllers', () => {
-  test('are left out by the very names that they give themselves', () => {
+describe('standardControllers', () => {
+  test('excludes controllers by their names', () => {
     const names = namesWithout() as StandardController[];
     expect(names).toHaveLength(35);
     for (const name of names) expect(namesWithout(name)).toEqual(names.filter((other) => other !== name));
     expect(namesWithout(...names)).toEqual([]);
   });
 
-  test('refuse a name that none of them has, and say which there are', () => {
+  test('rejects an unknown controller name and lists the known ones', () => {
     const unknown = ['endpoint-controller'] as unknown as StandardController[];
     expect(() => standardControllers({ without: unknown })).toThrow(
       /^orchplane: no controller is named endpoint-controller; there are endpoints-controller, endpointslice-controller, /,

@@ -1,4 +1,4 @@
-/** The claims of StatefulSets: made before pods, kept by default, owned as the retention policy says. */
+/** StatefulSet claims: created before pods, retained by default, owned according to the retention policy. */
 import { claimProtection, garbageCollector, statefulSets } from 'orchplane/controllers';
 import { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet, type StatefulSetInput } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -34,11 +34,11 @@ async function owners() {
   await world.cluster.settle();
   const { items } = await world.cluster.api(PersistentVolumeClaim).list();
   return items.map(
-    ({ metadata }) => `${metadata.name}: ${metadata.ownerReferences?.map(({ kind }) => kind).join() ?? 'nobody'}`,
+    ({ metadata }) => `${metadata.name}: ${metadata.ownerReferences?.map(({ kind }) => kind).join() ?? 'none'}`,
   );
 }
 
-test('each pod has its own claim, mounted under the name of the template', async () => {
+test('creates a claim for each pod and mounts it under the template name', async () => {
   const volumes = [
     { name: 'data', emptyDir: {} },
     { name: 'other', emptyDir: {} },
@@ -59,7 +59,7 @@ test('each pod has its own claim, mounted under the name of the template', async
   ]);
 });
 
-test('a claim has all that its template says of itself, but for the name', async () => {
+test('copies everything from the claim template except the name', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'm', uid: 'u' };
   const metadata = { name: 'data', generateName: 'some-', finalizers: ['example.com/f'], ownerReferences: [owner] };
   await make({ replicas: 1, volumeClaimTemplates: [{ metadata, spec: claimSpec }] as never });
@@ -68,17 +68,17 @@ test('a claim has all that its template says of itself, but for the name', async
   expect(claim.metadata.finalizers).toContain('example.com/f');
 });
 
-test('a pod that comes back finds its claim, and claims outlive pods and set', async () => {
+test('reuses the claim of a recreated pod and keeps claims of deleted pods and sets', async () => {
   await make();
   const { uid } = (await world.cluster.api(PersistentVolumeClaim).get('data-web-0')).metadata;
   await world.remove('web-0');
   expect((await world.cluster.api(PersistentVolumeClaim).get('data-web-0')).metadata.uid).toBe(uid);
   await change({ replicas: 0 });
   await world.cluster.api(StatefulSet).delete('web');
-  expect(await owners()).toEqual(['data-web-0: nobody', 'data-web-1: nobody']);
+  expect(await owners()).toEqual(['data-web-0: none', 'data-web-1: none']);
 });
 
-test('a claim that is going keeps its pod from being made, and the event says so', async () => {
+test('creates no pod while its claim is terminating and records an event', async () => {
   await make({ replicas: 1 });
   const claims = world.cluster.api(PersistentVolumeClaim);
   await claims.patch('data-web-0', { type: 'merge', merge: { metadata: { finalizers: ['example.com/hold'] } } });
@@ -93,7 +93,7 @@ test('a claim that is going keeps its pod from being made, and the event says so
   expect(await world.podNames()).toEqual(['web-0']);
 });
 
-test('a refused claim keeps its pod from being made', async () => {
+test('creates no pod when its claim is rejected', async () => {
   const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec: { ...claimSpec, storageClassName: '-' } }];
   await make({ replicas: 1, volumeClaimTemplates: volumeClaimTemplates as never });
   expect(await world.podNames()).toEqual([]);
@@ -105,7 +105,7 @@ test('a refused claim keeps its pod from being made', async () => {
   );
 });
 
-test('an adopted pod that does not mount its claim cannot be put right, and the event says so', async () => {
+test('records an event for an adopted pod that does not mount its claim', async () => {
   await world.cluster
     .api(Pod)
     .create({ metadata: { name: 'web-0', labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image: 'i:1' }] } });
@@ -117,24 +117,24 @@ test('an adopted pod that does not mount its claim cannot be put right, and the 
   );
 });
 
-test('the claim of a pod that waits is made again', async () => {
+test('recreates the deleted claim of a pending pod with the next reconcile', async () => {
   await make({ replicas: 1 });
   await world.cluster.api(PersistentVolumeClaim).delete('data-web-0');
   await world.cluster.settle();
-  // Nothing about the set or its pods has changed, so nobody looks.
+  // Neither the set nor its pods changed, so no reconcile runs.
   expect(await owners()).toEqual([]);
   await world.cluster.api(Pod).patch('web-0', { type: 'merge', merge: { metadata: { labels: { a: 'b' } } } });
-  expect(await owners()).toEqual(['data-web-0: nobody']);
+  expect(await owners()).toEqual(['data-web-0: none']);
 });
 
-describe('retention', () => {
+describe('claim retention policy', () => {
   test.each<{ whenDeleted: Retention; whenScaled: Retention; asked: string; scaled: string[]; deleted: string[] }>([
     {
       whenDeleted: 'Retain',
       whenScaled: 'Retain',
-      asked: 'nobody',
-      scaled: ['nobody', 'nobody'],
-      deleted: ['nobody', 'nobody'],
+      asked: 'none',
+      scaled: ['none', 'none'],
+      deleted: ['none', 'none'],
     },
     {
       whenDeleted: 'Delete',
@@ -143,10 +143,10 @@ describe('retention', () => {
       scaled: ['StatefulSet', 'StatefulSet'],
       deleted: [],
     },
-    { whenDeleted: 'Retain', whenScaled: 'Delete', asked: 'nobody', scaled: ['nobody'], deleted: ['nobody'] },
+    { whenDeleted: 'Retain', whenScaled: 'Delete', asked: 'none', scaled: ['none'], deleted: ['none'] },
     { whenDeleted: 'Delete', whenScaled: 'Delete', asked: 'StatefulSet', scaled: ['StatefulSet'], deleted: [] },
   ])(
-    '$whenDeleted when deleted, $whenScaled when scaled',
+    'sets the owners of claims with $whenDeleted when deleted and $whenScaled when scaled',
     async ({ whenDeleted, whenScaled, asked, scaled, deleted }) => {
       await make({ persistentVolumeClaimRetentionPolicy: { whenDeleted, whenScaled } });
       const named = (kinds: readonly string[]) => kinds.map((kind, index) => `data-web-${index}: ${kind}`);
@@ -158,27 +158,27 @@ describe('retention', () => {
     },
   );
 
-  test('a claim belongs to its pod while that goes, and a pod of the same name waits until it is gone', async () => {
+  test('makes a pod the owner of its claim while scaling down and waits for the deletion of the claim', async () => {
     await make({ persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Delete' } });
     const held = { type: 'merge', merge: { metadata: { finalizers: ['example.com/hold'] } } } as const;
     const free = { type: 'merge', merge: { metadata: { finalizers: null } } } as const;
     await world.cluster.api(PersistentVolumeClaim).patch('data-web-1', held);
     await change({ replicas: 1 });
-    expect(await owners()).toEqual(['data-web-0: nobody', 'data-web-1: Pod']);
+    expect(await owners()).toEqual(['data-web-0: none', 'data-web-1: Pod']);
     await change({ replicas: 2 });
     expect(await world.podNames()).toEqual(['web-0']);
     await world.cluster.api(PersistentVolumeClaim).patch('data-web-1', free);
     expect(await world.podNames()).toEqual(['web-0', 'web-1']);
-    expect(await owners()).toEqual(['data-web-0: nobody', 'data-web-1: nobody']);
+    expect(await owners()).toEqual(['data-web-0: none', 'data-web-1: none']);
   });
 
-  test('a change of the policy reaches claims that are there', async () => {
+  test('applies a policy change to existing claims', async () => {
     await make();
     await change({ persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } });
     expect(await owners()).toEqual(['data-web-0: StatefulSet', 'data-web-1: StatefulSet']);
     await world.run('web-0', 'web-1');
     await change({ persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain' } });
-    expect(await owners()).toEqual(['data-web-0: nobody', 'data-web-1: nobody']);
+    expect(await owners()).toEqual(['data-web-0: none', 'data-web-1: none']);
     expect(await world.events()).toContain('SuccessfulUpdate: update Pod web-0 in StatefulSet web successful');
   });
 

@@ -1,4 +1,4 @@
-/** StatefulSets: pods by number, in order or all at once; updates, history, and what the status says. */
+/** StatefulSet controller: ordered and parallel pods, updates, history and status. */
 import { statefulSets } from 'orchplane/controllers';
 import { ControllerRevision, Pod, StatefulSet, type StatefulSetInput } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -33,8 +33,8 @@ async function images() {
   return (await world.pods()).map(({ metadata, spec }) => `${metadata.name} ${spec.containers[0]?.image}`);
 }
 
-describe('in order', () => {
-  test('a pod is made when the one before it is ready', async () => {
+describe('ordered StatefulSet', () => {
+  test('creates a pod when its predecessor is ready', async () => {
     await make({ replicas: 3 });
     expect(await world.podNames()).toEqual(['web-0']);
     await world.run('web-0');
@@ -54,7 +54,7 @@ describe('in order', () => {
     expect(world.complaints).toEqual([]);
   });
 
-  test('a pod has its number in its name, in its labels and in its host name', async () => {
+  test('sets the ordinal in name, labels and host name of a pod', async () => {
     await make({ replicas: 1 });
     const set = await world.cluster.api(StatefulSet).get('web');
     const pod = await world.pod('web-0');
@@ -79,7 +79,7 @@ describe('in order', () => {
     expect(await world.events()).toEqual(['SuccessfulCreate: create Pod web-0 in StatefulSet web successful']);
   });
 
-  test('the highest number goes first, one at a time', async () => {
+  test('deletes the highest ordinal first, one pod at a time', async () => {
     await make({ replicas: 3 });
     await world.run('web-0', 'web-1', 'web-2');
     const hold = { type: 'merge', merge: { metadata: { finalizers: ['example.com/hold'] } } } as const;
@@ -94,7 +94,7 @@ describe('in order', () => {
     expect(await world.podNames()).toEqual([]);
   });
 
-  test('none goes while a lower one is not ready, except the one that is not', async () => {
+  test('deletes no pod while a lower pod is not ready, except that pod', async () => {
     await make({ replicas: 3 });
     await world.run('web-0', 'web-1', 'web-2');
     await world.stop('web-1');
@@ -105,13 +105,13 @@ describe('in order', () => {
     await world.run('web-1', 'web-2');
     await world.stop('web-0');
     await change({ replicas: 1 });
-    // web-0 is to stay and has to be waited for.
+    // web-0 stays and is not ready, so the others wait for it.
     expect(await world.podNames()).toEqual(['web-0', 'web-1', 'web-2']);
     await world.run('web-0');
     expect(await world.podNames()).toEqual(['web-0']);
   });
 
-  test('a pod that went is made again under its name, and one that finished is replaced', async () => {
+  test('recreates a deleted pod under its name and replaces a finished pod', async () => {
     await make({ replicas: 1 });
     await world.run('web-0');
     const first = (await world.pod('web-0')).metadata.uid;
@@ -127,7 +127,7 @@ describe('in order', () => {
     }
   });
 
-  test('numbers may begin elsewhere, and those before it go', async () => {
+  test('starts at the configured ordinal and deletes lower ones', async () => {
     await make({ replicas: 2, ordinals: { start: 3 } });
     await world.run('web-3');
     expect(await world.podNames()).toEqual(['web-3', 'web-4']);
@@ -138,7 +138,7 @@ describe('in order', () => {
     expect(await world.podNames()).toEqual(['web-4', 'web-5']);
   });
 
-  test('a pod counts as available when it has been ready for long enough, and only then the next is made', async () => {
+  test('creates the next pod when its predecessor is available after minReadySeconds', async () => {
     await make({ replicas: 2, minReadySeconds: 10 });
     await world.run('web-0');
     expect(await status()).toMatchObject({ replicas: 1, readyReplicas: 1, availableReplicas: 0 });
@@ -150,8 +150,8 @@ describe('in order', () => {
   });
 });
 
-describe('all at once', () => {
-  test('pods are made and go without waiting', async () => {
+describe('parallel StatefulSet', () => {
+  test('creates and deletes pods without waiting', async () => {
     await make({ replicas: 5, podManagementPolicy: 'Parallel' });
     expect(await world.podNames()).toEqual(['web-0', 'web-1', 'web-2', 'web-3', 'web-4']);
     expect(await status()).toMatchObject({ replicas: 5, currentReplicas: 5, updatedReplicas: 5, availableReplicas: 0 });
@@ -164,7 +164,7 @@ describe('all at once', () => {
       .api(Pod)
       .create({ metadata: { name: 'web-1' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
     await make({ replicas: 4, podManagementPolicy: 'Parallel' });
-    // web-1 is somebody else's. The batch after it has to wait.
+    // web-1 does not belong to the set. The next batch waits for it.
     expect(await world.podNames()).toEqual(['web-0', 'web-1', 'web-2']);
     expect(world.complaints.length).toBeGreaterThan(0);
     await world.remove('web-1');
@@ -173,8 +173,8 @@ describe('all at once', () => {
   });
 });
 
-describe('updates', () => {
-  test('go from the highest number down, each when the one above it is ready', async () => {
+describe('StatefulSet updates', () => {
+  test('updates from the highest ordinal down and waits for each pod', async () => {
     await make({ replicas: 2 });
     await world.run('web-0', 'web-1');
     await change({ template: template('i:2') });
@@ -187,7 +187,7 @@ describe('updates', () => {
     expect(await status()).toMatchObject({ currentReplicas: 2, updatedReplicas: 2, isUpdating: false });
   });
 
-  test('numbers below the partition stay as they were, and are made again as they were', async () => {
+  test('keeps ordinals below the partition at the old revision, also when recreated', async () => {
     await make({ replicas: 3, updateStrategy: { rollingUpdate: { partition: 2 } } });
     await world.run('web-0', 'web-1', 'web-2');
     await change({ template: template('i:2') });
@@ -203,7 +203,7 @@ describe('updates', () => {
     expect(await status()).toMatchObject({ isUpdating: false });
   });
 
-  test('OnDelete: only what goes by itself comes back new', async () => {
+  test('replaces a pod only after its deletion with OnDelete', async () => {
     await make({ replicas: 2, updateStrategy: { type: 'OnDelete' } });
     await world.run('web-0', 'web-1');
     await change({ template: template('i:2') });
@@ -212,19 +212,19 @@ describe('updates', () => {
     expect(await images()).toEqual(['web-0 i:2', 'web-1 i:1']);
   });
 
-  test('a pod that is not ready is waited for, unless it is the next to be replaced', async () => {
+  test('waits for an unready pod unless it is the next to be replaced', async () => {
     await make({ replicas: 2 });
     await world.run('web-0', 'web-1');
     await change({ template: template('i:bad') });
     expect(await images()).toEqual(['web-0 i:1', 'web-1 i:bad']);
     await change({ template: template('i:3') });
-    // An ordered set waits for web-1 before it looks any further, as the reference does.
+    // An ordered set waits for web-1 first, as the reference server does.
     expect(await images()).toEqual(['web-0 i:1', 'web-1 i:bad']);
     await world.remove('web-1');
     expect(await images()).toEqual(['web-0 i:1', 'web-1 i:3']);
   });
 
-  test('with the gate several may be replaced at once', async () => {
+  test('replaces several pods at once with the MaxUnavailableStatefulSet feature gate', async () => {
     world = new WorkloadWorld([statefulSets()], { featureGates: { MaxUnavailableStatefulSet: true } });
     const updateStrategy = { rollingUpdate: { maxUnavailable: '50%' } };
     await make({ replicas: 5, podManagementPolicy: 'Parallel', updateStrategy });
@@ -236,8 +236,8 @@ describe('updates', () => {
   });
 });
 
-describe('history', () => {
-  test('each template has a revision, named by what it holds', async () => {
+describe('StatefulSet history', () => {
+  test('creates a revision per template with a name from its hash', async () => {
     await make({ replicas: 1 }, { name: 'web', annotations: { note: 'kept' } });
     const [revision, ...others] = await world.revisions();
     expect(others).toEqual([]);
@@ -254,7 +254,7 @@ describe('history', () => {
     expect(revision?.metadata.ownerReferences).toMatchObject([{ kind: 'StatefulSet', name: 'web', controller: true }]);
   });
 
-  test('a template that comes back is the newest revision again', async () => {
+  test('makes the revision of a restored template the newest', async () => {
     await make({ replicas: 0 });
     await change({ template: template('i:2') });
     expect((await world.revisions()).map(({ revision }) => revision)).toEqual([1, 2]);
@@ -265,11 +265,11 @@ describe('history', () => {
     expect(revisions[1]?.metadata.name).toBe(updateRevision);
   });
 
-  test('as many old revisions are kept as the set wants, and those that pods are of', async () => {
+  test('keeps old revisions up to the limit and those of existing pods', async () => {
     await make({ replicas: 1, revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } });
     await world.run('web-0');
     for (const image of ['i:2', 'i:3', 'i:4', 'i:5']) await change({ template: template(image) });
-    // 1: the pod's; 5: the newest; 4: the one that is kept besides.
+    // 1 belongs to the pod, 5 is the newest, 4 is within the limit.
     expect((await world.revisions()).map(({ revision }) => revision)).toEqual([1, 4, 5]);
   });
 
@@ -288,7 +288,7 @@ describe('history', () => {
     expect(collisionCount).toBe(1);
   });
 
-  test('orphaned revisions that match are adopted', async () => {
+  test('adopts matching orphaned revisions', async () => {
     await make({ replicas: 0 });
     const [before] = await world.revisions();
     await world.cluster.api(StatefulSet).delete('web');
@@ -303,10 +303,10 @@ describe('history', () => {
   });
 });
 
-describe('whose pods', () => {
+describe('StatefulSet ownership', () => {
   const container = { containers: [{ name: 'c', image: 'i:1' }] };
 
-  test('an orphan with the right labels and name is adopted and gets its labels; others are left alone', async () => {
+  test('adopts an orphan with matching labels and name and ignores others', async () => {
     const pods = world.cluster.api(Pod);
     await pods.create({ metadata: { name: 'web-0', labels: { app: 'x' } }, spec: container });
     await pods.create({ metadata: { name: 'other-0', labels: { app: 'x' } }, spec: container });
@@ -322,7 +322,7 @@ describe('whose pods', () => {
     expect(await world.events()).toContain('SuccessfulUpdate: update Pod web-0 in StatefulSet web successful');
   });
 
-  test('a pod that matches no longer is released, and its name is missed', async () => {
+  test('releases a pod that no longer matches and recreates its name', async () => {
     await make({ replicas: 1 });
     await world.run('web-0');
     await world.cluster.api(Pod).patch('web-0', { type: 'merge', merge: { metadata: { labels: { app: 'y' } } } });
@@ -332,7 +332,7 @@ describe('whose pods', () => {
     expect((await world.pod('web-0')).metadata.ownerReferences).toMatchObject([{ name: 'web' }]);
   });
 
-  test('a set that is going away makes nothing', async () => {
+  test('creates no pods for a terminating StatefulSet', async () => {
     await make({ replicas: 1 }, { name: 'web', finalizers: ['example.com/hold'] });
     await world.cluster.api(StatefulSet).delete('web');
     await world.remove('web-0');

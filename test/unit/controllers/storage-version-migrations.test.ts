@@ -1,3 +1,4 @@
+/** StorageVersionMigration controller: phases, paging and failures. */
 import { controllers, storageVersionMigrations } from 'orchplane/controllers';
 import { ConfigMap, CustomResourceDefinition, StorageVersionMigration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -38,10 +39,10 @@ function definition(stored: 'v1' | 'v2') {
   };
 }
 
-const ask = (resource: object) => ({ metadata: { name: 'm' }, spec: { resource } });
+const migrationOf = (resource: object) => ({ metadata: { name: 'm' }, spec: { resource } });
 
-describe('a storage version migration', () => {
-  test('goes from the version of the list over Running to Succeeded', async () => {
+describe('storage version migration controller', () => {
+  test('runs a migration from the list version through Running to Succeeded', async () => {
     const run = cluster();
     await run.api(ConfigMap).create({ metadata: { name: 'a' } });
     const seen: unknown[] = [];
@@ -53,7 +54,7 @@ describe('a storage version migration', () => {
         seen.push([resourceVersion, conditions?.map(({ type, status, reason }) => [type, status, reason])]);
       });
     const before = run.resourceVersion;
-    await run.api(StorageVersionMigration).create(ask({ version: 'v1', resource: 'configmaps' }) as never);
+    await run.api(StorageVersionMigration).create(migrationOf({ version: 'v1', resource: 'configmaps' }) as never);
     await run.settle();
     const running = ['Running', 'True', 'StorageVersionMigrationInProgress'];
     const done = ['Succeeded', 'True', 'StorageVersionMigrationSucceeded'];
@@ -66,7 +67,7 @@ describe('a storage version migration', () => {
     ]);
   });
 
-  test('writes what is stored in an old version in the one that counts, and nothing else', async () => {
+  test('rewrites objects stored in an old version and no others', async () => {
     const run = cluster();
     await run.api(CustomResourceDefinition).create(definition('v1') as never);
     const kind = run.kinds().find(({ gvr }) => gvr.resource === 'widgets' && gvr.version === 'v1')?.kind;
@@ -79,7 +80,7 @@ describe('a storage version migration', () => {
     const old = (await run.api(kind, 'default').get('a')) as unknown as ApiObject;
     await run
       .api(StorageVersionMigration)
-      .create(ask({ group: 'example.com', version: 'v2', resource: 'widgets' }) as never);
+      .create(migrationOf({ group: 'example.com', version: 'v2', resource: 'widgets' }) as never);
     await run.settle();
     const { status } = await run.api(StorageVersionMigration).get('m');
     expect(status.conditions?.at(-1)).toMatchObject({ type: 'Succeeded', status: 'True' });
@@ -89,10 +90,10 @@ describe('a storage version migration', () => {
     expect(now).toMatchObject({ spec: { n: 1 } });
   });
 
-  test('leaves alone what is stored as it should be', async () => {
+  test('leaves objects in the storage version unchanged', async () => {
     const run = cluster();
     const { metadata } = await run.api(ConfigMap).create({ metadata: { name: 'a' }, data: { k: 'v' } });
-    await run.api(StorageVersionMigration).create(ask({ version: 'v1', resource: 'configmaps' }) as never);
+    await run.api(StorageVersionMigration).create(migrationOf({ version: 'v1', resource: 'configmaps' }) as never);
     await run.settle();
     expect((await run.api(ConfigMap).get('a')).metadata).toEqual(metadata);
   });
@@ -109,7 +110,7 @@ describe('a storage version migration', () => {
       }
       return next();
     });
-    await run.api(StorageVersionMigration).create(ask({ version: 'v1', resource: 'configmaps' }) as never);
+    await run.api(StorageVersionMigration).create(migrationOf({ version: 'v1', resource: 'configmaps' }) as never);
     await run.settle();
     expect(lists).toEqual([
       [1, false],
@@ -121,12 +122,12 @@ describe('a storage version migration', () => {
   });
 
   test.each([
-    ['no such resource', { version: 'v1', resource: 'nopes' }],
-    ['no such version', { group: 'apps', version: 'v9', resource: 'deployments' }],
-    ['no such group', { group: 'nope.example.com', version: 'v1', resource: 'configmaps' }],
-  ])('fails at once: %s', async (_, resource) => {
+    ['resource', { version: 'v1', resource: 'nopes' }],
+    ['version', { group: 'apps', version: 'v9', resource: 'deployments' }],
+    ['group', { group: 'nope.example.com', version: 'v1', resource: 'configmaps' }],
+  ])('fails a migration of an unknown %s at once', async (_, resource) => {
     const run = cluster();
-    await run.api(StorageVersionMigration).create(ask(resource) as never);
+    await run.api(StorageVersionMigration).create(migrationOf(resource) as never);
     await run.settle();
     const { status } = await run.api(StorageVersionMigration).get('m');
     expect(status).toEqual({
@@ -142,9 +143,9 @@ describe('a storage version migration', () => {
     });
   });
 
-  test('fails after a minute if the objects are not in the garbage collector’s graph', async () => {
+  test('fails after a minute when the resource is not in the garbage collector graph', async () => {
     const run = cluster();
-    await run.api(StorageVersionMigration).create(ask({ version: 'v1', resource: 'events' }) as never);
+    await run.api(StorageVersionMigration).create(migrationOf({ version: 'v1', resource: 'events' }) as never);
     await run.clock.advance(59_000);
     expect((await run.api(StorageVersionMigration).get('m')).status.conditions).toBeUndefined();
     await run.clock.advance(1000);
@@ -157,7 +158,7 @@ describe('a storage version migration', () => {
     ['Conflict', 'Succeeded'],
     ['NotFound', 'Succeeded'],
     ['Forbidden', 'Failed'],
-  ] as const)('an object that is refused with %s: %s', async (reason, outcome) => {
+  ] as const)('treats an object rejected with %s as %s', async (reason, outcome) => {
     const run = cluster();
     for (const name of ['a', 'b']) await run.api(ConfigMap).create({ metadata: { name } });
     run.use((request, next) => {
@@ -167,7 +168,7 @@ describe('a storage version migration', () => {
       if (reason === 'NotFound') throw errors.notFound(qualified, 'a');
       throw errors.forbidden(qualified, 'a', 'no');
     });
-    await run.api(StorageVersionMigration).create(ask({ version: 'v1', resource: 'configmaps' }) as never);
+    await run.api(StorageVersionMigration).create(migrationOf({ version: 'v1', resource: 'configmaps' }) as never);
     await run.settle();
     const { conditions } = (await run.api(StorageVersionMigration).get('m')).status;
     expect(conditions?.map(({ type, status }) => [type, status])).toEqual([
@@ -177,9 +178,9 @@ describe('a storage version migration', () => {
     if (outcome === 'Failed') expect(conditions?.[1]?.message).toBe('migration encountered unhandled error');
   });
 
-  test('is done once, however often it is looked at', async () => {
+  test('runs a finished migration only once', async () => {
     const run = cluster();
-    await run.api(StorageVersionMigration).create(ask({ version: 'v1', resource: 'configmaps' }) as never);
+    await run.api(StorageVersionMigration).create(migrationOf({ version: 'v1', resource: 'configmaps' }) as never);
     await run.settle();
     let requests = 0;
     run.use((request, next) => {
@@ -193,7 +194,7 @@ describe('a storage version migration', () => {
     expect(requests).toBe(0);
   });
 
-  test('needs no more than its role allows', async () => {
+  test('works with the permissions of its own role', async () => {
     const errors: unknown[] = [];
     const run = testCluster({
       featureGates: { StorageVersionMigrator: true },
@@ -204,7 +205,7 @@ describe('a storage version migration', () => {
       }),
     });
     await run.api(ConfigMap).create({ metadata: { name: 'a' } });
-    await run.api(StorageVersionMigration).create(ask({ version: 'v1', resource: 'configmaps' }) as never);
+    await run.api(StorageVersionMigration).create(migrationOf({ version: 'v1', resource: 'configmaps' }) as never);
     await run.settle();
     const { conditions } = (await run.api(StorageVersionMigration).get('m')).status;
     expect(errors).toEqual([]);

@@ -1,4 +1,4 @@
-/** Hashes of pod templates, against those of the reference implementation. */
+/** Hashes of pod templates, compared with the reference implementation. */
 import { expect, test } from 'vitest';
 import { nameHash } from '../../../src/controllers/workloads/template-hash.js';
 import { readWireVectors } from '../../vectors/read.js';
@@ -49,12 +49,20 @@ const withCpu = (cpu: string) => ({
 });
 
 test.each([
-  ['as most are', ORDINARY, 'c7969d79c'],
-  ['with nothing in it', { metadata: {}, spec: { containers: [] } }, '6f75fc469d'],
-  ['with empty lists and maps', { metadata: { labels: {} }, spec: { containers: [], volumes: [] } }, '6f75fc469d'],
-  ['with many things in it', MANIFOLD, '74c954c7f5'],
-  ['with a time', { metadata: { creationTimestamp: '2024-01-02T03:04:05Z' }, spec: { containers: [] } }, '7f7fb67584'],
-])('a template %s', (_what, template, hash) => {
+  ['an ordinary template', ORDINARY, 'c7969d79c'],
+  ['an empty template', { metadata: {}, spec: { containers: [] } }, '6f75fc469d'],
+  [
+    'a template with empty lists and maps',
+    { metadata: { labels: {} }, spec: { containers: [], volumes: [] } },
+    '6f75fc469d',
+  ],
+  ['a template with many fields', MANIFOLD, '74c954c7f5'],
+  [
+    'a template with a timestamp',
+    { metadata: { creationTimestamp: '2024-01-02T03:04:05Z' }, spec: { containers: [] } },
+    '7f7fb67584',
+  ],
+])('computes the reference hash of %s', (_what, template, hash) => {
   expect(nameHash(template)).toBe(hash);
 });
 
@@ -74,7 +82,7 @@ test.each([
   ['128Mi', '8696645cc9'],
   ['100Ti', 'f758568d5'],
   ['12345678901234567890', '56cb45656b'],
-])('a quantity of %s', (cpu, hash) => {
+])('computes the reference hash of a template with the quantity %s', (cpu, hash) => {
   expect(nameHash(withCpu(cpu))).toBe(hash);
 });
 
@@ -82,16 +90,16 @@ test.each([
   [0, '679f49bb9d'],
   [1, '7f69c5f4f5'],
   [300, '7894c7b9bf'],
-])('after %d collisions', (collisions, hash) => {
+])('computes the reference hash after %d collisions', (collisions, hash) => {
   expect(nameHash({}, collisions)).toBe(hash);
 });
 
-test('the order of fields does not matter', () => {
+test('ignores the order of fields', () => {
   const { metadata, spec } = ORDINARY;
   expect(nameHash({ spec: Object.fromEntries(Object.entries(spec).reverse()), metadata })).toBe(nameHash(ORDINARY));
 });
 
-test('a template with all fields set', () => {
+test('computes the reference hash of a template with all fields set', () => {
   const { 'apps.v1.Deployment': deployment } = readWireVectors().documents;
   // The reference hash does not cover managedFields.
   const withoutManagers = (key: string, value: unknown) => (key === 'managedFields' ? undefined : value);

@@ -1,4 +1,4 @@
-/** Finished Jobs go when their time is over. */
+/** TTL-after-finished controller: deletes finished Jobs. */
 import { controllers, ttlAfterFinished } from 'orchplane/controllers';
 import { Job } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -27,24 +27,24 @@ const finish = async (type: 'Complete' | 'Failed') => {
 };
 const job = () => cluster.api(Job).find('j');
 
-test.each(['Complete', 'Failed'] as const)('a Job that is %s goes so many seconds later, not before', async (type) => {
+test.each(['Complete', 'Failed'] as const)('deletes a %s Job exactly after its TTL', async (type) => {
   await make(100);
   await cluster.clock.advance(10_000);
   await finish(type);
   await cluster.clock.advance(99_000);
   expect(await job()).toBeDefined();
   await cluster.clock.advance(1_000);
-  // Its pods go first: somebody has to collect them.
+  // Foreground deletion waits for the garbage collector to delete the pods.
   expect((await job())?.metadata.finalizers).toEqual(['foregroundDeletion']);
 });
 
-test('none at all: it goes at once', async () => {
+test('deletes a finished Job with a TTL of zero at once', async () => {
   await make(0);
   await finish('Complete');
   expect((await job())?.metadata.deletionTimestamp).toBeDefined();
 });
 
-test('a Job that does not say goes never, and one that is not finished neither', async () => {
+test('keeps finished Jobs without a TTL and unfinished Jobs', async () => {
   await make();
   await finish('Complete');
   await cluster.clock.advance(1e9);
@@ -55,7 +55,7 @@ test('a Job that does not say goes never, and one that is not finished neither',
   expect((await job())?.metadata.deletionTimestamp).toBeUndefined();
 });
 
-test('a time that is extended, or set later, counts from the end of the Job', async () => {
+test('measures an extended TTL from the end of the Job', async () => {
   await make(10);
   await finish('Complete');
   await cluster.clock.advance(5_000);
@@ -66,7 +66,7 @@ test('a time that is extended, or set later, counts from the end of the Job', as
   expect((await job())?.metadata.deletionTimestamp).toBeDefined();
 });
 
-test('finished Jobs that are there when the controller starts go too', async () => {
+test('deletes Jobs that finished before the controller started', async () => {
   const before = testCluster();
   await before
     .api(Job)

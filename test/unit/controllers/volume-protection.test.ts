@@ -1,4 +1,4 @@
-/** Claims and volumes are not taken away while they are used; the claims of ephemeral volumes come and go with pods. */
+/** Protection of used claims and volumes, and the claims of ephemeral volumes. */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VolumesSetting } from './volumes-fixture.js';
@@ -20,14 +20,14 @@ const dropPod = async (name: string) => {
   await at.settle();
 };
 
-describe('claims', () => {
-  test('deletes an unused one at once', async () => {
+describe('claim protection', () => {
+  test('deletes an unused claim at once', async () => {
     await at.claim('c');
     await dropClaim('c');
     expect(await at.findClaim('c')).toBeUndefined();
   });
 
-  test('one that a pod on a node uses waits for the last of them', async () => {
+  test('keeps a claim until the last scheduled pod that uses it is deleted', async () => {
     await at.claim('c');
     await at.pod('p', 'c', { nodeName: 'n' });
     await at.pod('q', 'c', { nodeName: 'n' });
@@ -39,7 +39,7 @@ describe('claims', () => {
     expect(await at.findClaim('c')).toBeUndefined();
   });
 
-  test('pods without a node do not count, pods that are over do', async () => {
+  test('ignores unscheduled pods and counts finished pods', async () => {
     await at.claim('c');
     await at.claim('d');
     await at.pod('p', 'c');
@@ -55,7 +55,7 @@ describe('claims', () => {
     expect(await at.findClaim('d')).toBeUndefined();
   });
 
-  test('the finalizer comes back where it is missing', async () => {
+  test('restores a missing claim finalizer', async () => {
     await at.claim('c');
     await at.settle();
     await at.cluster.api(PersistentVolumeClaim).edit('c', (draft) => {
@@ -65,15 +65,15 @@ describe('claims', () => {
     expect((await at.findClaim('c'))?.metadata.finalizers).toEqual(['example.com/mine', 'orch.io/pvc-protection']);
   });
 
-  test('other finalizers are left to others', async () => {
+  test('leaves other finalizers of a claim unchanged', async () => {
     await at.claim('c', '1Gi', {}, { finalizers: ['example.com/mine'] });
     await dropClaim('c');
     expect((await at.findClaim('c'))?.metadata.finalizers).toEqual(['example.com/mine']);
   });
 });
 
-describe('volumes', () => {
-  test('a free one goes at once', async () => {
+describe('volume protection', () => {
+  test('deletes an unbound volume at once', async () => {
     await at.volume('v');
     await at.settle();
     await at.cluster.api(PersistentVolume).delete('v');
@@ -81,7 +81,7 @@ describe('volumes', () => {
     expect(await at.findVolume('v')).toBeUndefined();
   });
 
-  test('a bound one goes with its claim', async () => {
+  test('deletes a bound volume with its claim', async () => {
     await at.volume('v');
     await at.claim('c');
     await at.settle();
@@ -101,7 +101,7 @@ describe('ephemeral volumes', () => {
   };
   const volumes = [{ name: 'v', ephemeral: { volumeClaimTemplate: template } }];
 
-  test('a pod gets a claim of its own, as its template says', async () => {
+  test('creates a claim for the pod from the volume template', async () => {
     const { metadata } = await at.pod('p', '', { volumes });
     await at.settle();
     const claim = await at.findClaim('p-v');
@@ -115,7 +115,7 @@ describe('ephemeral volumes', () => {
     expect(claim?.spec).toMatchObject(template.spec);
   });
 
-  test('the claim goes with the pod', async () => {
+  test('deletes the claim of an ephemeral volume with its pod', async () => {
     await at.pod('p', '', { volumes, nodeName: 'n' });
     await at.settle();
     expect(await at.findClaim('p-v')).toBeDefined();
@@ -123,7 +123,7 @@ describe('ephemeral volumes', () => {
     expect(await at.findClaim('p-v')).toBeUndefined();
   });
 
-  test('a claim that is taken away comes back', async () => {
+  test('recreates a deleted claim of an ephemeral volume', async () => {
     await at.pod('p', '', { volumes });
     await at.settle();
     const before = (await at.findClaim('p-v'))?.metadata.uid;
@@ -133,21 +133,21 @@ describe('ephemeral volumes', () => {
     expect(after).not.toBe(before);
   });
 
-  test('a claim of that name that is not its own is not used', async () => {
+  test('does not use a claim that the pod does not own', async () => {
     await at.claim('p-v');
     await at.pod('p', '', { volumes });
-    expect(await at.said('p')).toEqual([
+    expect(await at.eventsOf('p')).toEqual([
       ['FailedBinding', 'ephemeral volume v: PVC default/p-v was not created for pod default/p (pod is not owner)'],
     ]);
     expect((await at.findClaim('p-v'))?.metadata.ownerReferences).toBeUndefined();
-    // Once it is gone, the pod gets its own.
+    // After its deletion the pod gets its own claim.
     await dropClaim('p-v');
     expect((await at.findClaim('p-v'))?.metadata.ownerReferences).toHaveLength(1);
   });
 
-  test('its volume is bound as any other', async () => {
+  test('binds the claim of an ephemeral volume', async () => {
     await at.volume('disk');
     await at.pod('p', '', { volumes });
-    expect(await at.given('p-v')).toBe('disk');
+    expect(await at.boundVolume('p-v')).toBe('disk');
   });
 });

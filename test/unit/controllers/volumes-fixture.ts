@@ -1,4 +1,4 @@
-/** A cluster with the controllers of volumes, and short words for what tests of them make. */
+/** A cluster with the volume controllers, and helpers that create claims, volumes, classes and pods. */
 import {
   claimProtection,
   controllers,
@@ -49,7 +49,7 @@ export class VolumesSetting {
     } as never);
   }
 
-  /** A volume with another source than the usual one. */
+  /** Creates a volume with another source. */
   async plainVolume(name: string, source: object, spec: object = {}, metadata: object = {}) {
     return this.volume(name, '1Gi', { csi: undefined, ...source, ...spec }, metadata);
   }
@@ -89,14 +89,14 @@ export class VolumesSetting {
   findClaim = (name: string) => this.cluster.api(PersistentVolumeClaim).find(name);
   volumePhase = async (name: string) => (await this.findVolume(name))?.status.phase;
   claimPhase = async (name: string) => (await this.findClaim(name))?.status.phase;
-  /** The volume that a claim has, after all is at rest. */
-  given = async (name: string) => {
+  /** The name of the volume that a claim is bound to, after the cluster has settled. */
+  boundVolume = async (name: string) => {
     await this.settle();
     return (await this.findClaim(name))?.spec.volumeName;
   };
 
-  /** What was said about an object: reason and message. */
-  async said(about: string): Promise<readonly (readonly [string | undefined, string | undefined])[]> {
+  /** Reason and message of the events about an object. */
+  async eventsOf(about: string): Promise<readonly (readonly [string | undefined, string | undefined])[]> {
     await this.settle();
     const { items } = await this.cluster.all(Event).list();
     return items

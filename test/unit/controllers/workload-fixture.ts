@@ -1,4 +1,4 @@
-/** A cluster with some controllers, and hands that do what a kubelet and a scheduler would. */
+/** A cluster with some controllers, and helpers that act as kubelet and scheduler. */
 import type { ClusterOptions } from 'orchplane';
 import { type Controller, controllers } from 'orchplane/controllers';
 import { ControllerRevision, CoreEvent, Node, type NodeInput, Pod } from 'orchplane/kinds';
@@ -6,7 +6,7 @@ import { type TestCluster, testCluster } from 'orchplane/testing';
 
 export class WorkloadWorld {
   readonly cluster: TestCluster;
-  /** What controllers complained of. */
+  /** Errors that controllers reported. */
   readonly complaints: string[] = [];
 
   constructor(list: readonly Controller[], options: Omit<ClusterOptions, 'clock' | 'controllers'> = {}) {
@@ -58,7 +58,7 @@ export class WorkloadWorld {
 
   async node(name: string, { labels = {}, ...spec }: NodeInput['spec'] & { labels?: Record<string, string> } = {}) {
     await this.cluster.api(Node).create({ metadata: { name, labels }, spec });
-    // A new node is not ready, and says so in a taint; its agent takes that away.
+    // A new node has the not-ready taint; its kubelet removes it.
     await this.cluster.api(Node).patch(name, { type: 'merge', merge: { spec: { taints: spec.taints ?? null } } });
     await this.cluster.settle();
   }
@@ -92,7 +92,7 @@ export function ready(since: string) {
   return { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: since }] };
 }
 
-/** A template of pods `app: x` with one container `c`. */
+/** A pod template with the label `app: x` and one container `c`. */
 export function template(image = 'i:1', spec: object = {}) {
   return { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image }], ...spec } };
 }

@@ -1,5 +1,5 @@
 /**
- * Events: how many objects become of many events, and what stands in them.
+ * Event recorders: aggregation of many events and the content of the written objects.
  */
 import {
   type Controller,
@@ -40,8 +40,8 @@ async function recording() {
   return { cluster, running, failures, map, one, two, series, list };
 }
 
-describe('of the core group', () => {
-  test('an event has everything that the reference writes', async () => {
+describe('core event recorder', () => {
+  test('writes all fields that the reference server writes', async () => {
     const { one, map, list } = await recording();
     one.events.record(map, 'Normal', 'Made', 'it was made');
     const [event] = await list();
@@ -66,7 +66,7 @@ describe('of the core group', () => {
     });
   });
 
-  test('equal events are one object that counts, also after the object has changed', async () => {
+  test('counts equal events in one object, also after the involved object changes', async () => {
     const { cluster, one, map, list } = await recording();
     one.events.record(map, 'Normal', 'Made', 'it was made');
     await cluster.clock.advance(5_000);
@@ -93,7 +93,7 @@ describe('of the core group', () => {
     expect(failures).toEqual([]);
   });
 
-  test('the tenth of events that differ in their message only, and those after it, are combined', async () => {
+  test('combines events that differ only in the message from the tenth on', async () => {
     const { one, map, list } = await recording();
     for (let nth = 1; nth <= 14; nth++) one.events.record(map, 'Warning', 'Failed', `attempt ${nth}`);
     const items = await list();
@@ -111,12 +111,12 @@ describe('of the core group', () => {
     expect((await list()).map(({ message }) => message)).toContain('attempt 10');
   });
 
-  test('more than 25 about one object are dropped, but for one every five minutes', async () => {
+  test('drops more than 25 events about one object except one every five minutes', async () => {
     const { cluster, one, map, list } = await recording();
     const total = async () => (await list()).reduce((sum, { count }) => sum + (count ?? 0), 0);
     for (let nth = 0; nth < 100; nth++) one.events.record(map, 'Warning', `Reason${nth % 4}`, 'again');
     expect(await total()).toBe(25);
-    // Another object, and another type, are counted on their own.
+    // Other objects and other types have their own counts.
     const other = await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
     one.events.record(other, 'Warning', 'Reason0', 'again');
     one.events.record(map, 'Normal', 'Reason0', 'again');
@@ -130,7 +130,7 @@ describe('of the core group', () => {
     expect(await total()).toBe(28);
   });
 
-  test('an event that was deleted meanwhile is written anew and goes on counting', async () => {
+  test('recreates an event that was deleted and continues its count', async () => {
     const { cluster, one, map, list } = await recording();
     one.events.record(map, 'Normal', 'Made', 'it was made');
     await list();
@@ -139,7 +139,7 @@ describe('of the core group', () => {
     expect((await list()).map(({ count }) => count)).toEqual([2]);
   });
 
-  test('about cluster-scoped objects they live in the default namespace; names that no event may have are replaced', async () => {
+  test('writes events about cluster-scoped objects to the default namespace and replaces invalid names', async () => {
     const { cluster, one, list } = await recording();
     const namespace = await cluster.api(Namespace).get('kube-system');
     one.events.record(namespace, 'Normal', 'Seen', 'hello');
@@ -171,18 +171,18 @@ describe('of the core group', () => {
   });
 });
 
-describe('with series', () => {
-  const told = { type: 'Normal', reason: 'Greeted', action: 'Greeting', note: 'hello' } as const;
+describe('event recorder with series', () => {
+  const greeting = { type: 'Normal', reason: 'Greeted', action: 'Greeting', note: 'hello' } as const;
 
   async function events(cluster: Awaited<ReturnType<typeof recording>>['cluster']) {
     await cluster.settle();
     return (await cluster.api(Event).list()).items;
   }
 
-  test('the first is an event without a series', async () => {
+  test('writes the first event without a series', async () => {
     const { cluster, series, map } = await recording();
     const related = await cluster.api(Namespace).get('default');
-    series.record({ ...told, regarding: map, related });
+    series.record({ ...greeting, regarding: map, related });
     const [event] = await events(cluster);
     expect(event).toMatchObject({
       metadata: { namespace: 'default', name: expect.stringMatching(/^a\.[0-9a-f]{16}$/) },
@@ -199,16 +199,16 @@ describe('with series', () => {
     expect(event?.series).toBeUndefined();
   });
 
-  test('the second begins a series, the others wait for its heartbeat or its end', async () => {
+  test('starts a series with the second event and updates it with the heartbeat or at its end', async () => {
     const { cluster, series, map } = await recording();
-    const record = () => series.record({ ...told, regarding: map, note: `hello at ${cluster.clock.now()}` });
+    const record = () => series.record({ ...greeting, regarding: map, note: `hello at ${cluster.clock.now()}` });
     record();
     await cluster.clock.advance(1_000);
     record();
     expect((await events(cluster)).map((event) => event.series)).toEqual([
       { count: 2, lastObservedTime: '2030-01-01T00:00:01.000000Z' },
     ]);
-    // One a minute: the series never comes to its end.
+    // With one event a minute the series does not end.
     for (let minute = 1; minute <= 29; minute++) {
       await cluster.clock.advance(60_000);
       record();
@@ -222,47 +222,47 @@ describe('with series', () => {
     expect((await events(cluster))[0]?.series?.count).toBe(31);
     await cluster.clock.advance(1);
     expect((await events(cluster))[0]?.series).toEqual({ count: 33, lastObservedTime: '2030-01-01T00:30:01.000000Z' });
-    // It is over: the next one is an event of its own.
+    // The series has ended: the next event is a new object.
     record();
     expect(await events(cluster)).toHaveLength(2);
     expect(await events(cluster)).toHaveLength(2);
   });
 
-  test('a single event is forgotten after six minutes, and leaves no timer', async () => {
+  test('drops a single event from its cache after six minutes and leaves no timer', async () => {
     const { cluster, series, map } = await recording();
     const before = cluster.clock.pending;
-    series.record({ ...told, regarding: map });
+    series.record({ ...greeting, regarding: map });
     await cluster.settle();
     expect(cluster.clock.pending).toBe(before + 1);
     await cluster.clock.advance(360_000);
     expect(cluster.clock.pending).toBe(before);
-    series.record({ ...told, regarding: map });
+    series.record({ ...greeting, regarding: map });
     expect(await events(cluster)).toHaveLength(2);
     await cluster.close();
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('another action, reason or object is another event', async () => {
+  test('writes a separate event for another action, reason or object', async () => {
     const { cluster, series, map } = await recording();
-    series.record({ ...told, regarding: map });
-    series.record({ ...told, regarding: map, action: 'Waving' });
-    series.record({ ...told, regarding: map, reason: 'Seen' });
-    series.record({ ...told, regarding: await cluster.api(Namespace).get('default') });
+    series.record({ ...greeting, regarding: map });
+    series.record({ ...greeting, regarding: map, action: 'Waving' });
+    series.record({ ...greeting, regarding: map, reason: 'Seen' });
+    series.record({ ...greeting, regarding: await cluster.api(Namespace).get('default') });
     expect(await events(cluster)).toHaveLength(4);
   });
 
-  test('a series whose event was deleted is written anew', async () => {
+  test('recreates the event of a series that was deleted', async () => {
     const { cluster, series, map } = await recording();
-    series.record({ ...told, regarding: map });
+    series.record({ ...greeting, regarding: map });
     await cluster.settle();
     await cluster.api(Event).deleteCollection();
-    series.record({ ...told, regarding: map });
+    series.record({ ...greeting, regarding: map });
     expect((await events(cluster)).map((event) => event.series?.count)).toEqual([2]);
   });
 
-  test('what the server refuses is reported once; what did not reach it is tried again', async () => {
+  test('reports a rejected event once and retries after a connection failure', async () => {
     const { cluster, series, map, failures } = await recording();
-    series.record({ ...told, regarding: map, note: 'x'.repeat(2_000) });
+    series.record({ ...greeting, regarding: map, note: 'x'.repeat(2_000) });
     expect(await events(cluster)).toEqual([]);
     expect(failures).toHaveLength(1);
     expect(failures[0]).toMatch(/^one: event Greeted about a: /);
@@ -271,7 +271,7 @@ describe('with series', () => {
       if (request.resource.resource === 'events' && request.verb === 'create' && failing-- > 0) throw new Error('down');
       return next();
     });
-    series.record({ ...told, regarding: map });
+    series.record({ ...greeting, regarding: map });
     expect(await events(cluster)).toEqual([]);
     await cluster.clock.advance(10_000);
     expect(await events(cluster)).toHaveLength(1);

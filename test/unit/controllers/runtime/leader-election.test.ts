@@ -1,5 +1,5 @@
 /**
- * Leader election by the rules of the reference's clients, on a clock that the test owns.
+ * Leader election with the rules of client-go, on a clock that the test advances.
  */
 import { type Clock, createClient, errors } from 'orchplane';
 import { type Controller, type LeaderElectionOptions, leaderElection, runControllers } from 'orchplane/controllers';
@@ -22,7 +22,7 @@ function candidate(cluster: Host, identity: string, log: string[] = [], options:
 
 const leaseOf = (cluster: TestCluster) => cluster.api(Lease, 'kube-system').get(NAME);
 
-/** Refuses everything that one candidate asks for, as if it were cut off. */
+/** Rejects all requests of one candidate, like a network partition. */
 function cutOff(cluster: TestCluster) {
   const cut = new Set<string>();
   const hostOf = (identity: string): Host => ({
@@ -35,7 +35,7 @@ function cutOff(cluster: TestCluster) {
   return { cut, hostOf };
 }
 
-test('the first to come leads, and writes down since when', async () => {
+test('makes the first candidate leader and records the acquire time', async () => {
   await using cluster = testCluster();
   const log: string[] = [];
   await using one = candidate(cluster, 'one', log);
@@ -57,7 +57,7 @@ test('the first to come leads, and writes down since when', async () => {
   });
 });
 
-test('another waits, and takes over at once when the leader gives the lease back', async () => {
+test('hands over at once when the leader releases the lease', async () => {
   await using cluster = testCluster();
   const log: string[] = [];
   const one = candidate(cluster, 'one', log);
@@ -73,13 +73,13 @@ test('another waits, and takes over at once when the leader gives the lease back
     leaseDurationSeconds: 1,
     leaseTransitions: 0,
   });
-  // One retry, with its jitter: up to 2.2 periods.
+  // One retry with jitter takes up to 2.2 periods.
   await cluster.clock.advance(4_400);
   expect(log.slice(3)).toEqual(['one stops', 'two leads', 'two sees two']);
   expect((await leaseOf(cluster)).spec).toMatchObject({ holderIdentity: 'two', leaseTransitions: 1 });
 });
 
-test('a leader that is cut off stops before anybody else begins', async () => {
+test('stops a disconnected leader before another candidate starts', async () => {
   await using cluster = testCluster();
   const log: string[] = [];
   const { cut, hostOf } = cutOff(cluster);
@@ -96,7 +96,7 @@ test('a leader that is cut off stops before anybody else begins', async () => {
   await cluster.clock.advance(10_000);
   cut.add('one');
   await cluster.clock.advance(60_000);
-  // Last renewed at 10 s: it tries for retry period and renew deadline, others wait for the lease to run out.
+  // Last renewed at 10 s: the leader gives up after retry period and renew deadline; others wait for the lease duration.
   expect(log.slice(0, 2)).toEqual(['one leads at 0', 'one stops at 22']);
   expect(log[2]).toMatch(/^two leads at (2[5-9]|30)/);
   expect([one.isLeader, two.isLeader]).toEqual([false, true]);
@@ -108,7 +108,7 @@ test('a leader that is cut off stops before anybody else begins', async () => {
   expect(log).toHaveLength(3);
 });
 
-test('a leader whose request hangs stops at its deadline all the same', async () => {
+test('stops a leader whose request hangs at the renew deadline', async () => {
   await using cluster = testCluster();
   const log: string[] = [];
   await using _one = candidate(cluster, 'one', log);
@@ -130,10 +130,10 @@ test('a leader whose request hangs stops at its deadline all the same', async ()
   expect(log.at(-1)).toBe('one leads');
 }, 30_000);
 
-test('clocks need not agree: what counts is how long the lease was seen unchanged', async () => {
+test('measures the lease age by observation and not by the holder’s clock', async () => {
   await using cluster = testCluster();
   const log: string[] = [];
-  // Renewed, by its own account, in a far future.
+  // The lease claims a renewal in the far future.
   await cluster.api(Lease, 'kube-system').create({
     metadata: { name: NAME },
     spec: {
@@ -152,10 +152,10 @@ test('clocks need not agree: what counts is how long the lease was seen unchange
   expect((await leaseOf(cluster)).spec).toMatchObject({ holderIdentity: 'one', leaseTransitions: 8 });
 });
 
-test('a leader whose clock jumps renews its overdue lease if no other candidate took it', async () => {
+test('renews the overdue lease of a leader whose clock jumps if no other candidate took it', async () => {
   await using cluster = testCluster();
   let skipped = 0;
-  // Timers run as before, but the time of day has gone on, as after a suspended machine.
+  // Timers run as before, but the time of day jumps, as after a suspended machine.
   const clock: Clock = { now: () => cluster.clock.now() + skipped, after: (...timer) => cluster.clock.after(...timer) };
   const log: string[] = [];
   await using one = candidate({ ...cluster, clock }, 'one', log);
@@ -193,7 +193,7 @@ test('records the leader in events', async () => {
   ]);
 });
 
-test('the end leaves no timer; a lease that is not given back runs out by itself', async () => {
+test('leaves no timer after close, and an unreleased lease expires', async () => {
   const cluster = testCluster();
   const one = candidate(cluster, 'one', [], { releaseOnClose: false });
   const two = candidate(cluster, 'two');
@@ -216,11 +216,11 @@ test.each<[Partial<LeaderElectionOptions>, string]>([
   [{ leaseDurationMs: 10_000, renewDeadlineMs: 10_000 }, 'leaseDurationMs must be greater than renewDeadlineMs'],
   [{ retryPeriodMs: 0 }, 'retryPeriodMs must be greater than zero'],
   [{ renewDeadlineMs: 2_400, retryPeriodMs: 2_000 }, 'renewDeadlineMs must be more than 1.2 × retryPeriodMs'],
-])('%j is refused', (options, message) => {
+])('rejects the options %j', (options, message) => {
   expect(() => leaderElection({ name: NAME, ...options })).toThrow(message);
 });
 
-describe('controllers', () => {
+describe('controllers with leader election', () => {
   function marker(mark: string): Controller {
     return {
       name: 'marker',
@@ -239,7 +239,7 @@ describe('controllers', () => {
     };
   }
 
-  test('work only where their candidate leads, and move on with the lease', async () => {
+  test('runs controllers only for the leading candidate and moves them with the lease', async () => {
     await using cluster = testCluster();
     const runOf = (identity: string) =>
       runControllers(cluster, [marker(identity)], { leaderElection: leaderElection({ name: NAME, identity }) });
@@ -260,7 +260,7 @@ describe('controllers', () => {
     await two.ready;
   });
 
-  test('over HTTP, with a clock that is nobody else’s', async () => {
+  test('runs over HTTP with its own clock', async () => {
     await using cluster = testCluster();
     const handler = createFetchHandler(cluster);
     const transport = httpTransport({

@@ -1,9 +1,9 @@
-/** What a recorder remembers of events: the most recent, and exactly those. */
+/** The LRU map in which an event recorder keeps recent events. */
 import { expect, test } from 'vitest';
 import { RecentMap } from '../../../../src/controllers/runtime/event-correlation.js';
 import fc from '../../../property/seeded.js';
 
-/** The same, put plainly: whatever is asked for goes to the end, and the first is forgotten. */
+/** A plain reference implementation: each access moves an entry to the end; the first entry is evicted. */
 class PlainRecentMap {
   readonly #most: number;
   #entries: [key: string, value: number][] = [];
@@ -36,7 +36,7 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('delete' as const), key }),
 );
 
-test('forgets what was not asked for longest', () => {
+test('evicts the least recently used entry', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), fc.array(step, { maxLength: 80 }), (most, steps) => {
       const [map, plain] = [new RecentMap<number>(most), new PlainRecentMap(most)];

@@ -1,5 +1,5 @@
 /**
- * Controllers at work: that they come to rest, see what they wrote, end without a trace and leave each other alone.
+ * Running controllers: settling, visibility of own writes, shutdown and isolation.
  */
 import { createCluster, errors, type Middleware } from 'orchplane';
 import { type Controller, controllers, keyOf, runControllers, serviceAccounts } from 'orchplane/controllers';
@@ -8,7 +8,7 @@ import { fakeClock, type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { nextTurn } from '../../../../src/util/clock.js';
 
-/** Keeps one Secret for each ConfigMap that has the label `copy`; counts how often it had to make one. */
+/** Keeps one Secret for each ConfigMap with the label `copy`; logs each creation. */
 function copier(log: string[] = [], name = 'copier'): Controller {
   return {
     name,
@@ -27,7 +27,7 @@ function copier(log: string[] = [], name = 'copier'): Controller {
         await context.client.api(Secret, map.metadata.namespace).create({
           metadata: { generateName: `${map.metadata.name}-`, labels: { of: map.metadata.name } },
         });
-        // Looks again before any news can have come: what was written has to be known then.
+        // Reconciles again before a watch event can arrive: the informer must already have the write.
         queue.add(key);
       });
       maps.onKey((key) => queue.add(key));
@@ -41,8 +41,8 @@ async function secretsOf(cluster: TestCluster, name: string) {
   return (await cluster.api(Secret).list({ labels: { of: name } })).items;
 }
 
-describe('own writes', () => {
-  test('are in the informers before the next reconcile, so nothing is created twice', async () => {
+describe('own writes of a controller', () => {
+  test('shows own writes in the informers before the next reconcile, so nothing is created twice', async () => {
     const log: string[] = [];
     await using cluster = testCluster({ controllers: controllers([copier(log)]) });
     for (const name of ['a', 'b', 'c']) await cluster.api(ConfigMap).create(copied(name));
@@ -60,7 +60,7 @@ describe('own writes', () => {
       },
     ],
     [
-      'the answers to writes',
+      'responses to writes',
       async (request, next) => {
         const response = await next();
         if (request.verb === 'create') for (let turn = 0; turn < 20; turn++) await nextTurn();
@@ -74,7 +74,7 @@ describe('own writes', () => {
         return next();
       },
     ],
-  ])('are seen where %s are late', async (_what, middleware) => {
+  ])('shows own writes in the informers when %s are slow', async (_what, middleware) => {
     const log: string[] = [];
     await using cluster = testCluster();
     using _slow = cluster.use(middleware);
@@ -85,7 +85,7 @@ describe('own writes', () => {
     for (const name of ['a', 'b', 'c']) expect(await secretsOf(cluster, name)).toHaveLength(1);
   });
 
-  test('a middleware that waits for the cluster’s own clock does not stop that clock', async () => {
+  test('does not block the cluster clock when middleware waits for it', async () => {
     const log: string[] = [];
     await using cluster = testCluster();
     await using running = runControllers(cluster, [copier(log)]);
@@ -107,7 +107,7 @@ describe('own writes', () => {
 });
 
 describe('settle', () => {
-  test('waits for the first lists of controllers that have just been started', async () => {
+  test('waits for the initial lists of controllers that were just started', async () => {
     await using cluster = testCluster();
     await cluster.api(ConfigMap).create(copied('a'));
     using _slow = cluster.use(async (request, next) => {
@@ -120,7 +120,7 @@ describe('settle', () => {
     await running.ready;
   });
 
-  test('gives up after a while and names the busy activities', async () => {
+  test('fails with the busy activities after the timeout', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -133,11 +133,11 @@ describe('settle', () => {
       name: 'stuck',
       needs: [ConfigMap],
       start(context) {
-        const look = () => {
+        const reconcile = () => {
           begin();
           return held;
         };
-        const queue = context.queue(look, { name: 'maps' });
+        const queue = context.queue(reconcile, { name: 'maps' });
         context.informer(ConfigMap).onKey((key) => queue.add(key));
       },
     };
@@ -151,14 +151,14 @@ describe('settle', () => {
     await cluster.settle();
   });
 
-  test('does not wait for what is due later', async () => {
-    const looks: string[] = [];
+  test('does not wait for delayed keys', async () => {
+    const reconciled: string[] = [];
     const patient: Controller = {
       name: 'patient',
       needs: [ConfigMap],
       start(context) {
         const queue = context.queue(async (key) => {
-          looks.push(key);
+          reconciled.push(key);
           return { requeueAfterMs: 60_000 };
         });
         context.informer(ConfigMap).onKey((key) => queue.add(key));
@@ -167,14 +167,14 @@ describe('settle', () => {
     await using cluster = testCluster({ controllers: controllers([patient]) });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.settle();
-    expect(looks).toEqual(['default/a']);
+    expect(reconciled).toEqual(['default/a']);
     await cluster.clock.advance(120_000);
-    expect(looks).toEqual(['default/a', 'default/a', 'default/a']);
+    expect(reconciled).toEqual(['default/a', 'default/a', 'default/a']);
   });
 });
 
-describe('the end', () => {
-  test('leaves no timer, no watch and no listener', async () => {
+describe('end of a controller run', () => {
+  test('leaves no timer, watch or listener after close', async () => {
     const cluster = testCluster();
     let watches = 0;
     cluster.use(async (request, next) => {
@@ -199,7 +199,7 @@ describe('the end', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('of a cluster ends its controllers, whatever they were at', async () => {
+  test('stops the controllers of a closed cluster at any point', async () => {
     const failures: unknown[] = [];
     const cluster = testCluster({
       controllers: controllers([copier(), serviceAccounts()], { onError: (error) => failures.push(error) }),
@@ -229,8 +229,8 @@ describe('the end', () => {
   });
 });
 
-describe('many', () => {
-  test('hundreds of clusters in one process do not disturb each other', async () => {
+describe('several controller runs', () => {
+  test('isolates hundreds of clusters in one process', async () => {
     const clusters = Array.from({ length: 200 }, () =>
       testCluster({ kinds: [ConfigMap, Secret], controllers: controllers([copier()]) }),
     );
@@ -244,7 +244,7 @@ describe('many', () => {
     expect(clusters.reduce((sum, { clock }) => sum + clock.pending, 0)).toBe(0);
   });
 
-  test('clusters that share a clock each come to rest before it goes on', async () => {
+  test('settles every cluster on a shared clock before the clock advances', async () => {
     const clock = fakeClock();
     const clusters = [1, 2, 3].map(() => createCluster({ clock, controllers: controllers([copier()]) }));
     for (const cluster of clusters) await cluster.api(ConfigMap).create(copied('a'));
@@ -254,7 +254,7 @@ describe('many', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('two runs beside one cluster: each has its own informers, and one ends without the other', async () => {
+  test('keeps separate informers for two runs on one cluster and closes them separately', async () => {
     await using cluster = testCluster();
     const first: string[] = [];
     const second: string[] = [];
@@ -262,7 +262,7 @@ describe('many', () => {
     const two = runControllers(cluster, [copier(second)]);
     await cluster.api(ConfigMap).create(copied('a'));
     await cluster.settle();
-    // They do not know of each other's writes before they act, and see them afterwards.
+    // Each run sees the other's writes only through its informers.
     expect(first.length + second.length).toBe((await secretsOf(cluster, 'a')).length);
     one.close();
     await cluster.api(ConfigMap).create(copied('b'));
@@ -272,8 +272,8 @@ describe('many', () => {
   });
 });
 
-describe('with the cluster', () => {
-  test('controllers start again on a fork, which goes its own way', async () => {
+describe('controller runs and their cluster', () => {
+  test('starts controllers again on a fork with separate state', async () => {
     await using cluster = testCluster({ controllers: controllers([copier()]) });
     await cluster.api(ConfigMap).create(copied('a'));
     await cluster.settle();
@@ -286,7 +286,7 @@ describe('with the cluster', () => {
     expect((await cluster.api(Secret).list({ labels: 'of' })).items).toHaveLength(1);
   });
 
-  test('controllers start again after a restore, and forget what is no more', async () => {
+  test('starts controllers again after a restore without earlier state', async () => {
     const log: string[] = [];
     await using cluster = testCluster({ controllers: controllers([copier(log)]) });
     await cluster.api(ConfigMap).create(copied('a'));
@@ -300,7 +300,7 @@ describe('with the cluster', () => {
     expect(await secretsOf(cluster, 'a')).toHaveLength(1);
   });
 
-  test('a kind that is not served is an error, unless the controller is optional', async () => {
+  test('rejects a controller whose kind is not served unless it is optional', async () => {
     const needy: Controller = { name: 'needy', needs: [Pod], start: () => undefined };
     await using cluster = testCluster({ kinds: [ConfigMap] });
     expect(() => runControllers(cluster, [needy])).toThrow(
@@ -310,21 +310,21 @@ describe('with the cluster', () => {
     await running.ready;
   });
 
-  test('two controllers of one name are an error', async () => {
+  test('rejects two controllers with the same name', async () => {
     await using cluster = testCluster();
     expect(() => runControllers(cluster, [copier(), copier()])).toThrow('two controllers are named copier');
   });
 
-  test('unknown options are refused', async () => {
+  test('rejects unknown options of runControllers', async () => {
     await using cluster = testCluster();
     // @ts-expect-error no such option
     expect(() => runControllers(cluster, [], { manager: 'me' })).toThrow(/runControllers has no option "manager"/);
   });
 });
 
-describe('errors', () => {
-  test('are reported with the controller and the key, and tried again', async () => {
-    const told: string[] = [];
+describe('errors of controllers', () => {
+  test('reports errors with the controller and the key, and retries', async () => {
+    const reported: string[] = [];
     let failures = 2;
     const flaky: Controller = {
       name: 'flaky',
@@ -343,20 +343,20 @@ describe('errors', () => {
     };
     await using cluster = testCluster();
     await using running = runControllers(cluster, [flaky], {
-      onError: (error, about) => told.push(`${about}: ${(error as Error).message}`),
+      onError: (error, about) => reported.push(`${about}: ${(error as Error).message}`),
     });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await running.settle();
-    expect(told).toEqual(['flaky: default/a: not yet']);
+    expect(reported).toEqual(['flaky: default/a: not yet']);
     await cluster.clock.advance(1_000);
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
     await cluster.clock.advance(60_000);
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
     expect(failures).toBe(-1);
   });
 
-  test('of an informer are reported, and it goes on', async () => {
-    const told: string[] = [];
+  test('reports informer errors and continues', async () => {
+    const reported: string[] = [];
     await using cluster = testCluster();
     let refusals = 1;
     using _broken = cluster.use((request, next) => {
@@ -364,17 +364,17 @@ describe('errors', () => {
         throw new Error('cut off');
       return next();
     });
-    await using running = runControllers(cluster, [copier()], { onError: (_error, about) => told.push(about) });
+    await using running = runControllers(cluster, [copier()], { onError: (_error, about) => reported.push(about) });
     await cluster.clock.advance(5_000);
     await running.ready;
-    expect(told).toEqual(['the informer of /v1/secrets']);
+    expect(reported).toEqual(['the informer of /v1/secrets']);
     await cluster.api(ConfigMap).create(copied('a'));
     await running.settle();
     expect(await secretsOf(cluster, 'a')).toHaveLength(1);
   });
 });
 
-test('controllers act as their own accounts where that is asked for', async () => {
+test('runs controllers as their own service accounts when configured', async () => {
   const users: (string | undefined)[] = [];
   await using cluster = testCluster();
   cluster.use((request, next) => {
@@ -388,7 +388,7 @@ test('controllers act as their own accounts where that is asked for', async () =
   expect(await cluster.api(ServiceAccount, 'a').find('default')).toBeDefined();
 });
 
-describe('failures without onError', () => {
+describe('controller errors without onError', () => {
   const refuse = (reason: string): Middleware => {
     let attempts = 0;
     return (request, next) => {
@@ -397,7 +397,7 @@ describe('failures without onError', () => {
     };
   };
 
-  test('are printed once for each object, whatever name was generated for what cannot be made', async () => {
+  test('prints each failure once per object, independent of generated names', async () => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const cluster = testCluster({ controllers: controllers([copier()]) });
     cluster.use(refuse('not today'));

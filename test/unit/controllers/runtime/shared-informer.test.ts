@@ -1,12 +1,12 @@
 /**
- * Informers that controllers share: one per kind, with indexes that follow every change.
+ * Shared informers: one per kind, with indexes that follow every change.
  */
 import { type Controller, keyOf, runControllers, type SharedInformer, splitKey } from 'orchplane/controllers';
 import { ConfigMap, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 
-/** A controller that only hands out what it is given. */
+/** A controller that passes its informer to the test. */
 function probe(name: string, use: (informer: SharedInformer<typeof ConfigMap>) => void): Controller {
   return { name, needs: [ConfigMap], start: (context) => use(context.informer(ConfigMap)) };
 }
@@ -26,12 +26,12 @@ async function watched() {
 
 const labelled = (name: string, team: string) => ({ metadata: { name, labels: { team } } });
 
-test('two controllers have the same informer of a kind', async () => {
+test('gives two controllers the same informer of a kind', async () => {
   const { informer, other } = await watched();
   expect(other).toBe(informer);
 });
 
-test('objects are found by name, by key and by namespace', async () => {
+test('finds objects by name, key and namespace', async () => {
   const { cluster, informer, configMaps } = await watched();
   await cluster.api(Namespace).create({ metadata: { name: 'blue' } });
   await configMaps.create({ metadata: { name: 'a' } });
@@ -45,7 +45,7 @@ test('objects are found by name, by key and by namespace', async () => {
   expect(informer.list().length).toBeGreaterThanOrEqual(2);
 });
 
-test('an index follows additions, changes of its keys, deletions and objects made anew under the same name', async () => {
+test('updates an index on additions, key changes, deletions and recreations', async () => {
   const { cluster, informer, configMaps } = await watched();
   await configMaps.create(labelled('a', 'red'));
   await cluster.settle();
@@ -73,7 +73,7 @@ test('an index follows additions, changes of its keys, deletions and objects mad
   await configMaps.create(labelled('c', 'blue'));
   await cluster.settle();
   expect([names('red'), names('blue')]).toEqual([[], ['b', 'c']]);
-  expect(byTeam('nobody')).toEqual([]);
+  expect(byTeam('missing')).toEqual([]);
 });
 
 test('returns the existing index for a known name', async () => {
@@ -82,7 +82,7 @@ test('returns the existing index for a known name', async () => {
   expect(informer.index('team', () => ['y'])).toBe(index);
 });
 
-test('the objects of a controlling owner are found by its uid, plain owners do not count', async () => {
+test('finds the objects of a controlling owner by uid and ignores plain owners', async () => {
   const { cluster, informer, configMaps } = await watched();
   const owner = await configMaps.create({ metadata: { name: 'owner' } });
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid };
@@ -96,9 +96,9 @@ test('reports existing objects to a late subscriber, then changes', async () => 
   const { cluster, informer, configMaps } = await watched();
   await configMaps.create({ metadata: { name: 'a' } });
   await cluster.settle();
-  const told: string[] = [];
-  const undo = informer.onKey((key, { type }) => void (key === 'default/a' && told.push(`${type} ${key}`)));
-  expect(told).toEqual(['ADDED default/a']);
+  const notified: string[] = [];
+  const undo = informer.onKey((key, { type }) => void (key === 'default/a' && notified.push(`${type} ${key}`)));
+  expect(notified).toEqual(['ADDED default/a']);
   await configMaps.edit('a', (draft) => {
     draft.data = { x: '1' };
   });
@@ -106,10 +106,10 @@ test('reports existing objects to a late subscriber, then changes', async () => 
   undo();
   await configMaps.delete('a');
   await cluster.settle();
-  expect(told).toEqual(['ADDED default/a', 'MODIFIED default/a']);
+  expect(notified).toEqual(['ADDED default/a', 'MODIFIED default/a']);
 });
 
-test('keys are taken apart as they are put together', () => {
+test('splits keys into the parts that keyOf joins', () => {
   expect(splitKey('ns/name')).toEqual({ namespace: 'ns', name: 'name' });
   expect(splitKey('name')).toEqual({ name: 'name' });
 });

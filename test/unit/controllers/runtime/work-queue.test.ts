@@ -1,5 +1,5 @@
 /**
- * The queue of a controller: one look per key at a time, batches, delays and backoff on the clock that it is given.
+ * The work queue: one reconcile per key at a time, workers, delays and backoff on a given clock.
  */
 import { errors } from 'orchplane';
 import { type Again, type Reconcile, WorkQueue, type WorkQueueOptions } from 'orchplane/controllers';
@@ -18,7 +18,7 @@ function queueOf(reconcile: Reconcile, options: Partial<WorkQueueOptions> = {}) 
   return { clock, queue, failures, rest };
 }
 
-/** A promise that the test settles. */
+/** A promise that the test resolves. */
 function gate() {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -27,14 +27,14 @@ function gate() {
   return { open, opened };
 }
 
-describe('keys', () => {
-  test('are texts', () => {
+describe('work queue keys', () => {
+  test('rejects a key that is not a string', () => {
     const { queue } = queueOf(async () => undefined);
     expect(() => queue.add({ name: 'a' } as never)).toThrow('orchplane: test: a key is a text, not of type object');
     expect(queue.isBusy()).toBe(false);
   });
 
-  test('that are added together are handled once each, in the order of their addition', async () => {
+  test('reconciles keys added together once each, in order of addition', async () => {
     const seen: string[] = [];
     const { queue, rest } = queueOf(async (key) => void seen.push(key));
     queue.open();
@@ -44,7 +44,7 @@ describe('keys', () => {
     expect(seen).toEqual(['b', 'a', 'c']);
   });
 
-  test('wait until the queue is opened', async () => {
+  test('holds keys until the queue is opened', async () => {
     const seen: string[] = [];
     const { queue, rest } = queueOf(async (key) => void seen.push(key));
     queue.add('a');
@@ -57,7 +57,7 @@ describe('keys', () => {
     expect(queue.isBusy()).toBe(false);
   });
 
-  test('that are being handled are named in the order in which that was begun', async () => {
+  test('lists keys in progress in the order in which they were started', async () => {
     const { opened, open } = gate();
     const clock = { ...fakeClock(), order: <Item>(due: readonly Item[]) => due.toReversed() };
     const { queue, rest } = queueOf(() => opened, { clock, workers: 2 });
@@ -110,7 +110,7 @@ describe('keys', () => {
     expect(log).toEqual(['a', 'a']);
   });
 
-  test('that have failed are put off until the next attempt', async () => {
+  test('reports a pending retry for a failed key until the next attempt', async () => {
     let fails = true;
     const clock = fakeClock();
     const { queue, rest } = queueOf(
@@ -133,7 +133,7 @@ describe('keys', () => {
     expect(queue.hasPendingRetry('a')).toBe(false);
   });
 
-  test('that change while they are looked at are looked at again, never twice at once', async () => {
+  test('reconciles a key again that changes during its reconcile, never twice at once', async () => {
     const first = gate();
     const log: string[] = [];
     const { queue, rest } = queueOf(
@@ -161,7 +161,7 @@ describe('keys', () => {
     [1, 1],
     [2, 2],
     [8, 5],
-  ])('are handled by %i workers: %i of five at once', async (workers, expected) => {
+  ])('processes keys with %i workers: %i of five at once', async (workers, expected) => {
     const hold = gate();
     let running = 0;
     let most = 0;
@@ -184,7 +184,7 @@ describe('keys', () => {
   });
 });
 
-describe('delays', () => {
+describe('work queue delays', () => {
   test('runs a requeued reconcile at its time and not before', async () => {
     const seen: number[] = [];
     const { clock, queue, rest } = queueOf(async (): Promise<Again> => {
@@ -205,7 +205,7 @@ describe('delays', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('of two delays the earlier counts, and one can be taken back', async () => {
+  test('keeps the earliest of several delays and cancels a delay', async () => {
     const seen: string[] = [];
     const { clock, queue, rest } = queueOf(async (key) => void seen.push(key));
     queue.open();
@@ -225,7 +225,7 @@ describe('delays', () => {
     expect(seen).toEqual(['c', 'a']);
   });
 
-  test('Infinity means never, and what is no number is a mistake', async () => {
+  test('treats a delay of Infinity as never and rejects NaN', async () => {
     const { clock, queue, failures, rest } = queueOf(async () => ({ requeueAfterMs: Number.NaN }));
     queue.open();
     queue.addAfter('a', Infinity);
@@ -234,14 +234,14 @@ describe('delays', () => {
     queue.add('a');
     await rest();
     expect(failures).toEqual(['a: orchplane: test: a cannot wait for NaN ms']);
-    // Like any other failure it is tried again later and later.
+    // Retries with increasing delays like any other failure.
     await clock.advance(10_000);
     expect(failures.length).toBeLessThan(20);
   });
 });
 
-describe('failures', () => {
-  test('are reported, and tried again later and later; a success starts over', async () => {
+describe('work queue failures', () => {
+  test('reports failures, retries with increasing delays, and resets after a success', async () => {
     const seen: number[] = [];
     let fails = true;
     const { clock, queue, failures, rest } = queueOf(
@@ -268,35 +268,35 @@ describe('failures', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a lost race is no failure at first: it is tried again at once', async () => {
-    let looks = 0;
+  test('retries a conflict at once and does not report it', async () => {
+    let reconciles = 0;
     const { clock, queue, failures, rest } = queueOf(async () => {
-      if (++looks <= 3) throw errors.conflict({ group: '', resource: 'pods' }, 'a', 'changed');
+      if (++reconciles <= 3) throw errors.conflict({ group: '', resource: 'pods' }, 'a', 'changed');
     });
     queue.open();
     queue.add('a');
     await rest();
-    expect(looks).toBe(4);
+    expect(reconciles).toBe(4);
     expect(failures).toEqual([]);
     expect(clock.pending).toBe(0);
   });
 
-  test('races that are lost for ever are failures like any other', async () => {
-    let looks = 0;
+  test('reports repeated conflicts as failures', async () => {
+    let reconciles = 0;
     const { queue, failures, rest } = queueOf(async () => {
-      looks++;
+      reconciles++;
       throw errors.conflict({ group: '', resource: 'pods' }, 'a', 'changed');
     });
     queue.open();
     queue.add('a');
     await rest();
-    expect(looks).toBe(6);
+    expect(reconciles).toBe(6);
     expect(failures).toHaveLength(1);
   });
 });
 
-describe('the end', () => {
-  test('leaves no timer, and what was under way changes nothing any more', async () => {
+describe('end of a work queue', () => {
+  test('leaves no timer after close and ignores the result of a running reconcile', async () => {
     const hold = gate();
     const { clock, queue, failures, rest } = queueOf(async () => {
       await hold.opened;
@@ -323,22 +323,22 @@ test.each([
   [null, 'null'],
   ['1000', 'a string'],
   [{ seconds: 5 }, 'a object'],
-])('a delay of %o is a failure of its key alone', async (requeueAfterMs, words) => {
-  const looks: string[] = [];
+])('reports the invalid delay %o as a failure of its key only', async (requeueAfterMs, described) => {
+  const reconciles: string[] = [];
   const { clock, queue, failures } = queueOf(async (key) => {
-    looks.push(key);
+    reconciles.push(key);
     return key === 'bad' ? { requeueAfterMs: requeueAfterMs as never } : { requeueAfterMs: 100 };
   });
   queue.open();
   queue.add('bad');
   queue.add('good');
   await clock.advance(1_000);
-  expect(failures[0]).toBe(`bad: orchplane: test: bad cannot wait for ${words} ms`);
-  expect(looks.filter((key) => key === 'good').length).toBeGreaterThan(5);
+  expect(failures[0]).toBe(`bad: orchplane: test: bad cannot wait for ${described} ms`);
+  expect(reconciles.filter((key) => key === 'good').length).toBeGreaterThan(5);
   queue.close();
 });
 
-test.each([{ firstMs: 5 }, '1s', { firstMs: Number.NaN, longestMs: 1 }])('a backoff of %o is refused', (backoff) => {
+test.each([{ firstMs: 5 }, '1s', { firstMs: Number.NaN, longestMs: 1 }])('rejects the backoff %o', (backoff) => {
   expect(() => queueOf(async () => undefined, { backoff: backoff as never })).toThrow(
     /test: backoff has \w+Ms, a number/,
   );

@@ -1,5 +1,5 @@
 /**
- * Pods in the hands of stages, in place of a scheduler and a kubelet.
+ * Pod stages in place of a scheduler and a kubelet.
  */
 import {
   completes,
@@ -42,8 +42,8 @@ const condition = (type: string, status = 'True', more = {}) => ({
   ...more,
 });
 
-describe('ready pods', () => {
-  test('are ready at once, with everything that a kubelet writes, in one binding and one status', async () => {
+describe('readyPods stages', () => {
+  test('makes a pod ready at once with one binding and one status update', async () => {
     const { cluster, pods, failures } = playground();
     const writes: string[] = [];
     await pods.create(pod('first'));
@@ -88,7 +88,7 @@ describe('ready pods', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('have addresses of their own, also after a fork, a restore and deletions', async () => {
+  test('assigns unique pod IPs, also after a fork, a restore and deletions', async () => {
     const { cluster, pods } = playground();
     for (let nth = 0; nth < 30; nth++) await pods.create(pod(`a${nth}`));
     await cluster.settle();
@@ -104,7 +104,7 @@ describe('ready pods', () => {
     }
   });
 
-  test('on the network of their node have its address', async () => {
+  test('gives hostNetwork pods the IP of their node', async () => {
     const { cluster, pods, nodes } = playground();
     await nodes.create({ metadata: { name: 'n' }, status: readyStatus });
     await pods.create(pod('web', { hostNetwork: true }));
@@ -112,7 +112,7 @@ describe('ready pods', () => {
     expect((await pods.get('web')).status).toMatchObject({ podIP: '192.168.1.7', hostIP: '192.168.1.7' });
   });
 
-  test('have init containers that are done and sidecars that run', async () => {
+  test('completes init containers and runs sidecars', async () => {
     const { cluster, pods } = playground();
     await pods.create(
       pod('web', {
@@ -130,7 +130,7 @@ describe('ready pods', () => {
     ]);
   });
 
-  test('wait for their readiness gates, and cease to be ready when one closes', async () => {
+  test('waits for readiness gates and follows their changes', async () => {
     const { cluster, pods } = playground();
     await pods.create(pod('web', { readinessGates: [{ conditionType: 'example.com/lb' }] }));
     await cluster.settle();
@@ -163,7 +163,7 @@ describe('ready pods', () => {
   test.each<[string, Partial<PodInput['spec']>]>([
     ['scheduling gates', { schedulingGates: [{ name: 'example.com/later' }] }],
     ['another scheduler', { schedulerName: 'mine' }],
-  ])('with %s are left to others', async (_what, spec) => {
+  ])('ignores pods with %s', async (_what, spec) => {
     const { cluster, pods } = playground();
     await pods.create(pod('web', spec));
     await cluster.settle();
@@ -171,10 +171,10 @@ describe('ready pods', () => {
   });
 });
 
-describe('nodes', () => {
+describe('nodes in stages', () => {
   const rules = [...readyPods(), ...nodeStages()];
 
-  test('become ready, lose the taint of newcomers, and share pods out', async () => {
+  test('makes nodes ready, removes their not-ready taint and distributes pods', async () => {
     const { cluster, pods, nodes } = playground(rules);
     for (const name of ['a', 'b', 'c']) await nodes.create({ metadata: { name } });
     await cluster.settle();
@@ -212,7 +212,7 @@ describe('nodes', () => {
       { nodeSelector: { gpu: 'yes' }, tolerations: [{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule' }] },
       'gpu',
     ],
-  ])('%s chooses', async (_what, spec, expected) => {
+  ])('selects a node by %s', async (_what, spec, expected) => {
     const { cluster, pods, nodes } = playground(rules);
     await nodes.create({ metadata: { name: 'fast', labels: { disk: 'ssd' } } });
     await nodes.create({ metadata: { name: 'slow' } });
@@ -226,7 +226,7 @@ describe('nodes', () => {
     expect((await pods.get('web')).spec.nodeName).toBe(expected);
   });
 
-  test('that do not fit are named in a condition, and a node that comes to fit is used', async () => {
+  test('reports unsuitable nodes in a condition and uses a node that becomes suitable', async () => {
     const { cluster, pods, nodes } = playground(rules);
     await nodes.create({ metadata: { name: 'a' } });
     await nodes.create({ metadata: { name: 'b' }, spec: { unschedulable: true } });
@@ -248,7 +248,7 @@ describe('nodes', () => {
     expect((await pods.get('web')).status.phase).toBe('Running');
   });
 
-  test('get no pods while they are not ready; without nodes pods wait if the option says so', async () => {
+  test('schedules no pods without ready nodes when the nodeName option is false', async () => {
     const { cluster, pods, nodes } = playground(readyPods({ nodeName: false }));
     await pods.create(pod('web'));
     await cluster.settle();
@@ -268,11 +268,11 @@ describe('nodes', () => {
   });
 });
 
-describe('the end of pods', () => {
+describe('termination of pods in stages', () => {
   test.each<[ReadyPodsOptions, number]>([
     [{}, 0],
     [{ grace: 'kept' }, 30_000],
-  ])('%j: a deleted pod goes after %i ms', async (options, afterMs) => {
+  ])('removes a deleted pod with the options %j after %i ms', async (options, afterMs) => {
     const { cluster, pods } = playground(readyPods(options));
     await pods.create(pod('web'));
     await cluster.settle();
@@ -286,7 +286,7 @@ describe('the end of pods', () => {
     expect(await pods.find('web')).toBeUndefined();
   });
 
-  test('a grace period that is shortened is kept as it is then', async () => {
+  test('applies a shortened grace period', async () => {
     const { cluster, pods } = playground(readyPods({ grace: 'kept' }));
     await pods.create(pod('web'));
     await cluster.settle();
@@ -299,7 +299,7 @@ describe('the end of pods', () => {
     expect(await pods.find('web')).toBeUndefined();
   });
 
-  test('a pod that has used up its grace period is seen to be killed before it goes', async () => {
+  test('reports a killed pod as failed before it is removed', async () => {
     const { cluster, pods } = playground(readyPods({ grace: 'kept' }));
     await pods.create(pod('web'));
     await cluster.settle();
@@ -319,7 +319,7 @@ describe('the end of pods', () => {
     ]);
   });
 
-  test('a pod that a finalizer holds has failed, and goes with the finalizer', async () => {
+  test('fails a deleted pod with a finalizer and removes it with the finalizer', async () => {
     const { cluster, pods } = playground();
     await pods.create({ ...pod('web'), metadata: { name: 'web', finalizers: ['example.com/x'] } });
     await cluster.settle();
@@ -339,7 +339,7 @@ describe('the end of pods', () => {
     ['Never', 0, 'Succeeded'],
     ['Never', 3, 'Failed'],
     ['OnFailure', 0, 'Succeeded'],
-  ])('restartPolicy %s and exit code %i: %s', async (restartPolicy, exitCode, phase) => {
+  ])('ends a pod with restartPolicy %s and exit code %i as %s', async (restartPolicy, exitCode, phase) => {
     const { cluster, pods } = playground([...completes({ afterMs: 5_000, exitCode }), ...readyPods()]);
     await pods.create(pod('task', { restartPolicy }));
     await cluster.clock.advance(4_999);
@@ -359,13 +359,13 @@ describe('the end of pods', () => {
     });
   });
 
-  test('what fails is restarted where the policy says so; annotations of a pod go before the stage', async () => {
+  test('restarts failed containers by policy and prefers pod annotations to the stage options', async () => {
     const { cluster, pods } = playground([...completes({ afterMs: 1_000 }), ...readyPods()]);
     const annotations = { 'orchplane/exit-code': '2', 'orchplane/run-ms': '4000' };
     await pods.create({ ...pod('task', { restartPolicy: 'OnFailure' }), metadata: { name: 'task', annotations } });
     const first = async () => (await pods.get('task')).status.containerStatuses?.[0];
     const lastState = { terminated: { exitCode: 2 } };
-    // The first restart comes at once.
+    // The first restart is immediate.
     await cluster.clock.advance(4_000);
     expect(await first()).toMatchObject({ state: { running: {} }, lastState, restartCount: 1, ready: true });
     await cluster.clock.advance(4_000);
@@ -379,14 +379,14 @@ describe('the end of pods', () => {
     expect(await first()).toMatchObject({ restartCount: 2, ready: true });
   });
 
-  test('pods whose policy is Always do not complete', async () => {
+  test('does not complete pods with restartPolicy Always', async () => {
     const { cluster, pods } = playground([...completes(), ...readyPods()]);
     await pods.create(pod('web'));
     await cluster.clock.advance(60_000);
     expect((await pods.get('web')).status.phase).toBe('Running');
   });
 
-  test('a crash loop backs off longer and longer, and may end', async () => {
+  test('increases the back-off of a crash loop and ends after the configured restarts', async () => {
     const { cluster, pods } = playground([
       ...crashLoop({ labels: { app: 'bad' }, afterMs: 1_000, times: 3 }),
       ...readyPods(),
@@ -412,7 +412,7 @@ describe('the end of pods', () => {
     ]);
   });
 
-  test('one that crashes at once is never ready', async () => {
+  test('never reports a pod as ready that crashes at once', async () => {
     const { cluster, pods } = playground([...crashLoop({ times: 3 }), ...readyPods()]);
     const seen: string[] = [];
     await pods.create(pod('bad'));
@@ -426,7 +426,7 @@ describe('the end of pods', () => {
     expect((await pods.get('bad')).status.containerStatuses?.[0]?.restartCount).toBe(3);
   });
 
-  test('a container that backs off makes its pod unready, and says for how long', async () => {
+  test('reports the back-off in the container state and makes the pod unready', async () => {
     const { cluster, pods } = playground([...crashLoop(), ...readyPods()]);
     await pods.create(pod('bad'));
     await cluster.settle();
@@ -443,7 +443,7 @@ describe('the end of pods', () => {
     });
   });
 
-  test('an evicted pod has failed', async () => {
+  test('fails an evicted pod', async () => {
     const { cluster, pods } = playground([...evicted({ labels: 'batch', afterMs: 60_000 }), ...readyPods()]);
     await pods.create(pod('web', {}, { batch: 'yes' }));
     await cluster.clock.advance(60_000);
@@ -461,30 +461,30 @@ describe('the end of pods', () => {
   });
 });
 
-test('a slow start: created, running, ready', async () => {
+test('moves a slowly starting pod from Pending to Running to Ready', async () => {
   const { cluster, pods } = playground([...slowStart({ pullMs: 3_000, startMs: 2_000 }), ...readyPods()]);
   await pods.create(pod('db', { initContainers: [{ name: 'setup', image: 'busybox' }] }));
   await cluster.settle();
-  const look = async () => {
+  const readProgress = async () => {
     const { status } = await pods.get('db');
     const [container] = status.containerStatuses ?? [];
     const ready = status.conditions?.find(({ type }) => type === 'Ready');
     return [status.phase, container?.state.waiting?.reason ?? Object.keys(container?.state ?? {})[0], ready?.status];
   };
-  expect(await look()).toEqual(['Pending', 'PodInitializing', 'False']);
+  expect(await readProgress()).toEqual(['Pending', 'PodInitializing', 'False']);
   expect((await pods.get('db')).status.conditions?.find(({ type }) => type === 'Initialized')).toMatchObject({
     status: 'False',
     message: 'containers with incomplete status: [setup]',
   });
   await cluster.clock.advance(3_000);
-  expect(await look()).toEqual(['Running', 'running', 'False']);
+  expect(await readProgress()).toEqual(['Running', 'running', 'False']);
   await cluster.clock.advance(1_999);
-  expect(await look()).toEqual(['Running', 'running', 'False']);
+  expect(await readProgress()).toEqual(['Running', 'running', 'False']);
   await cluster.clock.advance(1);
-  expect(await look()).toEqual(['Running', 'running', 'True']);
+  expect(await readProgress()).toEqual(['Running', 'running', 'True']);
 });
 
-test('pods run in the other dialect, too', async () => {
+test('runs pods in the kubernetes dialect', async () => {
   const cluster = testCluster({ dialect: 'kubernetes', controllers: controllers([stages()]) });
   await cluster.api(Node).create({ metadata: { name: 'a' } });
   await cluster.api(Pod).create(pod('web'));
@@ -494,6 +494,6 @@ test('pods run in the other dialect, too', async () => {
   await cluster.close();
 });
 
-test('a grace that there is not is refused', () => {
+test('rejects an unknown grace option', () => {
   expect(() => readyPods({ grace: 'keep' as never })).toThrow("grace of pods is 'prompt' or 'kept', not \"keep\"");
 });

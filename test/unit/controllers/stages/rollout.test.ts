@@ -1,5 +1,5 @@
 /**
- * Workloads whose pods are played by stages: what a user sees in a test of a rollout.
+ * Rollouts of workloads whose pods stages simulate, as in a user's test.
  */
 import { controllers, crashLoop, nodeStages, readyPods, stages, standardControllers } from 'orchplane/controllers';
 import { DaemonSet, Deployment, Job, Node, Pod, ReplicaSet } from 'orchplane/kinds';
@@ -27,7 +27,7 @@ function playground(rules = readyPods()) {
   return { cluster, failures };
 }
 
-test('a rolling update of a hundred replicas settles without time passing, in as few writes as there can be', {
+test('completes a rolling update of a hundred replicas without time passing and with few writes', {
   timeout: 60_000,
 }, async () => {
   const { cluster, failures } = playground();
@@ -52,7 +52,7 @@ test('a rolling update of a hundred replicas settles without time passing, in as
     updatedReplicas: 100,
     readyReplicas: 100,
   });
-  // Each new pod is made, bound and made ready; each old one is told to go, and goes.
+  // Each new pod is created, bound and made ready; each old pod is deleted and then removed.
   expect(Object.fromEntries([...writes].filter(([what]) => what.includes(' pods')))).toEqual({
     'create pods': 100,
     'create pods binding': 100,
@@ -69,7 +69,7 @@ test('a rolling update of a hundred replicas settles without time passing, in as
   expect(cluster.clock.pending).toBe(0);
 });
 
-test('a rollout whose pods crash stalls, and continues when the pods are fixed', { timeout: 60_000 }, async () => {
+test('stalls a rollout whose pods crash and continues when they are fixed', { timeout: 60_000 }, async () => {
   const { cluster } = playground([...crashLoop({ labels: { version: 'bad' } }), ...readyPods()]);
   const deployments = cluster.api(Deployment);
   const versioned = (version: string) => ({
@@ -102,7 +102,7 @@ test('a rollout whose pods crash stalls, and continues when the pods are fixed',
   await cluster.close();
 });
 
-test('a Job completes, and its pods have ended', async () => {
+test('completes a Job and ends its pods', async () => {
   const { cluster, failures } = playground();
   const template = { spec: { restartPolicy: 'Never' as const, containers: [{ name: 'c', image: 'busybox' }] } };
   await cluster.api(Job).create({ metadata: { name: 'batch' }, spec: { completions: 3, parallelism: 2, template } });
@@ -115,7 +115,7 @@ test('a Job completes, and its pods have ended', async () => {
   await cluster.close();
 });
 
-test('pods of a DaemonSet go to the nodes they are meant for', async () => {
+test('schedules DaemonSet pods to their target nodes', async () => {
   const { cluster } = playground([...readyPods(), ...nodeStages()]);
   for (const name of ['a', 'b', 'c']) await cluster.api(Node).create({ metadata: { name } });
   await cluster.settle();

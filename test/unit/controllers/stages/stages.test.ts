@@ -1,5 +1,5 @@
 /**
- * Stages of any kind: what they match, when they act, and what they do.
+ * Stages of any kind: selectors, delays and effects.
  */
 import { defineKind, status } from 'orchplane';
 import {
@@ -51,7 +51,7 @@ const machine = (name = 'm', labels: Record<string, string> = {}) => ({
 const toPhase = (name: string, from: string | null, rule: Partial<StageRule<typeof Machine>> = {}) =>
   stage({ name, kind: Machine, when: { fields: { 'status.phase': from } }, set: { status: { phase: name } }, ...rule });
 
-test('objects go from stage to stage, each in its time', async () => {
+test('moves objects through stages after their delays', async () => {
   const { cluster, machines, phase, failures } = workshop([
     toPhase('ordered', null),
     toPhase('built', 'ordered', { after: 60_000 }),
@@ -71,7 +71,7 @@ test('objects go from stage to stage, each in its time', async () => {
   expect(cluster.clock.pending).toBe(0);
 });
 
-test('a range is drawn from by chance, within its bounds', async () => {
+test('draws a random delay within the range', async () => {
   const { cluster, machines } = workshop([toPhase('done', null, { after: { min: 1_000, max: 5_000 } })]);
   for (let nth = 0; nth < 20; nth++) await machines.create(machine(`m${nth}`));
   const done = async () => (await machines.list()).items.filter((each) => each.status?.phase === 'done').length;
@@ -84,7 +84,7 @@ test('a range is drawn from by chance, within its bounds', async () => {
   expect(await done()).toBe(20);
 });
 
-test('a change that ends the match takes the stage back; one that does not keeps its time', async () => {
+test('cancels a stage when its selector stops matching and keeps its delay otherwise', async () => {
   const { cluster, machines, phase } = workshop([
     toPhase('late', null, { when: { fields: { 'status.phase': null }, labels: '!hold' }, after: 10_000 }),
   ]);
@@ -109,14 +109,14 @@ test('a change that ends the match takes the stage back; one that does not keeps
   expect(await phase()).toBe('late');
 });
 
-test('of several that match the first counts', async () => {
+test('runs the first of several matching stages', async () => {
   const { cluster, machines, phase } = workshop([toPhase('one', null), toPhase('two', null)]);
   await machines.create(machine());
   await cluster.settle();
   expect(await phase()).toBe('one');
 });
 
-test('weights share objects out', async () => {
+test('distributes objects over stages by weight', async () => {
   const { cluster, machines } = workshop([
     toPhase('often', null, { weight: 3 }),
     toPhase('seldom', null, { weight: 1 }),
@@ -131,7 +131,7 @@ test('weights share objects out', async () => {
   expect(phases.filter((each) => each === 'seldom').length).toBe(100 - often);
 });
 
-test('next names the only stage that may follow', async () => {
+test('restricts the following stage with next', async () => {
   const { cluster, machines, phase } = workshop([
     toPhase('first', null, { next: 'third' }),
     toPhase('second', 'first'),
@@ -145,7 +145,7 @@ test('next names the only stage that may follow', async () => {
   expect(() => stages([toPhase('a', null, { next: 'nowhere' })])).toThrow(/followed by nowhere, which does not exist/);
 });
 
-test('metadata and status are changed, each where it belongs; null removes; nothing is written that changes nothing', async () => {
+test('writes metadata and status separately, removes null fields and skips writes without changes', async () => {
   const writes: string[] = [];
   const { cluster, machines } = workshop([
     stage({
@@ -173,7 +173,7 @@ test('metadata and status are changed, each where it belongs; null removes; noth
   expect(writes).toEqual([]);
 });
 
-test('a kind without a status apart gets everything in one write, and cluster-scoped kinds are served too', async () => {
+test('writes a kind without a status subresource in one request and supports cluster-scoped kinds', async () => {
   await using cluster = testCluster({
     controllers: controllers([
       stages([
@@ -194,7 +194,7 @@ test('a kind without a status apart gets everything in one write, and cluster-sc
   expect((await cluster.api(Namespace).get('team')).metadata.annotations).toEqual({ by: 'stage' });
 });
 
-test('a stage may delete, tell about it, and do whatever else it likes', async () => {
+test('deletes an object, records an event and runs a function', async () => {
   const ran: string[] = [];
   const { cluster, machines, phase } = workshop([
     stage({
@@ -217,7 +217,7 @@ test('a stage may delete, tell about it, and do whatever else it likes', async (
   ]);
 });
 
-test('a write that fails is tried again without waiting for the delay once more', async () => {
+test('retries a failed write without repeating the delay', async () => {
   const { cluster, machines, phase, failures } = workshop([toPhase('done', null, { after: 60_000 })]);
   let broken = 1;
   cluster.use((request, next) => {
@@ -231,7 +231,7 @@ test('a write that fails is tried again without waiting for the delay once more'
   expect(failures).toEqual(['stages: default/m: Error: down']);
 });
 
-describe('selectors', () => {
+describe('stage selectors', () => {
   const full = {
     metadata: { name: 'm', labels: { app: 'x' }, annotations: { note: 'n' }, finalizers: ['example.com/f'] },
     spec: { size: 3 },
@@ -255,7 +255,7 @@ describe('selectors', () => {
     [{ finalizers: [] }, false],
     [{ deleting: true }, false],
     [{ deleting: 'either' }, true],
-  ])('%j: %s', async (when, expected) => {
+  ])('matches the selector %j: %s', async (when, expected) => {
     const { cluster, machines, phase } = workshop([
       stage({ name: 'hit', kind: Machine, when, set: { status: { phase: 'hit' } } }),
     ]);
@@ -264,7 +264,7 @@ describe('selectors', () => {
     expect((await phase()) === 'hit').toBe(expected);
   });
 
-  test('objects that are being deleted are left alone unless a stage asks for them', async () => {
+  test('ignores terminating objects unless the selector includes them', async () => {
     const { cluster, machines, phase } = workshop([
       toPhase('live', null, { when: { labels: { go: 'yes' } } }),
       stage({ name: 'dying', kind: Machine, when: { deleting: true }, set: { status: { phase: 'dying' } } }),
@@ -279,7 +279,7 @@ describe('selectors', () => {
   });
 });
 
-test('kinds that are not served are an error, unless all their stages are optional', async () => {
+test('rejects stages of kinds that are not served unless they are optional', async () => {
   await using cluster = testCluster({ kinds: [ConfigMap] });
   expect(() => runControllers(cluster, [stages([toPhase('a', null)])])).toThrow(/the controller stages needs Machine/);
   await using running = runControllers(cluster, [stages()]);
