@@ -1,4 +1,4 @@
-/** What attacks on apply and on ownership have found, each mended. */
+/** Defects in apply and field ownership that hostile input exposed. */
 import { type AdmissionPlugin, createCluster, defineKind, mergePatch, Quantity, StatusError } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap, Deployment } from 'orchplane/kinds';
@@ -7,7 +7,7 @@ import * as z from 'zod';
 
 type Entries = { manager?: string; operation?: string; fieldsV1?: unknown }[];
 
-/** A plugin that gets at the managers of whatever is written. */
+/** A plugin that accesses the managedFields of each written object. */
 function meddler(meddle: (entries: Entries, metadata: { managedFields?: unknown }) => void): AdmissionPlugin {
   return {
     name: 'Meddler',
@@ -19,15 +19,15 @@ function meddler(meddle: (entries: Entries, metadata: { managedFields?: unknown 
   };
 }
 
-describe('a plugin that has the managers in hand', () => {
-  test('and spoils them in place does not get that stored', async () => {
+describe('plugin that changes managedFields', () => {
+  test('does not store managedFields that a plugin corrupts in place', async () => {
     const spoil = meddler(([entry]) => Object.assign(entry ?? {}, { operation: 'Bogus' }));
     const api = createCluster({ admission: [spoil] }).api(ConfigMap);
     const made = await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
     expect(made.metadata.managedFields).toMatchObject([{ manager: 'orchplane', operation: 'Update' }]);
   });
 
-  test('and freezes and keeps them cannot change what is stored', async () => {
+  test('does not share stored managedFields with a plugin that keeps a reference', async () => {
     let held: Entries = [];
     const keep = meddler((entries) => {
       held = Object.freeze(entries) as Entries;
@@ -38,7 +38,7 @@ describe('a plugin that has the managers in hand', () => {
     expect((await api.get('a')).metadata.managedFields).toMatchObject([{ manager: 'orchplane' }]);
   });
 
-  test('may change them in an update as well, also in one that changes nothing else', async () => {
+  test('stores managedFields that a plugin changes in an update without other changes', async () => {
     const rename = meddler(([entry]) => Object.assign(entry ?? {}, { manager: 'renamed' }));
     const cluster = createCluster({ admission: [rename] });
     const api = cluster.with({ fieldManager: 'm' }).api(ConfigMap);
@@ -48,7 +48,7 @@ describe('a plugin that has the managers in hand', () => {
   });
 });
 
-describe('long and deep things are answered', () => {
+describe('large and deeply nested requests', () => {
   const handlerOf = (cluster = createCluster({ dialect: 'kubernetes' })) => {
     const errors: unknown[] = [];
     const handle = createFetchHandler(cluster, { onError: (error) => errors.push(error) });
@@ -64,7 +64,7 @@ describe('long and deep things are answered', () => {
   const configMap = '/api/v1/namespaces/default/configmaps/a';
   const head = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-  test('a configuration of a hundred and fifty thousand keys', async () => {
+  test('applies a configuration with 150 000 keys', async () => {
     const { send, errors } = handlerOf();
     const data = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`k${index}`, '']));
     const { code } = await send(
@@ -76,7 +76,7 @@ describe('long and deep things are answered', () => {
     expect([code, errors]).toEqual([201, []]);
   });
 
-  test('a strategic patch of two hundred thousand unknown fields', async () => {
+  test('accepts a strategic patch with 200 000 unknown fields', async () => {
     const { send, errors } = handlerOf();
     await send(
       'POST',
@@ -89,7 +89,7 @@ describe('long and deep things are answered', () => {
     expect([code, errors]).toEqual([200, []]);
   });
 
-  test('managers whose sets are nested without measure are ignored', async () => {
+  test('ignores managers whose field sets are nested too deeply', async () => {
     const { send, errors } = handlerOf();
     const fieldsV1 = { [`v:${'['.repeat(50_000)}${']'.repeat(50_000)}`]: {} };
     const entry = { manager: 'x', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 };
@@ -98,7 +98,7 @@ describe('long and deep things are answered', () => {
     expect([code, errors]).toEqual([201, []]);
   });
 
-  test('an annotation of the last configuration that nobody could have written counts for nothing', async () => {
+  test('ignores a last-applied annotation that is nested too deeply', async () => {
     const { send, errors } = handlerOf();
     const deep = `{"apiVersion":"v1","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': deep };
@@ -109,7 +109,7 @@ describe('long and deep things are answered', () => {
     expect([code, errors]).toEqual([409, []]);
   });
 
-  test('a conflict about more than a text can hold tells how many there are', async () => {
+  test('truncates the message of a conflict about thousands of fields and reports their number', async () => {
     const Any = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Any',
@@ -132,7 +132,7 @@ describe('long and deep things are answered', () => {
     expect(details?.causes?.length).toBeGreaterThan(10);
   });
 
-  test('a thousand managers of one object are collapsed to ten', async () => {
+  test('collapses a thousand managers of one object to ten', async () => {
     const api = createCluster().api(ConfigMap);
     const managedFields = Array.from({ length: 1_000 }, (_, index) => ({
       manager: `m${index}`,
@@ -149,7 +149,7 @@ describe('long and deep things are answered', () => {
   });
 });
 
-test('values that know their own JSON are applied as they are created', async () => {
+test('applies values with a toJSON method like a create does', async () => {
   const template = (cpu: unknown) => ({
     metadata: { labels: { app: 'web' } },
     spec: { containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: cpu as string } } }] },
@@ -160,7 +160,7 @@ test('values that know their own JSON are applied as they are created', async ()
   expect(applied.spec.template.spec.containers[0]?.resources.limits).toEqual({ cpu: '500m' });
 });
 
-test('managers are told apart also when their names have spaces in them', async () => {
+test('distinguishes managers whose names contain spaces', async () => {
   const entry = (manager: string, subresource: string) => ({
     manager,
     subresource,
@@ -176,7 +176,7 @@ test('managers are told apart also when their names have spaces in them', async 
   expect(made.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['b c', 'c', 'orchplane']);
 });
 
-test('an explanation of many items is a table, however many', async () => {
+test('prints an explanation of thousands of fields as a table', async () => {
   const api = createCluster().with({ fieldManager: 'm' }).api(ConfigMap);
   const data = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, 'v']));
   await api.apply({ metadata: { name: 'a' }, data });
@@ -185,7 +185,7 @@ test('an explanation of many items is a table, however many', async () => {
   expect(String(explained).split('\n')).toHaveLength(5_001);
 });
 
-test('a failure in this process shows where it was asked for', async () => {
+test('includes the caller in the stack of an in-process error', async () => {
   const api = createCluster().api(ConfigMap);
   await api.create({ metadata: { name: 'a' } });
   async function caller(): Promise<unknown> {

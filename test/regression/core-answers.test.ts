@@ -1,4 +1,4 @@
-/** Answers about the core kinds that differed from the reference where no recording had looked. */
+/** Responses of core kinds that once differed from the reference server and that no recording covers. */
 import { describe, expect, test } from 'vitest';
 import { start } from './over-http.js';
 
@@ -8,10 +8,10 @@ const DRY = '?dryRun=All';
 const PORTS = [{ port: 80 }];
 const service = (name: string, spec: object, metadata: object = {}) => ({ metadata: { name, ...metadata }, spec });
 
-describe('a dry run of a Service', () => {
+describe('dry run of a Service', () => {
   const tried = async (spec: object) => (await start().call('POST', `${CORE}/services${DRY}`, service('a', spec))).body;
 
-  test('shows the address of the network, and ports beyond the range', async () => {
+  test('returns the network address and ports beyond the range', async () => {
     const ports = [
       { name: 'a', port: 80 },
       { name: 'b', port: 81 },
@@ -22,7 +22,7 @@ describe('a dry run of a Service', () => {
     expect(spec.ports.map(({ nodePort }: { nodePort: number }) => nodePort)).toEqual([32769, 32770, 32769]);
   });
 
-  test('goes on from the highest port that is named, wherever that is', async () => {
+  test('continues from the highest given node port', async () => {
     const { spec } = await tried({
       type: 'NodePort',
       ports: [
@@ -35,7 +35,7 @@ describe('a dry run of a Service', () => {
     expect((await tried(local)).spec).toMatchObject({ ports: [{ nodePort: 32769 }], healthCheckNodePort: 32770 });
   });
 
-  test('asks nobody whether an address is taken, only whether it is one of the range', async () => {
+  test('checks the range of a given address but not whether it is allocated', async () => {
     const { call } = start();
     await call('POST', `${CORE}/services`, service('a', { clusterIP: '10.0.0.77', ports: PORTS }));
     expect(
@@ -46,7 +46,7 @@ describe('a dry run of a Service', () => {
     );
   });
 
-  test('refuses a port that is taken', async () => {
+  test('rejects a node port that is allocated', async () => {
     const { call } = start();
     const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30077 }] };
     await call('POST', `${CORE}/services`, service('a', spec));
@@ -55,10 +55,10 @@ describe('a dry run of a Service', () => {
   });
 });
 
-describe('a Service', () => {
+describe('Service', () => {
   const headless = { clusterIP: 'None', ports: PORTS };
 
-  test('takes the endpoints of its name with it', async () => {
+  test('deletes the Endpoints of the same name with the Service', async () => {
     const { call } = start();
     const endpoints = async (name: string) => (await call('GET', `${CORE}/endpoints/${name}`)).status;
     for (const name of ['a', 'b', 'c']) {
@@ -77,7 +77,7 @@ describe('a Service', () => {
     expect(await endpoints('c')).toBe(404);
   });
 
-  test('leaves endpoints that something else holds marked', async () => {
+  test('marks Endpoints with a finalizer for deletion', async () => {
     const { call } = start();
     await call('POST', `${CORE}/services`, service('a', headless));
     await call('POST', `${CORE}/endpoints`, { metadata: { name: 'a', finalizers: ['x.y/z'] } });
@@ -86,7 +86,7 @@ describe('a Service', () => {
     expect(body.metadata.deletionTimestamp).toEqual(expect.any(String));
   });
 
-  test('that is a name shows no policy for traffic inside, and whoever gave one owns it', async () => {
+  test('drops internalTrafficPolicy of an ExternalName Service but records its owner', async () => {
     const { call } = start();
     const spec = { type: 'ExternalName', externalName: 'x.y', internalTrafficPolicy: 'Local' };
     const { body } = await call('POST', `${CORE}/services`, service('a', spec));
@@ -94,7 +94,7 @@ describe('a Service', () => {
     expect(body.metadata.managedFields[0].fieldsV1['f:spec']).toHaveProperty('f:internalTrafficPolicy');
   });
 
-  test('is warned of odd addresses in its status', async () => {
+  test('warns about non-standard addresses in the status', async () => {
     const { call } = start();
     await call('POST', `${CORE}/services`, service('a', { type: 'LoadBalancer', ports: PORTS }));
     const ingress = [{ ip: '1.2.3.4' }, { ip: '001.2.3.4' }];
@@ -103,10 +103,10 @@ describe('a Service', () => {
   });
 });
 
-describe('an update is judged in the order of the reference', () => {
+describe('order of update validation errors', () => {
   const labels = { 'a b': 'x' };
 
-  test('Node: as new, then what may change', async () => {
+  test('validates a Node as new and then its update', async () => {
     const { call, refusedFields } = start();
     await call('POST', '/api/v1/nodes', { metadata: { name: 'n' }, spec: { providerID: 'a' } });
     const next = { metadata: { name: 'n', labels }, spec: { taints: [{ key: 'a b', effect: 'NoSchedule' }] } };
@@ -117,7 +117,7 @@ describe('an update is judged in the order of the reference', () => {
     ]);
   });
 
-  test('PersistentVolume: twice as new', async () => {
+  test('validates a PersistentVolume twice as new', async () => {
     const { call, refusedFields } = start();
     const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } };
     await call('POST', '/api/v1/persistentvolumes', { metadata: { name: 'v' }, spec });
@@ -132,7 +132,7 @@ describe('an update is judged in the order of the reference', () => {
     ]);
   });
 
-  test('PersistentVolumeClaim: twice as new, with its metadata in between', async () => {
+  test('validates a PersistentVolumeClaim twice as new with its metadata in between', async () => {
     const { call, refusedFields } = start();
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     await call('POST', `${CORE}/persistentvolumeclaims`, { metadata: { name: 'c' }, spec });
@@ -144,7 +144,7 @@ describe('an update is judged in the order of the reference', () => {
     ]);
   });
 
-  test('Endpoints: metadata once more, then as new', async () => {
+  test('validates Endpoints metadata once more and then the object as new', async () => {
     const { call, refusedFields } = start();
     await call('POST', `${CORE}/endpoints`, { metadata: { name: 'e' } });
     const next = { metadata: { name: 'e', labels }, subsets: [{ addresses: [{ ip: '169.254.1.1' }] }] };
@@ -155,7 +155,7 @@ describe('an update is judged in the order of the reference', () => {
     ]);
   });
 
-  test('Namespace: labels of policies after all others', async () => {
+  test('validates pod security labels of a Namespace after all others', async () => {
     const { call, refusedFields } = start();
     await call('POST', '/api/v1/namespaces', { metadata: { name: 'n' } });
     const wrong = { 'pod-security.kubernetes.io/enforce': 'x' };
@@ -166,7 +166,7 @@ describe('an update is judged in the order of the reference', () => {
     ]);
   });
 
-  test('Event: nothing is said of its metadata again', async () => {
+  test('does not validate the metadata of an Event again', async () => {
     const { call, refusedFields } = start();
     const event = { metadata: { name: 'e' }, involvedObject: { namespace: 'default' } };
     await call('POST', `${CORE}/events`, event);
@@ -175,7 +175,7 @@ describe('an update is judged in the order of the reference', () => {
     expect(await refusedFields('PUT', `${CORE}/events/e`, next)).toEqual(found);
   });
 
-  test('ConfigMap: keys one after the other, those of text first', async () => {
+  test('validates ConfigMap keys one by one, data before binaryData', async () => {
     const data = { 'a b': 'x', dup: 'z', 'e e': 'x' };
     const binaryData = { dup: 'AAAA', 'e e': 'AAAA' };
     const body = { metadata: { name: 'a' }, data, binaryData };
@@ -185,7 +185,7 @@ describe('an update is judged in the order of the reference', () => {
     ]);
   });
 
-  test('ReplicationController: rules that stand with the types come last', async () => {
+  test('validates declarative rules of a ReplicationController last', async () => {
     const { call, refusedFields } = start({ featureGates: { DeclarativeValidationTakeover: true } });
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     await call('POST', `${CORE}/replicationcontrollers`, { metadata: { name: 'r' }, spec: { template } });
@@ -201,7 +201,7 @@ describe('an update is judged in the order of the reference', () => {
   });
 });
 
-test('a field that a conversion lost keeps a replication controller from changing', async () => {
+test('rejects updates of a ReplicationController with an unknown non-convertible field', async () => {
   const { call } = start();
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const path = `${CORE}/replicationcontrollers`;
@@ -217,8 +217,8 @@ test('a field that a conversion lost keeps a replication controller from changin
   expect((await call('PATCH', `${path}/selector`, { spec: { replicas: 4 } })).status).toBe(200);
 });
 
-describe('events are read from the store', () => {
-  test('a limit counts for any version', async () => {
+describe('reads of events', () => {
+  test('applies the limit to a list at any resourceVersion', async () => {
     const { call } = start();
     for (const name of ['a', 'b']) {
       await call('POST', `${CORE}/events`, { metadata: { name }, involvedObject: { namespace: 'default' } });
@@ -228,7 +228,7 @@ describe('events are read from the store', () => {
     expect(body.metadata).toMatchObject({ remainingItemCount: 1, continue: expect.any(String) });
   });
 
-  test('a version that is none is a bad request', async () => {
+  test('rejects an invalid resourceVersion with BadRequest', async () => {
     const { status, body } = await start().call('GET', `${CORE}/events/a?resourceVersion=x`);
     expect([status, body.message]).toEqual([
       400,
@@ -237,7 +237,7 @@ describe('events are read from the store', () => {
   });
 });
 
-test('the fields of the claim that a volume is bound to have owners of their own', async () => {
+test('records owners of the fields inside claimRef of a PersistentVolume', async () => {
   const spec = {
     capacity: { storage: '1Gi' },
     accessModes: ['ReadWriteOnce'],
@@ -252,12 +252,12 @@ test('the fields of the claim that a volume is bound to have owners of their own
   });
 });
 
-test('half a padding is blamed on itself', async () => {
+test('reports the position of invalid base64 padding', async () => {
   const { body } = await start().call('POST', `${CORE}/secrets`, { metadata: { name: 'a' }, data: { k: 'AA=A' } });
   expect(body.message).toContain('illegal base64 data at input byte 2');
 });
 
-test('the answer to a request for a token has its keys in the order of the wire', async () => {
+test('returns a TokenRequest with its keys in wire order', async () => {
   const { call } = start();
   await call('POST', `${CORE}/serviceaccounts`, { metadata: { name: 's' } });
   const { body } = await call('POST', `${CORE}/serviceaccounts/s/token`, { spec: {} });
@@ -265,7 +265,7 @@ test('the answer to a request for a token has its keys in the order of the wire'
   expect(Object.keys(body.metadata)).toEqual(['name', 'namespace', 'creationTimestamp', 'managedFields']);
 });
 
-test('errors about events name the group that was asked', async () => {
+test('names the requested group in errors about events', async () => {
   const { call } = start();
   const path = '/apis/events.k8s.io/v1/namespaces/default/events';
   const { body } = await call('GET', `${path}/a`);
@@ -273,15 +273,15 @@ test('errors about events name the group that was asked', async () => {
   expect((await call('GET', `${CORE}/events/a`)).body.message).toBe('events "a" not found');
 });
 
-describe('a replication controller', () => {
+describe('ReplicationController', () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const path = `${CORE}/replicationcontrollers`;
 
-  test('that is missing is missed by its own name', async () => {
+  test('names the ReplicationController in the not-found error of its scale', async () => {
     expect((await start().call('GET', `${path}/r/scale`)).body.message).toBe('replicationcontrollers "r" not found');
   });
 
-  test('whose status is written without labels has those of its template', async () => {
+  test('defaults the labels from the template in a status update', async () => {
     const { call } = start();
     await call('POST', path, { metadata: { name: 'r' }, spec: { template } });
     const { body } = await call('PUT', `${path}/r/status`, { metadata: { name: 'r' }, status: { replicas: 1 } });
@@ -289,13 +289,13 @@ describe('a replication controller', () => {
   });
 });
 
-test('swap of a node is something', async () => {
+test('validates the swap capacity of a node', async () => {
   const node = { metadata: { name: 'n' }, status: { nodeInfo: { swap: { capacity: -1 } } } };
   const { body } = await start().call('POST', '/api/v1/nodes', node);
   expect(body.message).toContain('metadata.nodeSwapStatus.capacity: Invalid value: -1: must be greater than zero');
 });
 
-test('no amount at all is printed with its format', async () => {
+test('prints a zero quantity with its format', async () => {
   const spec = { capacity: { storage: '0', cpu: '1' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } };
   const { body } = await start().call('POST', '/api/v1/persistentvolumes', { metadata: { name: 'v' }, spec });
   expect(body.message).toContain('s:"0", Format:"DecimalSI"}');

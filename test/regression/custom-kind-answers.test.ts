@@ -1,4 +1,4 @@
-/** Answers about definitions and their objects that differed from the reference where no recording had looked. */
+/** Responses of CRDs and custom resources that once differed from the reference server and that no recording covers. */
 import { describe, expect, test } from 'vitest';
 import { METADATA, start, TABLE } from './over-http.js';
 
@@ -29,13 +29,13 @@ function definition(spec: object = {}, metadata: object = {}) {
   };
 }
 
-describe('discovery of custom kinds', () => {
+describe('discovery of custom resources', () => {
   const subresources = {
     status: {},
     scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
   };
 
-  test('the status stands before the scale, whatever the method', async () => {
+  test('lists status before scale for every method', async () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
     for (const method of ['GET', 'POST', 'DELETE']) {
@@ -50,7 +50,7 @@ describe('discovery of custom kinds', () => {
     expect((await call('POST', '/apis/apps/v1', {})).status).toBe(405);
   });
 
-  test('in the document of all groups every kind says where it is from', async () => {
+  test('lists the response kinds in aggregated discovery', async () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -66,7 +66,7 @@ describe('discovery of custom kinds', () => {
     });
   });
 
-  test('a table of a scale has a name and a date', async () => {
+  test('returns the name and age columns in a table of a scale', async () => {
     const { call, rows } = start();
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
     const body = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { replicas: 2 } };
@@ -81,7 +81,7 @@ describe('discovery of custom kinds', () => {
     expect(cells[0].slice(0, 3)).toEqual(['a', 2, 0]);
   });
 
-  test('a version to store in that is not served has no hash', async () => {
+  test('omits the storage version hash when the storage version is not served', async () => {
     const { call } = start();
     const stored = { ...version, name: 'v2', served: false };
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, storage: false }, stored] }));
@@ -94,8 +94,8 @@ describe('discovery of custom kinds', () => {
   });
 });
 
-describe('definitions', () => {
-  test('finalizers need no domain', async () => {
+describe('CustomResourceDefinition', () => {
+  test('accepts finalizers without a domain', async () => {
     const { call } = start();
     const { status, body } = await call('POST', DEFINITIONS, definition({}, { finalizers: ['nope'] }));
     expect([status, body.metadata.finalizers]).toEqual([201, ['nope']]);
@@ -105,7 +105,7 @@ describe('definitions', () => {
     expect((await call('POST', '/api/v1/namespaces/default/configmaps', map)).status).toBe(422);
   });
 
-  test('the name is judged before labels are', async () => {
+  test('validates the name before the labels', async () => {
     const { body } = await start().call('POST', DEFINITIONS, definition({}, { name: 'a.x.io', labels: { a: 'b c' } }));
     expect(body.details.causes.map(({ field, message }: Record<string, string>) => [field, message])).toEqual([
       ['metadata.name', 'Invalid value: "a.x.io": must be spec.names.plural+"."+spec.group'],
@@ -120,7 +120,7 @@ describe('definitions', () => {
     },
   });
 
-  test('a bundle without certificates keeps a new definition from being established', async () => {
+  test('does not establish a CRD with an invalid CA bundle', async () => {
     const { call } = start();
     expect((await call('POST', DEFINITIONS, definition(webhook('aGVsbG8=')))).status).toBe(201);
     const { body } = await call('GET', `${DEFINITIONS}/widgets.x.io`);
@@ -149,7 +149,7 @@ describe('definitions', () => {
       '-----BEGIN CERTIFICATE-----\nAQI=\n-----END CERTIFICATE-----\n',
       'failed to parse certificate: x509: malformed certificate',
     ],
-  ])('an established one does not take it: %j', async (text, why) => {
+  ])('rejects an invalid CA bundle for an established CRD: %j', async (text, why) => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition());
     const { status, body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: webhook(btoa(text)) });
@@ -165,7 +165,7 @@ describe('definitions', () => {
     ]);
   });
 
-  test('a name that it has already is taken', async () => {
+  test('rejects a name that the CRD already uses', async () => {
     const { call } = start();
     const names = { plural: 'widgets', kind: 'Widget', singular: 'widget', shortNames: ['wd'] };
     await call('POST', DEFINITIONS, definition({ names }));
@@ -190,7 +190,7 @@ describe('definitions', () => {
     });
   });
 
-  test('without conditions its kind is not served; versions that were stored are remembered', async () => {
+  test('stops serving a CRD without conditions and keeps its stored versions', async () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition());
     expect((await call('GET', WIDGETS)).status).toBe(200);
@@ -214,7 +214,7 @@ describe('definitions', () => {
       { dependencies: { a: ['x', 5] } },
       'cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.dependencies of type string',
     ],
-  ])('types of keywords are called by their names: %j', async (keyword, why) => {
+  ])('names the Go type of a schema keyword in the error: %j', async (keyword, why) => {
     const schema = { openAPIV3Schema: { type: 'object', ...keyword } };
     const { status, body } = await start().call(
       'POST',
@@ -224,20 +224,20 @@ describe('definitions', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining(why)]);
   });
 
-  test('dependencies are refused with nothing in them too', async () => {
+  test('rejects empty dependencies', async () => {
     const schema = { openAPIV3Schema: { type: 'object', dependencies: {} } };
     const { body } = await start().call('POST', DEFINITIONS, definition({ versions: [{ ...version, schema }] }));
     expect(body.message).toContain('openAPIV3Schema.dependencies: Forbidden: dependencies is not supported');
   });
 
-  test('a webhook of which nothing is said is none', async () => {
+  test('drops an empty conversion webhook', async () => {
     const conversion = { strategy: 'None', webhook: { conversionReviewVersions: [] } };
     const { body } = await start().call('POST', DEFINITIONS, definition({ conversion }));
     expect(body.spec.conversion).toEqual({ strategy: 'None' });
   });
 });
 
-describe('types that a server of its own does not know', () => {
+describe('types unknown to a delegated server', () => {
   const DEFINED = 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55';
   const AGGREGATED = 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28';
   const COMMON = 'pkg/api/legacyscheme/scheme.go:30';
@@ -251,7 +251,7 @@ describe('types that a server of its own does not know', () => {
     [SERVICES, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition', AGGREGATED],
     [MAPS, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition', COMMON],
     [MAPS, 'apiregistration.k8s.io/v1', 'APIService', COMMON],
-  ])('%s and %s %s', async (path, apiVersion, kind, scheme) => {
+  ])('rejects a POST to %s of %s %s', async (path, apiVersion, kind, scheme) => {
     const { status, body } = await start().call('POST', path, { apiVersion, kind, metadata: { name: 'a' } });
     expect([status, body.message]).toEqual([
       400,
@@ -259,7 +259,7 @@ describe('types that a server of its own does not know', () => {
     ]);
   });
 
-  test('what every server has is known, and so are versions that went away', async () => {
+  test('recognizes common types and removed versions', async () => {
     const { call } = start();
     const status = await call('POST', DEFINITIONS, { apiVersion: 'v1', kind: 'Status' });
     expect(status.body.message).toContain('converting (v1.Status) to (apiextensions.CustomResourceDefinition)');
@@ -269,7 +269,7 @@ describe('types that a server of its own does not know', () => {
     );
   });
 
-  test('in a patched definition', async () => {
+  test('rejects a patch of a CRD to an unknown type', async () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition());
     const { body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { apiVersion: 'v1', kind: 'ConfigMap' });
@@ -277,7 +277,7 @@ describe('types that a server of its own does not know', () => {
   });
 });
 
-describe('objects of custom kinds', () => {
+describe('custom resources', () => {
   const widget = {
     apiVersion: 'x.io/v1',
     kind: 'Widget',
@@ -297,7 +297,7 @@ describe('objects of custom kinds', () => {
     ['{ "kind": "" }', 'application/json', '{ "kind": "" }'],
     ['# hi\n', 'application/yaml', '# hi\n'],
     ['', 'application/yaml', ''],
-  ])('a document that says nothing: %j', async (text, type, shown) => {
+  ])('rejects the document %j without a kind', async (text, type, shown) => {
     const { call } = await withWidget();
     const { status, body } = await call('POST', WIDGETS, text, { 'content-type': type });
     expect([status, body.message]).toEqual([
@@ -306,12 +306,12 @@ describe('objects of custom kinds', () => {
     ]);
   });
 
-  test('a version in three parts', async () => {
+  test('rejects an apiVersion with three parts', async () => {
     const { body } = await (await withWidget()).call('POST', WIDGETS, { ...widget, apiVersion: 'a/b/c' });
     expect(body.message).toContain('(must be of type Widget): unexpected GroupVersion string: a/b/c (');
   });
 
-  test('a patch that takes the kind away shows the document, with its keys in order', async () => {
+  test('prints the document with sorted keys when a patch removes the kind', async () => {
     const { call } = await withWidget();
     const { status, body } = await call('PATCH', `${WIDGETS}/a`, { kind: null });
     expect(status).toBe(422);
@@ -330,7 +330,7 @@ describe('objects of custom kinds', () => {
     ]);
   });
 
-  test('fields that nobody knows: of the metadata, of the schema, of what is embedded', async () => {
+  test('reports unknown fields of metadata, schema and embedded resources in order', async () => {
     const { call } = start();
     const inner = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { a: { type: 'string' } } };
     const schema = { openAPIV3Schema: { type: 'object', properties: { inner } } };
@@ -347,7 +347,7 @@ describe('objects of custom kinds', () => {
     ]);
   });
 
-  test('metadata of the wrong type in a patched object are read on their own', async () => {
+  test('reports metadata of the wrong type in a patched object', async () => {
     const { call } = await withWidget();
     const { body } = await call('PATCH', `${WIDGETS}/a`, { metadata: { labels: { a: 1 } } });
     expect(body.message).toMatch(
@@ -366,7 +366,7 @@ describe('objects of custom kinds', () => {
     return JSON.parse(text.trim().split('\n').at(-1) ?? '').object;
   }
 
-  test('a bookmark has what was put into it, and a list with nothing in it', async () => {
+  test('sends a bookmark with an empty list as the blueprint', async () => {
     const { ask } = await withWidget();
     const { metadata, ...rest } = await lastEvent(await ask('GET', LISTED));
     expect(rest).toEqual({ apiVersion: 'x.io/v1', kind: 'Widget' });
@@ -376,7 +376,7 @@ describe('objects of custom kinds', () => {
     );
   });
 
-  test('one of metadata stands for a list of metadata, and tables are not to be had', async () => {
+  test('sends a metadata bookmark with a metadata list and rejects tables', async () => {
     const { ask } = await withWidget();
     const { kind, metadata } = await lastEvent(await ask('GET', LISTED, undefined, { accept: METADATA }));
     expect([kind, metadata.creationTimestamp]).toEqual(['PartialObjectMetadata', null]);

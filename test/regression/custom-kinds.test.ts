@@ -1,5 +1,5 @@
 /**
- * What odd definitions once did to a cluster, and must not do again.
+ * Defects that unusual CRDs exposed.
  */
 import { defineKind, toCRD } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
@@ -9,14 +9,14 @@ import { COLLECTION, define, definition, definitions, http, object, version, wid
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io,application/json';
 
-describe('a definition whose kind is not in CamelCase', () => {
-  test.each(['widget', 'my-kind', 'Kind-X', 'constructor'])('%s is served', async (kind) => {
+describe('CRD whose kind is not in CamelCase', () => {
+  test.each(['widget', 'my-kind', 'Kind-X', 'constructor'])('serves the kind %s', async (kind) => {
     const cluster = testCluster();
     const objects = await define(cluster, { names: { kind } });
     expect(await objects.create(widget('a'))).toMatchObject({ kind });
   });
 
-  test('does not stop what comes after it', async () => {
+  test('serves kinds that are created after it', async () => {
     const cluster = testCluster();
     await define(cluster, { names: { plural: 'bads', kind: 'bad' } });
     await definitions(cluster).create(definition({ names: { plural: 'cats', kind: 'Cat' } }));
@@ -27,8 +27,8 @@ describe('a definition whose kind is not in CamelCase', () => {
   });
 });
 
-describe('a printer column over a list that is longer than a call has arguments', () => {
-  test.each(['.spec..list', '.spec.list[0:200000,0:200000]'])('%s is shown', async (jsonPath) => {
+describe('printer column over a very long list', () => {
+  test.each(['.spec..list', '.spec.list[0:200000,0:200000]'])('evaluates %s', async (jsonPath) => {
     const cluster = testCluster();
     const additionalPrinterColumns = [{ name: 'List', type: 'string', jsonPath }];
     const objects = await define(cluster, { versions: [version({ additionalPrinterColumns })] });
@@ -37,11 +37,11 @@ describe('a printer column over a list that is longer than a call has arguments'
   });
 });
 
-describe('a length beyond the safe integers', () => {
+describe('length limit beyond the safe integers', () => {
   test.each([
     ['minLength', '9007199254740993', 422],
     ['maxLength', '9007199254740993', 201],
-  ])('%s is compared like any other', async (limit, length, code) => {
+  ])('compares %s %s correctly with response code %s', async (limit, length, code) => {
     const ask = http(testCluster());
     const spec = object({ text: { type: 'string', [limit]: 0 } });
     const { metadata, spec: defined } = definition({ versions: [version({ spec })] });
@@ -53,20 +53,23 @@ describe('a length beyond the safe integers', () => {
   });
 });
 
-describe('a printer column that finds the same again and again', () => {
-  test.each([`.spec${'..a'.repeat(6)}`, `.spec${"['a','a']".repeat(30)}`])('%s is given up', async (jsonPath) => {
-    const cluster = testCluster();
-    const additionalPrinterColumns = [{ name: 'Deep', type: 'string', jsonPath }];
-    const objects = await define(cluster, { versions: [version({ additionalPrinterColumns })] });
-    await objects.create(
-      widget(
-        'a',
-        nested(60, 'x', (inner) => ({ a: inner })),
-      ),
-    );
-    const { body } = await http(cluster)(`GET ${COLLECTION}`, { accept: AS_TABLE });
-    expect(body).toMatchObject({ rows: [{ cells: ['a', null] }] });
-  });
+describe('printer column with exponential results', () => {
+  test.each([`.spec${'..a'.repeat(6)}`, `.spec${"['a','a']".repeat(30)}`])(
+    'stops the evaluation of %s',
+    async (jsonPath) => {
+      const cluster = testCluster();
+      const additionalPrinterColumns = [{ name: 'Deep', type: 'string', jsonPath }];
+      const objects = await define(cluster, { versions: [version({ additionalPrinterColumns })] });
+      await objects.create(
+        widget(
+          'a',
+          nested(60, 'x', (inner) => ({ a: inner })),
+        ),
+      );
+      const { body } = await http(cluster)(`GET ${COLLECTION}`, { accept: AS_TABLE });
+      expect(body).toMatchObject({ rows: [{ cells: ['a', null] }] });
+    },
+  );
 });
 
 function nested(levels: number, leaf: unknown, around: (inner: unknown) => unknown): unknown {
@@ -75,7 +78,7 @@ function nested(levels: number, leaf: unknown, around: (inner: unknown) => unkno
   return value;
 }
 
-describe('what is nested deeper than walks have stack for', () => {
+describe('schemas and values nested too deeply', () => {
   const TOO_DEEP = 'json: exceeded max depth';
   const around: Record<string, (inner: unknown) => unknown> = {
     properties: (inner) => ({ type: 'object', properties: { a: inner } }),
@@ -84,20 +87,17 @@ describe('what is nested deeper than walks have stack for', () => {
     not: (inner) => ({ not: inner }),
   };
 
-  test.each(Object.keys(around))(
-    'a definition with nested %s is refused, in process and over HTTP',
-    async (keyword) => {
-      const cluster = testCluster();
-      const spec = nested(1_200, { type: 'string' }, around[keyword] as never) as Record<string, unknown>;
-      const wish = definition({ versions: [version({ spec })] });
-      await expect(definitions(cluster).create(wish)).rejects.toMatchObject({ status: { code: 400 } });
-      const path = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
-      const { code, body } = await http(cluster)(`POST ${path}`, { body: wish });
-      expect([code, body.message]).toEqual([400, expect.stringContaining(TOO_DEEP)]);
-    },
-  );
+  test.each(Object.keys(around))('rejects a CRD with nested %s in process and over HTTP', async (keyword) => {
+    const cluster = testCluster();
+    const spec = nested(1_200, { type: 'string' }, around[keyword] as never) as Record<string, unknown>;
+    const input = definition({ versions: [version({ spec })] });
+    await expect(definitions(cluster).create(input)).rejects.toMatchObject({ status: { code: 400 } });
+    const path = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
+    const { code, body } = await http(cluster)(`POST ${path}`, { body: input });
+    expect([code, body.message]).toEqual([400, expect.stringContaining(TOO_DEEP)]);
+  });
 
-  test('what may be defined can be used', async () => {
+  test('accepts values as deep as the deepest accepted schema', async () => {
     const cluster = testCluster();
     const spec = nested(240, { type: 'string' }, around['properties'] as never) as Record<string, unknown>;
     const objects = await define(cluster, { versions: [version({ spec })] });
@@ -105,7 +105,7 @@ describe('what is nested deeper than walks have stack for', () => {
     expect(await objects.create(widget('a', value))).toMatchObject({ spec: value });
   });
 
-  test('a scale whose path leads there is refused', async () => {
+  test('rejects a scale update whose path is too deep', async () => {
     const cluster = testCluster();
     const scale = { specReplicasPath: `.spec.${'a.'.repeat(3_000)}b`, statusReplicasPath: '.status.replicas' };
     const objects = await define(cluster, { versions: [version({ subresources: { scale } })] });
@@ -116,36 +116,36 @@ describe('what is nested deeper than walks have stack for', () => {
   });
 });
 
-describe('a zod schema that stands twice in itself, level by level', () => {
+describe('zod schema with exponential size', () => {
   const doubled = () => nested(22, z.string(), (inner) => z.object({ a: inner as z.ZodType, b: inner as z.ZodType }));
   const kindWith = (spec: z.ZodType) =>
     defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body: { spec } });
 
-  test('is no body of a kind', () => {
+  test('rejects an exponential schema in defineKind', () => {
     expect(() => kindWith(doubled() as z.ZodType)).toThrow(/Widget: the schema has more than 100000 fields/);
   });
 
-  test('is no schema of a definition', () => {
+  test('rejects an exponential schema in toCRD', () => {
     const kind = kindWith(z.union([doubled() as z.ZodType, z.string()]));
     expect(() => toCRD(kind)).toThrow(/Widget: its CustomResourceDefinition would have more than 100000 fields/);
   });
 });
 
-describe('a rule of defineKind that no definition would take', () => {
+describe('invalid rules in defineKind', () => {
   test.each([
     ['unknown key messge', { rule: 'true', messge: 'x' }],
     ['reason is one of', { rule: 'true', reason: 'Bad' }],
     ['message must be a string', { rule: 'true', message: 3 }],
-  ])('%s', (problem, rule) => {
+  ])('rejects a rule with the problem: %s', (problem, rule) => {
     const body = { spec: z.object({ a: z.string() }) };
-    const wish = { apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body, rules: [rule] } as const;
-    expect(() => defineKind(wish as never)).toThrow(new RegExp(`^orchplane: Widget: rule true: ${problem}`));
+    const input = { apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body, rules: [rule] } as const;
+    expect(() => defineKind(input as never)).toThrow(new RegExp(`^orchplane: Widget: rule true: ${problem}`));
   });
 });
 
-describe('metadata that is no object', () => {
+describe('metadata that is not an object', () => {
   test.each([{ metadata: 1 }, { metadata: 'x' }, { metadata: true }, { metadata: [] }, { metadata: [{ name: 'a' }] }])(
-    '$metadata is refused, and nothing is stored',
+    'rejects the metadata $metadata and stores nothing',
     async ({ metadata }) => {
       const Zed = defineKind({ apiVersion: 'zed.io/v1', kind: 'Zed', scope: 'Namespaced', body: {} });
       const cluster = testCluster();

@@ -1,5 +1,5 @@
 /**
- * What tripped a newcomer once and must not again: mistakes that were silent, and things that did not end.
+ * Mistakes of new users that once were silent or did not end.
  */
 import { createCluster, defineKind, StatusError, status } from 'orchplane';
 import { ConfigMap, Lease } from 'orchplane/kinds';
@@ -7,8 +7,8 @@ import { fakeClock, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
-describe('an option under a name of another library', () => {
-  test('is refused before anything is deleted', async () => {
+describe('option names of other libraries', () => {
+  test('rejects a foreign option name before anything is deleted', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
     const wrong = { labelSelector: 'app=none' } as object;
@@ -18,8 +18,8 @@ describe('an option under a name of another library', () => {
   });
 });
 
-describe('an edit', () => {
-  test('whose recipe returns an object and leaves the draft alone is refused', async () => {
+describe('edit', () => {
+  test('rejects a recipe that returns an object without changing the draft', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
     await expect(configMaps.edit('a', (draft) => ({ ...draft, data: { k: 'v' } }))).rejects.toThrow(
@@ -27,7 +27,7 @@ describe('an edit', () => {
     );
   });
 
-  test('whose recipe is an assignment works', async () => {
+  test('accepts a recipe that returns an assignment', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
     const { data } = await configMaps.edit('a', (draft) => {
@@ -51,13 +51,13 @@ describe('close', () => {
   });
 });
 
-describe('a snapshot', () => {
-  test('of another cluster is refused', () => {
+describe('snapshot', () => {
+  test('rejects a snapshot of another cluster', () => {
     const snapshot = testCluster().snapshot();
     expect(() => testCluster().restore(snapshot)).toThrow('of another cluster');
   });
 
-  test('of a fork can be restored in its parent', async () => {
+  test('restores a snapshot of a fork in its parent', async () => {
     const cluster = testCluster();
     const fork = cluster.fork();
     await fork.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -66,36 +66,36 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a kind that was not installed', () => {
-  test('is named, with what to do', async () => {
+describe('kind that is not installed', () => {
+  test('names the missing kind in the error', async () => {
     const cluster = createCluster({ kinds: [ConfigMap] });
     await expect(cluster.api(Lease).list()).rejects.toThrow(/leases\.coordination\.\S+ in version v1 is not installed/);
   });
 });
 
-describe('defineKind refuses', () => {
+describe('argument checks of defineKind', () => {
   const definition = { apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced' } as const;
 
   test.each([
-    ['nothing', undefined, 'needs the kind as a text'],
-    ['no apiVersion', { kind: 'Widget', scope: 'Namespaced', body: {} }, 'needs the apiVersion as a text, such as'],
-    ['a schema as its body', { ...definition, body: z.object({}) }, 'not a schema itself'],
-    ['metadata in its body', { ...definition, body: { metadata: z.object({}) } }, 'leave it out of body'],
+    ['a missing definition', undefined, 'needs the kind as a text'],
     [
-      'a scope in other letters',
-      { ...definition, scope: 'namespaced', body: {} },
-      'scope is "Namespaced" or "Cluster"',
+      'a missing apiVersion',
+      { kind: 'Widget', scope: 'Namespaced', body: {} },
+      'needs the apiVersion as a text, such as',
     ],
+    ['a schema as body', { ...definition, body: z.object({}) }, 'not a schema itself'],
+    ['metadata in body', { ...definition, body: { metadata: z.object({}) } }, 'leave it out of body'],
+    ['a scope in lower case', { ...definition, scope: 'namespaced', body: {} }, 'scope is "Namespaced" or "Cluster"'],
     [
-      'a status that must be given on create',
+      'a required status',
       { ...definition, body: { status: z.object({}) }, subresources: { status } },
       'must be optional',
     ],
-  ])('%s', (_what, wrong, message) => {
+  ])('rejects %s', (_what, wrong, message) => {
     expect(() => defineKind(wrong as never)).toThrow(message);
   });
 
-  test('a schema that refers to itself, naming the field', () => {
+  test('rejects a recursive schema and names the field', () => {
     const node: z.ZodType = z.object({
       get child() {
         return z.optional(node);
@@ -105,7 +105,7 @@ describe('defineKind refuses', () => {
   });
 });
 
-test('a rule of a kind that throws is an internal error that names the kind', async () => {
+test('reports an exception of validate as an internal error that names the kind', async () => {
   const Widget = defineKind({
     apiVersion: 'example.com/v1',
     kind: 'Widget',
@@ -125,19 +125,19 @@ test('a rule of a kind that throws is an internal error that names the kind', as
   expect(String(error)).toContain('validate of Widget failed: boom');
 });
 
-test('two versions of a kind are refused unless one is declared as a version of the other', () => {
+test('rejects two unrelated versions of a kind', () => {
   const versions = ['v1', 'v2'].map((version) =>
     defineKind({ apiVersion: `example.com/${version}`, kind: 'Widget', scope: 'Namespaced', body: {} }),
   );
   expect(() => createCluster({ kinds: versions })).toThrow('neither is declared as a version of the other');
 });
 
-test('a dialect that does not exist is refused', () => {
+test('rejects an unknown dialect', () => {
   expect(() => createCluster({ dialect: 'k8s' as 'orch' })).toThrow('there is no dialect "k8s"');
 });
 
-describe('the fake clock', () => {
-  test('lets a long chain of requests come to rest before a timer is due', async () => {
+describe('fake clock', () => {
+  test('runs a long chain of requests before the next timer', async () => {
     const cluster = testCluster();
     const start = cluster.clock.now();
     let done = 0;
@@ -151,7 +151,7 @@ describe('the fake clock', () => {
     expect(done).toBe(start);
   });
 
-  test.each([-1, Number.NaN])('does not go back or astray: %s', async (ms) => {
+  test.each([-1, Number.NaN])('rejects an advance by %s', async (ms) => {
     await expect(fakeClock().advance(ms)).rejects.toThrow(RangeError);
   });
 });

@@ -1,4 +1,4 @@
-/** Answers of any kind's addresses that differed from those of a real server. */
+/** Responses of all kinds that once differed from the reference server. */
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import { METADATA, start as startWith, TABLE } from './over-http.js';
@@ -18,7 +18,7 @@ async function firstEvent(answer: Response): Promise<{ type: string; object: Rec
   return JSON.parse(new TextDecoder().decode(chunk?.value as Uint8Array).split('\n')[0] ?? '');
 }
 
-test('a page hands out a token whatever follows, and the next one may be empty', async () => {
+test('returns a continue token regardless of later matches, so the next page may be empty', async () => {
   const { cluster, json } = start();
   for (const [name, l] of Object.entries({ a: '1', b: '2', c: '2', d: '1' })) {
     await cluster.api(ConfigMap).create({ metadata: { name, labels: { l } } });
@@ -31,7 +31,7 @@ test('a page hands out a token whatever follows, and the next one may be empty',
   expect(next.metadata).not.toHaveProperty('continue');
 });
 
-test('what a deletion of many is about is judged before how', async () => {
+test('validates the selectors of a deletecollection before its options', async () => {
   const { json } = start();
   expect(await json('DELETE', `${MAPS}?fieldSelector=x%3Dy`, 'x')).toMatchObject({
     code: 400,
@@ -40,7 +40,7 @@ test('what a deletion of many is about is judged before how', async () => {
   expect((await json('DELETE', `${MAPS}?resourceVersionMatch=x`, '{"dryRun":["x"]}')).details.kind).toBe('ListOptions');
 });
 
-test('a deletion that takes the last finalizers away rehearses with an empty object, and knows no version', async () => {
+test('returns an empty object for a dry-run delete of the last finalizers and fails a resourceVersion precondition', async () => {
   const { cluster, json } = start();
   const made = await cluster.api(ConfigMap).create({ metadata: { name: 'a', finalizers: ['orphan'] } });
   expect(await json('DELETE', `${MAPS}/a?propagationPolicy=Background&dryRun=All`)).toEqual({
@@ -57,7 +57,7 @@ test('a deletion that takes the last finalizers away rehearses with an empty obj
   expect(await json('DELETE', `${MAPS}/a?propagationPolicy=Background`)).toMatchObject({ status: 'Success' });
 });
 
-test('keys of YAML are complained of in their order', async () => {
+test('reports unknown YAML fields in sorted order', async () => {
   const { ask } = start();
   const yaml = 'zeta: 1\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: y, zoo: 1, abc: 2}\nalpha: 2\n';
   const headers = { 'content-type': 'application/yaml' };
@@ -67,7 +67,7 @@ test('keys of YAML are complained of in their order', async () => {
   );
 });
 
-test('a watch that begins with the state is shown as no table', async () => {
+test('rejects a table for a watch with initial events', async () => {
   const { ask } = start();
   const path = `${MAPS}?watch=1&allowWatchBookmarks=true`;
   expect((await ask('GET', path, undefined, { accept: TABLE })).status).toBe(406);
@@ -80,7 +80,7 @@ test('a watch that begins with the state is shown as no table', async () => {
   await later.body?.cancel();
 });
 
-test('the mark behind the state of metadata speaks of metadata', async () => {
+test('sends a metadata list as the blueprint of a metadata bookmark', async () => {
   const { ask } = start();
   const { type, object } = await firstEvent(
     await ask('GET', `${MAPS}?watch=1&allowWatchBookmarks=true`, undefined, { accept: METADATA }),
@@ -98,11 +98,11 @@ test('the mark behind the state of metadata speaks of metadata', async () => {
 test.each([
   ['/apis/events.k8s.io/v1/events', '*core.EventList'],
   ['/apis/internal.apiserver.k8s.io/v1alpha1/storageversions', '*apiserverinternal.StorageVersionList'],
-])('what a list at %s is called', async (path, goType) => {
+])('names the Go type of a list at %s', async (path, goType) => {
   expect((await start().json('GET', path, undefined, { accept: METADATA })).message).toContain(`is a list (${goType})`);
 });
 
-test('types that are known only as parts of others', async () => {
+test('reports an unknown conversion for types that are only subresources', async () => {
   const { json } = start();
   for (const [apiVersion, kind] of [
     ['policy/v1', 'Eviction'],

@@ -1,5 +1,5 @@
 /**
- * What hostile input and odd plugins once did, and must not do again.
+ * Defects that hostile input and unusual plugins exposed.
  */
 import { type AdmissionPlugin, createCluster, defineKind, memoryStorage, mergePatch, StatusError } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
@@ -26,15 +26,15 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('a request made to be slow', () => {
-  test('does not get an error per character of its field manager', async () => {
+describe('requests designed to be slow', () => {
+  test('limits the errors about an invalid field manager', async () => {
     const answer = await post(`${BASE}?fieldManager=${'%01'.repeat(4_000)}`, { metadata: { name: 'a' } });
     const { details } = (await answer.json()) as { details: { causes: unknown[] } };
     expect(answer.status).toBe(422);
     expect(details.causes.length).toBeLessThan(200);
   });
 
-  test('may have many owners', async () => {
+  test('accepts thousands of owner references', async () => {
     const ownerReferences = Array.from({ length: 20_000 }, (_, i) => ({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -44,18 +44,18 @@ describe('a request made to be slow', () => {
     expect((await post(BASE, { metadata: { name: 'a', ownerReferences } })).status).toBe(201);
   });
 
-  test('may have a path made of slashes', async () => {
+  test('accepts a path of 200 000 slashes', async () => {
     const answer = await createFetchHandler(testCluster())(new Request(`${BASE}${'/'.repeat(200_000)}x`));
     expect(answer.status).toBe(404);
   });
 
-  test('may have more bad labels than a call has arguments', async () => {
+  test('reports thousands of invalid labels', async () => {
     const labels = Object.fromEntries(Array.from({ length: 70_000 }, (_, i) => [`-k${i}`, `-v${i}`]));
     expect((await post(BASE, { metadata: { name: 'a', labels } })).status).toBe(422);
   });
 });
 
-describe('a plugin that writes the object it is asked about', () => {
+describe('plugin that writes the object under review', () => {
   function clusterThatTouches(operation: 'UPDATE' | 'DELETE') {
     let inside = false;
     let round = 0;
@@ -72,21 +72,21 @@ describe('a plugin that writes the object it is asked about', () => {
     return cluster;
   }
 
-  test('makes a delete look again', async () => {
+  test('retries a delete when a plugin changes the object', async () => {
     const configMaps = clusterThatTouches('DELETE').api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
     expect(await configMaps.delete('a')).toMatchObject({ status: 'Success' });
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('makes an update look again', async () => {
+  test('retries an update when a plugin changes the object', async () => {
     const configMaps = clusterThatTouches('UPDATE').api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
     const { data } = await configMaps.patch('a', mergePatch({ data: { mine: 'yes' } }));
     expect(data).toEqual({ mine: 'yes', round: '2' });
   });
 
-  test('for ever ends in a conflict', async () => {
+  test('ends with a conflict when a plugin always changes the object', async () => {
     let round = 0;
     const plugin: AdmissionPlugin = {
       name: 'Restless',
@@ -107,8 +107,8 @@ describe('a plugin that writes the object it is asked about', () => {
   });
 });
 
-describe('what a plugin hands back', () => {
-  test('is closed to it while it validates', async () => {
+describe('results of plugins', () => {
+  test('freezes the object during validation', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Meddler',
       validate({ object }) {
@@ -123,7 +123,7 @@ describe('what a plugin hands back', () => {
     expect(StatusError.is(error, 'InternalError')).toBe(true);
   });
 
-  test('must still be an object of the kind', async () => {
+  test('rejects an object that a plugin makes invalid', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Breaker',
       mutate({ object }) {
@@ -138,9 +138,9 @@ describe('what a plugin hands back', () => {
     expect(String(error)).toContain('admission plugins made an object that is no ConfigMap');
   });
 
-  test('is waited for, also when it is no Promise of this realm', async () => {
+  test('awaits a thenable that is not a native promise', async () => {
     const refusal = new Error('no');
-    // biome-ignore lint/suspicious/noThenProperty: a promise of another library is what this is about
+    // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable of another library
     const thenable = { then: (_yes: unknown, no: (error: unknown) => void) => no(refusal) };
     const plugin: AdmissionPlugin = { name: 'Foreign', validate: () => thenable as unknown as Promise<void> };
     const error = await failureOf(
@@ -151,7 +151,7 @@ describe('what a plugin hands back', () => {
     expect(StatusError.is(error, 'InternalError')).toBe(true);
   });
 
-  test('is an HTTP answer whatever code its failure carries', async () => {
+  test('converts an invalid status code of a plugin to 500', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Odd',
       mutate() {
@@ -171,7 +171,7 @@ describe('what a plugin hands back', () => {
   });
 });
 
-test('a delete asks its plugins only about what is there, and is what the client meant', async () => {
+test('checks existence and preconditions of a delete before it calls plugins', async () => {
   const plugin: AdmissionPlugin = {
     name: 'No',
     mutate({ operation }) {
@@ -187,7 +187,7 @@ test('a delete asks its plugins only about what is there, and is what the client
   expect(StatusError.is(await failureOf(configMaps.delete('a')), 'InternalError')).toBe(true);
 });
 
-test('a PUT that loses the race to create is judged as the update it is', async () => {
+test('validates a PUT that loses the race to create as an update', async () => {
   const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
   const leases = testCluster({ admission: [plugin] }).api(Lease);
   const answers = await Promise.allSettled([
@@ -199,7 +199,7 @@ test('a PUT that loses the race to create is judged as the update it is', async 
   expect(second.status === 'rejected' && StatusError.is(second.reason, 'Invalid')).toBe(true);
 });
 
-describe('an object that is no JSON', () => {
+describe('values that are not JSON', () => {
   const Box = defineKind({
     apiVersion: 'example.com/v1',
     kind: 'Box',
@@ -208,19 +208,19 @@ describe('an object that is no JSON', () => {
     body: { any: z.unknown().optional() },
   });
 
-  test.each([new Map([[1, 2]]), /x/, new Error('x'), new Uint8Array([1])])('is refused: %s', async (any) => {
+  test.each([new Map([[1, 2]]), /x/, new Error('x'), new Uint8Array([1])])('rejects a value of %s', async (any) => {
     const boxes = testCluster({ kinds: [Box] }).api(Box);
     expect(StatusError.is(await failureOf(boxes.create({ metadata: { name: 'a' }, any })), 'BadRequest')).toBe(true);
   });
 
-  test('but knows its own gives that', async () => {
+  test('stores the toJSON result of a value', async () => {
     const boxes = testCluster({ kinds: [Box] }).api(Box);
     expect((await boxes.create({ metadata: { name: 'a' }, any: { at: new Date(0) } })).any).toEqual({
       at: '1970-01-01T00:00:00.000Z',
     });
   });
 
-  test('in the place of a map is refused', async () => {
+  test('rejects a Map in place of an object', async () => {
     const data = new Map([['a', 'b']]) as unknown as Record<string, string>;
     const error = await failureOf(
       testCluster()
@@ -231,7 +231,7 @@ describe('an object that is no JSON', () => {
   });
 });
 
-test('a watch from a version that a restore has undone is Expired', async () => {
+test('ends a watch from a resourceVersion that a restore removed with Expired', async () => {
   const cluster = createCluster({ storage: memoryStorage() });
   const configMaps = cluster.api(ConfigMap);
   const before = cluster.snapshot();
@@ -241,8 +241,8 @@ test('a watch from a version that a restore has undone is Expired', async () => 
   expect(StatusError.is(await failureOf(watch.next()), 'Expired')).toBe(true);
 });
 
-test('a watch may be asked to last longer than a timer can', async () => {
-  // They take a time that is too long for none at all, as real ones do.
+test('accepts a watch timeout longer than the longest timer', async () => {
+  // Fake timers treat a delay that is too long as zero, like real timers.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const watch = createCluster().api(ConfigMap).watch({ timeoutSeconds: 3_000_000 });

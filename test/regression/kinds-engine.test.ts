@@ -1,4 +1,4 @@
-/** What odd input and odd timing once did to kinds with ways of their own. */
+/** Defects in kinds with their own strategies that unusual input and timing exposed. */
 import type { AdmissionPlugin } from 'orchplane';
 import { createCluster, defaultAdmission, mergePatch, StatusError } from 'orchplane';
 import {
@@ -15,7 +15,7 @@ import {
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 
-/** Makes every write wait, so that another one can come between. */
+/** Delays every write, so that another write can come in between. */
 const slow: AdmissionPlugin = {
   name: 'slow',
   validate: async () => {
@@ -26,11 +26,11 @@ const admission = [...defaultAdmission, slow];
 const service = (name: string, spec: object = {}) => ({ metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
 const containers = [{ name: 'c', image: 'i' }];
 
-describe('addresses of services', () => {
+describe('cluster IPs of services', () => {
   const addresses = async (cluster: ReturnType<typeof testCluster>) =>
     (await cluster.api(IPAddress).list()).items.map(({ metadata, spec }) => [metadata.name, spec.parentRef?.name]);
 
-  test('stay with their service when an update loses a race', async () => {
+  test('keeps the address of a service whose update fails with a conflict', async () => {
     const cluster = testCluster({ admission });
     const services = cluster.api(Service);
     const made = await services.create(service('x'));
@@ -42,7 +42,7 @@ describe('addresses of services', () => {
     expect(await addresses(cluster)).toEqual([[made.spec.clusterIP, 'x']]);
   });
 
-  test('are taken once, however often a write has to start again', async () => {
+  test('allocates one address when a write is retried', async () => {
     const cluster = testCluster({ admission });
     const services = cluster.api(Service);
     await services.create({ metadata: { name: 'x' }, spec: { type: 'ExternalName', externalName: 'foo.bar' } });
@@ -61,7 +61,7 @@ describe('addresses of services', () => {
     expect(await addresses(cluster)).toEqual([]);
   });
 
-  test('of two that wait at the same time are two', async () => {
+  test('allocates different addresses for concurrent writes', async () => {
     const cluster = testCluster({ admission });
     const services = cluster.api(Service);
     const made = await Promise.all(['a', 'b', 'c'].map((name) => services.create(service(name, { type: 'NodePort' }))));
@@ -69,7 +69,7 @@ describe('addresses of services', () => {
     expect(new Set(made.map(({ spec }) => spec.ports?.[0]?.nodePort)).size).toBe(3);
   });
 
-  test('are not taken by what fails', async () => {
+  test('allocates no address for a rejected write', async () => {
     const cluster = testCluster();
     const before = cluster.resourceVersion;
     await expect(cluster.api(Service).create(service('x', { ports: [{ port: 0 }] }))).rejects.toThrow('is invalid');
@@ -81,16 +81,16 @@ describe('addresses of services', () => {
   });
 });
 
-describe('a generated name that is taken', () => {
+describe('generated name that is taken', () => {
   const clashing = () => {
     let count = 0;
     return { ...sequentialIds(), suffix: () => (count++ < 2 ? 'aaaaa' : 'bbbbb') };
   };
 
   test.each([
-    ['a job', Job, { spec: { template: { spec: { restartPolicy: 'Never', containers } } } }],
-    ['a service', Service, { spec: { type: 'NodePort', ports: [{ port: 80 }] } }],
-  ] as const)('is tried again for %s, from what was sent', async (_what, kind, body) => {
+    ['Job', Job, { spec: { template: { spec: { restartPolicy: 'Never', containers } } } }],
+    ['Service', Service, { spec: { type: 'NodePort', ports: [{ port: 80 }] } }],
+  ] as const)('generates another name for a %s from the original input', async (_what, kind, body) => {
     const objects = createCluster({ ids: clashing() }).api(kind as typeof Job);
     await objects.create({ metadata: { generateName: 'a-' }, ...body } as never);
     const second = await objects.create({ metadata: { generateName: 'a-' }, ...body } as never);
@@ -99,7 +99,7 @@ describe('a generated name that is taken', () => {
   });
 });
 
-describe('a period of grace', () => {
+describe('grace period', () => {
   const running = async () => {
     const cluster = testCluster();
     const pods = cluster.api(Pod);
@@ -108,7 +108,7 @@ describe('a period of grace', () => {
   };
 
   test.each([9007199254740993n, 9223372036854775807n, 8640000000000, 1e15, 253402300799])(
-    'of %s seconds ends with time itself',
+    'limits the deletion timestamp of %s seconds to the year 9999',
     async (seconds) => {
       const { pods } = await running();
       const dying = await pods.delete('p', { gracePeriodSeconds: seconds as number });
@@ -120,7 +120,7 @@ describe('a period of grace', () => {
     },
   );
 
-  test('in a pod may be as long', async () => {
+  test('accepts the largest terminationGracePeriodSeconds of a pod', async () => {
     const cluster = testCluster();
     const spec = {
       nodeName: 'n',
@@ -132,7 +132,7 @@ describe('a period of grace', () => {
   });
 });
 
-describe('an eviction', () => {
+describe('pod eviction', () => {
   const evict = async (deleteOptions: object, plugins: readonly AdmissionPlugin[] = []) => {
     const cluster = testCluster({ admission: [...defaultAdmission, ...plugins] });
     const pods = cluster.api(Pod);
@@ -144,11 +144,11 @@ describe('an eviction', () => {
     return { outcome, changed: (await pods.find('p')) !== pod };
   };
 
-  test('that mentions a rehearsal is none', async () => {
+  test('changes nothing when its dryRun value is invalid', async () => {
     expect(await evict({ dryRun: ['bogus'] })).toMatchObject({ changed: false });
   });
 
-  test('of another pod than is meant fails, rehearsed or not', async () => {
+  test('fails with a conflict for another uid, with and without dry run', async () => {
     for (const dryRun of [[], ['All']]) {
       const { outcome, changed } = await evict({ dryRun, preconditions: { uid: 'other' } });
       expect(StatusError.is(outcome, 'Conflict')).toBe(true);
@@ -156,7 +156,7 @@ describe('an eviction', () => {
     }
   });
 
-  test('is judged as an eviction, and not once more as a delete', async () => {
+  test('calls plugins for the eviction and not for the delete', async () => {
     const noDeletes: AdmissionPlugin = {
       name: 'no-deletes',
       validate({ operation }) {
@@ -166,7 +166,7 @@ describe('an eviction', () => {
     expect(await evict({}, [noDeletes])).toMatchObject({ outcome: { status: 'Success' }, changed: true });
   });
 
-  test('cannot be changed by those who only judge', async () => {
+  test('freezes the eviction for validating plugins', async () => {
     const meddling: AdmissionPlugin = {
       name: 'meddling',
       validate({ object, subresource }) {
@@ -178,12 +178,12 @@ describe('an eviction', () => {
     expect(changed).toBe(false);
   });
 
-  test('is a kind of its own', () => {
+  test('exports the Eviction kind', () => {
     expect(Eviction.kind).toBe('Eviction');
   });
 });
 
-test('what a plugin adds is filled in like what a client sends', async () => {
+test('applies defaults to fields that a plugin adds', async () => {
   const sidecar: AdmissionPlugin = {
     name: 'sidecar',
     mutate({ object, served }) {
@@ -196,7 +196,7 @@ test('what a plugin adds is filled in like what a client sends', async () => {
   expect(pod.spec.containers[1]).toMatchObject({ name: 'side', imagePullPolicy: 'Always' });
 });
 
-test('a cron job without a name is refused, not a failure', async () => {
+test('rejects a CronJob without a name as invalid', async () => {
   const spec = {
     schedule: '* * * * *',
     jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers } } } },
@@ -208,7 +208,7 @@ test('a cron job without a name is refused, not a failure', async () => {
   ).rejects.toThrow('metadata.name: Required value: name or generateName is required');
 });
 
-test('many owners that all claim control are told apart a few times, not all times', async () => {
+test('limits the errors about many controlling owner references', async () => {
   const ownerReferences = Array.from({ length: 2000 }, (_, index) => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -224,13 +224,13 @@ test('many owners that all claim control are told apart a few times, not all tim
   expect((error as StatusError).status.details?.causes?.length).toBeLessThan(20);
 });
 
-describe('a configuration', () => {
-  test.each(['v1=false', 'api/all=false', 'api/ga=false'])('of %s leaves namespaces', async (runtimeConfig) => {
+describe('runtimeConfig', () => {
+  test.each(['v1=false', 'api/all=false', 'api/ga=false'])('keeps namespaces with %s', async (runtimeConfig) => {
     const cluster = createCluster({ runtimeConfig });
     expect((await cluster.api(Namespace).list()).items).toHaveLength(4);
   });
 
-  test('with only an older version still has what is there from the start', async () => {
+  test('creates the initial objects when only an older version is served', async () => {
     const runtimeConfig = 'networking.orch.io/v1=false, networking.orch.io/v1beta1=true';
     const ranges = await createCluster({ runtimeConfig }).api(ServiceCIDRV1beta1).list();
     expect(ranges.items.map(({ apiVersion, spec }) => [apiVersion, spec.cidrs])).toEqual([
@@ -238,7 +238,7 @@ describe('a configuration', () => {
     ]);
   });
 
-  test('that installs a kind later brings what is there from the start', async () => {
+  test('creates the initial objects of a kind that is installed later', async () => {
     const cluster = createCluster({ kinds: [] });
     cluster.install(PriorityClass);
     expect((await cluster.api(PriorityClass).list()).items).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** What many objects, long lists and writes that wait for each other once did to kinds, and must not do again. */
+/** Defects in kinds that many objects, long lists and concurrent writes exposed. */
 import { type AdmissionPlugin, createCluster as createFullCluster, defaultAdmission, mergePatch } from 'orchplane';
 import { createCluster } from 'orchplane/core';
 import {
@@ -9,21 +9,21 @@ import {
   Namespace,
   ResourceQuota,
   Service,
-  type ServiceSpecInput,
   StorageClass,
 } from 'orchplane/kinds';
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { ServiceSpecInput } from '../../src/kinds/generated/core-v1.js';
 import { refusals } from '../unit/kinds/refusals.js';
 
 const ports = [{ port: 80 }];
 const service = (name: string, spec: ServiceSpecInput = {}) => ({ metadata: { name }, spec: { ports, ...spec } });
 const local = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' } as const;
 
-/** Every write picks the same at the same moment. */
-const alike = () => ({ ...sequentialIds(), random: () => 0.5 });
+/** Makes every write draw the same random numbers. */
+const sameRandomIds = () => ({ ...sequentialIds(), random: () => 0.5 });
 
-/** A cluster in which so many writes of Services, once asked for, wait for each other after they were judged. */
+/** A cluster in which a number of concurrent Service writes wait for each other after validation. */
 function contested() {
   let awaited = 0;
   let waiting: (() => void)[] = [];
@@ -40,7 +40,7 @@ function contested() {
       });
     },
   };
-  const cluster = testCluster({ admission: [...defaultAdmission, gate], ids: alike() });
+  const cluster = testCluster({ admission: [...defaultAdmission, gate], ids: sameRandomIds() });
   const services = cluster.api(Service);
   return {
     cluster,
@@ -66,8 +66,8 @@ function contested() {
 const unique = (values: readonly unknown[]) => new Set(values).size === values.length;
 const outcomes = (results: readonly PromiseSettledResult<unknown>[]) => results.map(({ status }) => status).sort();
 
-describe('services that wait for each other', () => {
-  test('pick other addresses and ports when theirs are gone, those of health checks as well', async () => {
+describe('concurrent Service writes', () => {
+  test('allocates other addresses, ports and health check ports after a collision', async () => {
     const { services, together, held, owners } = contested();
     const made = await together(...['a', 'b', 'c'].map((name) => () => services.create(service(name, local))));
     expect(outcomes(made)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
@@ -76,7 +76,7 @@ describe('services that wait for each other', () => {
     expect([unique(addresses), unique(taken), await owners()]).toEqual([true, true, ['a', 'b', 'c']]);
   });
 
-  test('pick other ports when they come by them in a patch', async () => {
+  test('allocates other ports after a collision between patches', async () => {
     const { services, together, held } = contested();
     const names = ['a', 'b', 'c'];
     for (const name of names) await services.create(service(name));
@@ -87,14 +87,14 @@ describe('services that wait for each other', () => {
   });
 
   test.each([
-    ['an address', { clusterIP: '10.0.0.9' }, 'failed to allocate IP 10.0.0.9: provided IP is already allocated'],
-    ['a port', { type: 'NodePort', ports: [{ port: 80, nodePort: 31000 }] }, 'provided port is already allocated'],
+    ['cluster IP', { clusterIP: '10.0.0.9' }, 'failed to allocate IP 10.0.0.9: provided IP is already allocated'],
+    ['node port', { type: 'NodePort', ports: [{ port: 80, nodePort: 31000 }] }, 'provided port is already allocated'],
     [
-      'the port of a health check',
+      'health check port',
       { ...local, healthCheckNodePort: 31000 },
       'failed to allocate requested HealthCheck NodePort 31000: provided port is already allocated',
     ],
-  ] as const)('are refused %s that they name and that is gone, and take nothing else', async (_what, spec, why) => {
+  ] as const)('rejects a Service whose given %s is taken and allocates nothing else', async (_what, spec, why) => {
     const { services, together, owners } = contested();
     const create = (name: string) => () => services.create(service(name, spec as ServiceSpecInput));
     const results = await together(create('a'), create('b'));
@@ -105,8 +105,8 @@ describe('services that wait for each other', () => {
   });
 });
 
-describe('cluster addresses', () => {
-  test('belong to the Service that is stored, whatever becomes of the draft', async () => {
+describe('cluster IPs', () => {
+  test('belongs to the stored Service when a plugin changes the draft', async () => {
     let kept: { metadata: { name?: string } } | undefined;
     const meddler: AdmissionPlugin = {
       name: 'meddler',
@@ -124,8 +124,8 @@ describe('cluster addresses', () => {
     expect(address?.spec.parentRef).toMatchObject({ namespace: 'default', name: 'a' });
   });
 
-  test('that Services had before there were objects for them count as taken', async () => {
-    const cluster = createCluster({ kinds: [Namespace, Service], ids: alike() });
+  test('treats addresses of Services as allocated that exist before the IPAddress kind', async () => {
+    const cluster = createCluster({ kinds: [Namespace, Service], ids: sameRandomIds() });
     const services = cluster.api(Service, 'default');
     const { spec } = await services.create(service('a'));
     cluster.install(IPAddress);
@@ -136,9 +136,9 @@ describe('cluster addresses', () => {
   });
 
   test.each([
-    ['with objects for them', () => createFullCluster()],
-    ['without', () => createCluster({ kinds: [Namespace, Service] })],
-  ])('and ports are known in forks and after a restore, %s', async (_what, create) => {
+    ['with IPAddress objects', () => createFullCluster()],
+    ['without IPAddress objects', () => createCluster({ kinds: [Namespace, Service] })],
+  ])('restores allocations in forks and after a restore %s', async (_what, create) => {
     const cluster = create();
     const open = (of: typeof cluster) => of.api(Service, 'default');
     const wanted = (name: string) =>
@@ -160,8 +160,8 @@ describe('cluster addresses', () => {
     await open(cluster).create(wanted('b'));
   });
 
-  test('are found to the last one of a range', async () => {
-    const cluster = testCluster({ ids: alike() });
+  test('allocates every node port of the range', async () => {
+    const cluster = testCluster({ ids: sameRandomIds() });
     const services = cluster.api(Service);
     const onNode = (name: string) => services.create(service(name, { type: 'NodePort' }));
     for (let index = 0; index < 2768; index++) await onNode(`s${index}`);
@@ -170,11 +170,11 @@ describe('cluster addresses', () => {
     expect((await onNode('more')).spec.ports?.[0]?.nodePort).toBeDefined();
   });
 
-  test('cost no more for the last of many Services than for the first', async () => {
+  test('allocates addresses in constant time', async () => {
     const services = createCluster({ kinds: [Namespace, Service] }).api(Service, 'default');
     const started = performance.now();
     for (let index = 0; index < 3000; index++) await services.create(service(`s${index}`));
-    // It takes half a second; it took two minutes.
+    // Takes half a second; an earlier implementation took two minutes.
     expect(performance.now() - started).toBeLessThan(20_000);
   }, 60_000);
 });
@@ -182,7 +182,7 @@ describe('cluster addresses', () => {
 describe('long lists', () => {
   const many = <T>(count: number, item: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => item(i));
 
-  test('of topologies are compared without looking at every pair', async () => {
+  test('compares topologies without comparing all pairs', async () => {
     const classes = testCluster().api(StorageClass);
     const term = (key: string, values: string[]) => ({ matchLabelExpressions: [{ key, values }] });
     const create = (name: string, allowedTopologies: object[]) =>
@@ -208,7 +208,7 @@ describe('long lists', () => {
     expect(reports).toContain(at(4999));
   });
 
-  test('of scopes are printed a limited number of times', async () => {
+  test('limits the printed scopes of a quota', async () => {
     const quotas = testCluster().api(ResourceQuota);
     const scopes = many(5000, (index) => `S${index}`) as never[];
     const reports = await refusals(quotas.create({ metadata: { name: 'a' }, spec: { scopes } }));
@@ -222,7 +222,7 @@ describe('long lists', () => {
     ]);
   });
 
-  test('of drivers are compared by name', async () => {
+  test('compares CSI drivers by name', async () => {
     const nodes = testCluster().api(CSINode);
     const drivers = (nodeID: string) => many(5000, (index) => ({ name: `d${index}`, nodeID, topologyKeys: null }));
     const made = await nodes.create({ metadata: { name: 'a' }, spec: { drivers: drivers('n') } });
@@ -231,7 +231,7 @@ describe('long lists', () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  test('of usages are looked through once', async () => {
+  test('finds duplicate usages in one pass', async () => {
     const requests = testCluster().api(CertificateSigningRequest);
     const usages = [...many(5000, (index) => `u${index}`), 'u7'] as never[];
     const spec = { request: btoa('x'), signerName: 'a.b/c', usages };
@@ -239,7 +239,7 @@ describe('long lists', () => {
     expect(reports).toContain('spec.usages[5000]: Duplicate value: "u7"');
   });
 
-  describe('in definitions', () => {
+  describe('long lists in CRDs', () => {
     const create = (spec: object) => {
       const openAPIV3Schema = { type: 'object', properties: { spec } };
       return testCluster()
@@ -255,7 +255,7 @@ describe('long lists', () => {
         } as never);
     };
 
-    test('of keys are printed a limited number of times', async () => {
+    test('limits the printed list map keys', async () => {
       const keysOf = (keys: string[]) => ({
         type: 'array',
         'x-orch-list-type': 'map',
@@ -271,7 +271,7 @@ describe('long lists', () => {
       ]);
     });
 
-    test('of allowed values too', async () => {
+    test('limits the printed enum values', async () => {
       const listOf = (values: unknown[], allowed: unknown[]) => ({
         type: 'array',
         default: values,

@@ -1,4 +1,4 @@
-/** What newcomers stumbled over. */
+/** Problems that new users reported. */
 import { createCluster } from 'orchplane';
 import { Deployment, Ingress, Pod } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 const containers = [{ name: 'c', image: 'i' }];
 const template = { metadata: { labels: { app: 'web', tier: 'a' } }, spec: { containers } };
 
-describe('a manifest from elsewhere', () => {
-  test('is told which dialect it is written in', async () => {
+describe('manifest of another dialect', () => {
+  test('names the dialect of a manifest in the error', async () => {
     const create = createCluster()
       .api(Ingress)
       .create({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'i' } });
@@ -17,7 +17,7 @@ describe('a manifest from elsewhere', () => {
     );
   });
 
-  test('in the words of the cluster, or of both dialects, is taken', async () => {
+  test('accepts a manifest with an apiVersion of the cluster’s dialect', async () => {
     const manifest = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } };
     const spec = { selector: { matchLabels: { app: 'web' } }, template };
     await expect(
@@ -28,8 +28,8 @@ describe('a manifest from elsewhere', () => {
   });
 });
 
-describe('the selector of a spec', () => {
-  test('selects in a list, labels and expressions together', async () => {
+describe('selector of a spec as list option', () => {
+  test('selects by labels and expressions together', async () => {
     const cluster = testCluster();
     const pods = cluster.api(Pod);
     await pods.create({ metadata: { name: 'a', labels: { app: 'web', tier: 'a' } }, spec: { containers } });
@@ -45,12 +45,12 @@ describe('the selector of a spec', () => {
       (await pods.list(labels === undefined ? {} : { labels })).items.map(({ metadata }) => metadata.name);
     expect(await names(spec.selector)).toEqual(['a']);
     expect(await names({ matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['a'] }] })).toEqual(['b']);
-    // A label may be called so, too.
+    // A label may also be called matchLabels.
     expect(await names({ matchLabels: 'x' })).toEqual([]);
   });
 });
 
-test('a scale needs no name beside its address', async () => {
+test('updates a scale without a name in the body', async () => {
   const deployments = testCluster().api(Deployment);
   await deployments.create({ metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'web' } }, template } });
   await deployments.subresource('scale').update('d', { spec: { replicas: 5 } });

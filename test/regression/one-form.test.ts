@@ -1,19 +1,19 @@
-/** What faster forms of requests, plugins and parts once changed for those who look at them. */
+/** Observable behaviour that optimizations of requests, plugins and schemas once changed. */
 import { type AdmissionPlugin, strategicPatch } from 'orchplane';
 import { ConfigMap, ReplicaSet } from 'orchplane/kinds';
 import { fakeClock, parseCapture, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { formatTime } from '../../src/text/time/time.js';
 
-describe('a middleware', () => {
-  test('gives requests a default user by a spread', async () => {
+describe('middleware', () => {
+  test('sets a default user with a spread of the request', async () => {
     const cluster = testCluster();
     cluster.use((request, next) => next({ user: { user: 'bob', groups: [] }, ...request }));
     await expect(cluster.api(ConfigMap).list()).rejects.toMatchObject({ code: 403 });
     await cluster.close();
   });
 
-  test('sees the members that a request has, and no others', async () => {
+  test('sees exactly the properties that a request has', async () => {
     const cluster = testCluster();
     const seen: string[][] = [];
     cluster.use((request, next) => {
@@ -30,14 +30,14 @@ describe('a middleware', () => {
   });
 });
 
-describe('a plugin', () => {
+describe('admission plugin', () => {
   const writing = (by: string): AdmissionPlugin['mutate'] => {
     return ({ object }) => {
       if (object !== undefined) object.metadata.annotations = { by };
     };
   };
 
-  test('may be given another function between two writes', async () => {
+  test('uses a function that is replaced between two writes', async () => {
     const plugin: { name: string; mutate?: AdmissionPlugin['mutate'] } = { name: 'p', mutate: writing('first') };
     const cluster = testCluster({ admission: [plugin as AdmissionPlugin] });
     const by = async (name: string) => {
@@ -52,7 +52,7 @@ describe('a plugin', () => {
     await cluster.close();
   });
 
-  test('may have null for a function', async () => {
+  test('accepts null in place of a function', async () => {
     const plugin = { name: 'nothing', mutate: null, validate: null } as unknown as AdmissionPlugin;
     const cluster = testCluster({ admission: [plugin] });
     await expect(cluster.api(ConfigMap).create({ metadata: { name: 'a' } })).resolves.toMatchObject({
@@ -62,7 +62,7 @@ describe('a plugin', () => {
   });
 });
 
-test('a strategic patch cuts a number of a state that nobody judged, as it always did', async () => {
+test('truncates an int32 overflow of an unvalidated object in a strategic patch', async () => {
   const containers = [{ name: 'c', image: 'i' }];
   const labels = { app: 'a' };
   const spec = {
@@ -77,13 +77,13 @@ test('a strategic patch cuts a number of a state that nobody judged, as it alway
   await cluster.close();
 });
 
-test('what a clock has can be replaced', () => {
+test('allows properties of a fake clock to be redefined', () => {
   const clock = fakeClock();
   Object.defineProperty(clock, 'pending', { value: 5 });
   expect(clock.pending).toBe(5);
 });
 
-test('there is no time after the end of time', () => {
+test('rejects a time after the largest Date', () => {
   expect(formatTime(8.64e15)).toBe('275760-09-13T00:00:00Z');
   expect(() => formatTime(8.64e15 + 1000)).toThrow(RangeError);
 });

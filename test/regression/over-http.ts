@@ -1,4 +1,4 @@
-/** A cluster that speaks the dialect of the reference, asked over HTTP as its clients ask it. */
+/** A cluster in the kubernetes dialect and helpers that call it over HTTP. */
 import { createFetchHandler } from 'orchplane/http';
 import { testCluster } from 'orchplane/testing';
 import { expect } from 'vitest';
@@ -12,7 +12,7 @@ export function start(options: Parameters<typeof testCluster>[0] = {}) {
   const cluster = testCluster({ dialect: 'kubernetes', ...options });
   const handle = createFetchHandler(cluster);
 
-  /** A body that is a text is sent as it stands. Bodies are JSON, and patches merge patches, unless headers say otherwise. */
+  /** Sends strings unchanged and other bodies as JSON; patches are merge patches unless the headers say otherwise. */
   const ask = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
     if (body === undefined) return handle(new Request(`http://cluster${path}`, { method, headers }));
     const type = method === 'PATCH' ? MERGE : 'application/json';
@@ -25,7 +25,7 @@ export function start(options: Parameters<typeof testCluster>[0] = {}) {
     );
   };
 
-  /** The answer, read; what is no JSON comes as text. */
+  /** Sends a request and reads the response; a body that is not JSON is returned as text. */
   const call = async (...request: Parameters<typeof ask>) => {
     const answer = await ask(...request);
     const text = await answer.text();
@@ -33,14 +33,14 @@ export function start(options: Parameters<typeof testCluster>[0] = {}) {
     return { status: answer.status, body, warning: answer.headers.get('warning') };
   };
 
-  /** The fields that a refused write is refused for. */
+  /** The fields in the causes of a rejected write. */
   const refusedFields = async (method: string, path: string, body: object): Promise<string[]> => {
     const answer = await call(method, path, body);
     expect(answer.status).toBe(422);
     return answer.body.details.causes.map(({ field }: { field: string }) => field);
   };
 
-  /** What is there, as a table. */
+  /** Columns and cells of the table at a path. */
   const rows = async (path: string) => {
     const { body: table } = await call('GET', path, undefined, { accept: TABLE });
     return { columns: table.columnDefinitions, cells: table.rows.map(({ cells }: { cells: unknown }) => cells) };

@@ -1,4 +1,4 @@
-/** Answers about pods that differed from the reference where no recording had looked. */
+/** Responses of pods that once differed from the reference server and that no recording covers. */
 import { expect, test } from 'vitest';
 import { STRATEGIC, start as startWith } from './over-http.js';
 
@@ -20,23 +20,23 @@ function causes({ body }: { body: { details?: { causes?: { field: string; messag
   return (body.details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`);
 }
 
-const asks = (name: string, cpu: string) => ({ name, image: 'i', resources: { requests: { cpu } } });
+const containerWith = (name: string, cpu: string) => ({ name, image: 'i', resources: { requests: { cpu } } });
 
-test('a resize neither adds nor takes nor moves containers', async () => {
+test('rejects a resize that adds, removes or reorders containers', async () => {
   const { call, create } = start();
-  await create('p', { containers: [asks('a', '1'), asks('b', '1')] });
+  await create('p', { containers: [containerWith('a', '1'), containerWith('b', '1')] });
   const resize = (containers: object[]) => call('PUT', `${PODS}/p/resize`, pod('p', { containers }));
-  expect(causes(await resize([asks('a', '1')]))).toEqual([
+  expect(causes(await resize([containerWith('a', '1')]))).toEqual([
     'spec.containers: Forbidden: containers may not be added or removed on resize',
   ]);
-  expect(causes(await resize([asks('b', '1'), asks('a', '1')]))).toEqual([
+  expect(causes(await resize([containerWith('b', '1'), containerWith('a', '1')]))).toEqual([
     'spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize',
     'spec.containers[1].name: Forbidden: containers may not be renamed or reordered on resize',
   ]);
-  expect(causes(await resize([asks('A', '1'), asks('b', '1')]))[0]).toMatch(
+  expect(causes(await resize([containerWith('A', '1'), containerWith('b', '1')]))[0]).toMatch(
     /^spec.containers\[0\].name: Invalid value/,
   );
-  const { status, body } = await resize([{ ...asks('a', '2'), image: 'other' }, asks('b', '1')]);
+  const { status, body } = await resize([{ ...containerWith('a', '2'), image: 'other' }, containerWith('b', '1')]);
   expect([status, body.spec.containers[0].image, body.spec.containers[0].resources.requests.cpu]).toEqual([
     200,
     'i',
@@ -44,7 +44,7 @@ test('a resize neither adds nor takes nor moves containers', async () => {
   ]);
 });
 
-test('what concerns no field stands at empty brackets', async () => {
+test('reports errors without a field at []', async () => {
   const { call, create } = start();
   await create('w', { os: { name: 'windows' } });
   await create('m', { nodeName: 'n' }, MIRROR);
@@ -57,12 +57,12 @@ test('what concerns no field stands at empty brackets', async () => {
   ]);
 });
 
-test('a class of service does not follow resources that are dropped', async () => {
+test('computes the QoS class without dropped resources', async () => {
   const { body } = await start().create('p', { resources: { requests: { cpu: '1' } } });
   expect(body.status.qosClass).toBe('BestEffort');
 });
 
-test('addresses in reports: odd ones are warned of, and bad ones may stay', async () => {
+test('warns about non-standard addresses in the status and rejects empty ones', async () => {
   const { call, create } = start();
   await create('p');
   const report = (status: object) => call('PATCH', `${PODS}/p/status`, { status });
@@ -74,7 +74,7 @@ test('addresses in reports: odd ones are warned of, and bad ones may stay', asyn
   ]);
 });
 
-test('reported amounts are rounded up to thousandths', async () => {
+test('rounds reported amounts up to thousandths', async () => {
   const { call, create } = start();
   await create('p');
   const container = { name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0 };
@@ -83,13 +83,13 @@ test('reported amounts are rounded up to thousandths', async () => {
   expect(body.status.containerStatuses[0].allocatedResources).toEqual({ cpu: '1m' });
 });
 
-test('a profile in an annotation is warned of, even when the pod is refused', async () => {
+test('warns about an AppArmor annotation also when the pod is rejected', async () => {
   const annotations = { 'container.apparmor.security.beta.kubernetes.io/c': 'runtime/default' };
   const { status, warning } = await start().create('p', { containers: [{ name: 'c' }] }, { annotations });
   expect([status, warning]).toEqual([422, expect.stringContaining('deprecated since v1.30')]);
 });
 
-test('profiles of templates agree with their annotations', async () => {
+test('rejects a template whose seccomp annotation and field differ', async () => {
   const annotations = { 'seccomp.security.alpha.kubernetes.io/pod': 'runtime/default' };
   const { spec } = pod('t', { securityContext: { seccompProfile: { type: 'Unconfined' } } });
   const template = { metadata: { annotations }, spec };
@@ -99,7 +99,7 @@ test('profiles of templates agree with their annotations', async () => {
   ]);
 });
 
-test('selectors and amounts speak for themselves in differences', async () => {
+test('prints selectors and quantities in the diff of a rejected update', async () => {
   const { call, create } = start();
   await create('p', { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Gi' } }] });
   const spread = { maxSkew: 1, topologyKey: 'k', whenUnsatisfiable: 'DoNotSchedule' };
@@ -112,7 +112,7 @@ test('selectors and amounts speak for themselves in differences', async () => {
   expect(body.message).toContain('SizeLimit: s"1Gi",');
 });
 
-test('an eviction does not go without reading', async () => {
+test('rejects an eviction that ignores store read errors', async () => {
   const { call, create } = start();
   await create('p');
   const deleteOptions = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
@@ -124,7 +124,7 @@ test('an eviction does not go without reading', async () => {
   ]);
 });
 
-test('signals that are dropped leave other lifecycles alone', async () => {
+test('validates lifecycles of init containers with and without a dropped stop signal', async () => {
   const initContainers = [
     { name: 'i', image: 'i', lifecycle: {} },
     { name: 'j', image: 'i', lifecycle: { stopSignal: 'SIGTERM' } },
@@ -134,21 +134,21 @@ test('signals that are dropped leave other lifecycles alone', async () => {
   ]);
 });
 
-test('mirrors of static pods have no claims', async () => {
+test('rejects resource claims of mirror pods', async () => {
   const spec = { nodeName: 'n', resourceClaims: [{ name: 'x', resourceClaimName: 'y' }] };
   expect(causes(await start({ DynamicResourceAllocation: true }).create('p', spec, MIRROR))).toEqual([
     '[]: Forbidden: static pods do not support resource claims',
   ]);
 });
 
-test('names of sources may end in a dash, searches may not be in capitals', async () => {
+test('accepts a source name that ends in a dash and rejects an upper-case search domain', async () => {
   const { create } = start();
   const envFrom = [{ configMapRef: { name: 'a-' } }];
   expect((await create('p', { containers: [{ name: 'c', image: 'i', envFrom }] })).status).toBe(201);
   expect(causes(await create('q', { dnsConfig: { searches: ['A'] } }))[0]).toContain("'_', '-' or '.'");
 });
 
-test('some addresses below a pod have no tables', async () => {
+test('rejects tables for some subresources of a pod', async () => {
   const { call, create } = start();
   await create('p');
   const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
@@ -157,7 +157,7 @@ test('some addresses below a pod have no tables', async () => {
   expect((await asked(`${table},application/json`)).body.kind).toBe('Pod');
 });
 
-test('ports of a line are a list of numbers', async () => {
+test('parses the ports of a port-forward request as numbers', async () => {
   const { call, create } = start();
   await create('p');
   const forward = async (ports: string) => (await call('POST', `${PODS}/p/portforward?ports=${ports}`)).body.message;

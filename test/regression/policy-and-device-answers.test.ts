@@ -1,4 +1,4 @@
-/** Answers about devices, policies, webhooks and reviews that were compared with the reference server's. */
+/** Responses of devices, policies, webhooks and reviews, compared with the reference server. */
 import { expect, test } from 'vitest';
 import { start as startWith, TABLE } from './over-http.js';
 
@@ -8,7 +8,7 @@ const start = () => startWith({ runtimeConfig: 'api/all=true', featureGates });
 const RESOURCE = '/apis/resource.k8s.io';
 const VERSIONS = ['v1beta2', 'v1beta1', 'v1alpha3'];
 
-test.each(VERSIONS)('a claim of %s shows that it has no requests', async (version) => {
+test.each(VERSIONS)('returns null for the missing requests of a %s claim', async (version) => {
   const { call } = start();
   const path = `${RESOURCE}/${version}/namespaces/default/resourceclaims`;
   const created = await call('POST', path, { metadata: { name: 'a' }, spec: {} });
@@ -17,11 +17,11 @@ test.each(VERSIONS)('a claim of %s shows that it has no requests', async (versio
   expect((await call('PUT', `${path}/a`, same)).status).toBe(200);
 });
 
-test.each(VERSIONS)('a device of a claim of %s shows that nothing is known of it', async (version) => {
+test.each(VERSIONS)('returns null for missing device fields of a %s claim', async (version) => {
   const { call } = start();
   const path = `${RESOURCE}/${version}/namespaces/default/resourceclaims`;
-  const wish = { deviceClassName: 'c' };
-  const request = version === 'v1beta2' ? { name: 'r', exactly: wish } : { name: 'r', ...wish };
+  const exactRequest = { deviceClassName: 'c' };
+  const request = version === 'v1beta2' ? { name: 'r', exactly: exactRequest } : { name: 'r', ...exactRequest };
   const { body } = await call('POST', path, { metadata: { name: 'a' }, spec: { devices: { requests: [request] } } });
   const device = { driver: 'd', pool: 'p', device: 'x' };
   const status = { allocation: { devices: { results: [{ request: 'r', ...device }] } }, devices: [device] };
@@ -31,7 +31,7 @@ test.each(VERSIONS)('a device of a claim of %s shows that nothing is known of it
   });
 });
 
-test('a flat request for access without a class is told that the class is missing', async () => {
+test('reports the missing class of a flat request with admin access', async () => {
   const requests = [{ name: 'r', adminAccess: true }];
   const claim = { metadata: { name: 'a' }, spec: { devices: { requests } } };
   const { body } = await start().call('POST', `${RESOURCE}/v1beta1/namespaces/default/resourceclaims`, claim);
@@ -39,7 +39,7 @@ test('a flat request for access without a class is told that the class is missin
   expect(fields).toContain('spec.devices.requests[0].exactly.deviceClassName');
 });
 
-test('a slice has devices or null, and its generation counts fields that are dropped', async () => {
+test('returns null devices and counts dropped fields in the generation of a slice', async () => {
   const { call } = start();
   const spec = { driver: 'd', nodeName: 'n', pool: { name: 'p', generation: 1, resourceSliceCount: 1 } };
   const { body } = await call('POST', `${RESOURCE}/v1beta2/resourceslices`, { metadata: { name: 'a' }, spec });
@@ -70,13 +70,13 @@ test.each([
   ['/apis/networking.k8s.io/v1beta1/servicecidrs', { spec: 1 }, 'v1beta1.ServiceCIDRSpec'],
   ['/apis/certificates.k8s.io/v1alpha1/clustertrustbundles', { spec: 1 }, 'v1alpha1.ClusterTrustBundleSpec'],
   ['/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { extra: { a: 1 } } }, 'v1.ExtraValue'],
-])('what %s gets wrong is told by the type of its version', async (path, body, type) => {
+])('names the Go type of the version in an error at %s', async (path, body, type) => {
   const answer = await start().call('POST', path, body);
   expect(answer.status).toBe(400);
   expect(answer.body.message.endsWith(` of type ${type}`)).toBe(true);
 });
 
-test('a step of a JSON patch has every field, of a type that only dynamic values fit', async () => {
+test('checks the fields of a JSONPatch expression with dynamic types only', async () => {
   const { call } = start();
   const resourceRules = [{ operations: ['CREATE'], apiGroups: ['x'], apiVersions: ['v1'], resources: ['y'] }];
   const policy = (expression: string) => ({
@@ -98,7 +98,7 @@ test.each([
   ['https://[a]/', 'invalid host: ParseAddr(\\"a\\"): unable to parse IP'],
   ['https://u%zz@x/', 'invalid URL escape \\"%zz\\"'],
   ['https://<x>/', undefined],
-])('the address %s of a webhook is read as the server does', async (url, problem) => {
+])('parses the webhook URL %s like the reference server', async (url, problem) => {
   const webhook = { name: 'a.b.c', clientConfig: { url }, sideEffects: 'None', admissionReviewVersions: ['v1'] };
   const path = `${ADMISSION}/v1/validatingwebhookconfigurations`;
   const { status, body } = await start().call('POST', path, { metadata: { name: 'w' }, webhooks: [webhook] });
@@ -106,7 +106,7 @@ test.each([
   if (problem !== undefined) expect(JSON.stringify(body.message)).toContain(problem);
 });
 
-test('a webhook whose certificates cannot be read is not called', async () => {
+test('does not call a webhook with an invalid CA bundle', async () => {
   const { call } = start();
   const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
   const clientConfig = { url: 'https://127.0.0.1:1/', caBundle: 'AAAA' };
@@ -131,6 +131,6 @@ test.each([
   ['GET', '/apis/apps/v1/namespaces/default/deployments/x/scale', 404],
   ['GET', '/apis/apiregistration.k8s.io/v1/apiservices/x/status', 406],
   ['GET', '/api/v1/namespaces/default/status', 200],
-])('as a table, %s %s is a %d', async (method, path, status) => {
+])('responds to a table request %s %s with %d', async (method, path, status) => {
   expect((await start().call(method, path, method === 'POST' ? {} : undefined, { accept: TABLE })).status).toBe(status);
 });

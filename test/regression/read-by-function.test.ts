@@ -1,4 +1,4 @@
-/** Answers that differed from the reference where no recording had looked. */
+/** Responses that once differed from the reference server and that no recording covers. */
 import { mergePatch } from 'orchplane';
 import { controllers, readyPods, stages } from 'orchplane/controllers';
 import {
@@ -15,7 +15,7 @@ import { start } from './over-http.js';
 
 const CORE = `/api/v1/namespaces/default`;
 
-test('each key that YAML repeats is warned of, in a line of its own', async () => {
+test('warns about each repeated YAML key separately', async () => {
   const { call } = start();
   const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nodd: 1\ndata:\n  k: v\n  k: w\n';
   expect((await call('POST', `${CORE}/configmaps`, body, { 'content-type': 'application/yaml' })).warning).toBe(
@@ -23,7 +23,7 @@ test('each key that YAML repeats is warned of, in a line of its own', async () =
   );
 });
 
-test('a pod whose name is no host name is warned of', async () => {
+test('warns about a pod name that is not a valid host name', async () => {
   const { call } = start();
   const spec = { containers: [{ name: 'c', image: 'i' }] };
   const { warning } = await call('POST', `${CORE}/pods`, JSON.stringify({ metadata: { name: 'a.b' }, spec }));
@@ -32,7 +32,7 @@ test('a pod whose name is no host name is warned of', async () => {
   );
 });
 
-test('an owner of a version with three parts has none', async () => {
+test('rejects an owner reference whose apiVersion has three parts', async () => {
   const owner = { apiVersion: 'a/b/c', kind: 'K', name: 'n', uid: 'u' };
   const created = start()
     .cluster.api(ConfigMap)
@@ -42,7 +42,7 @@ test('an owner of a version with three parts has none', async () => {
   );
 });
 
-test('options of a delete that are no object', async () => {
+test('rejects delete options that are not an object', async () => {
   const { call } = start();
   const { status, body } = await call('DELETE', `${CORE}/configmaps/a`, '[]');
   expect([status, body.message]).toEqual([
@@ -51,14 +51,14 @@ test('options of a delete that are no object', async () => {
   ]);
 });
 
-test('words of other types than text are called by their names', async () => {
+test('names the Go type of an enumerated field in the error', async () => {
   const { call } = start();
   const spec = { containers: [{ name: 'c', image: 'i' }], tolerations: [{ effect: 1 }] };
   const { body } = await call('POST', `${CORE}/pods`, JSON.stringify({ metadata: { name: 'p' }, spec }));
   expect(body.message).toMatch(/of type v1\.TaintEffect$/);
 });
 
-test('tables of migrations and of the default class', async () => {
+test('returns table cells of migrations and of the default storage class', async () => {
   const { cluster, rows } = start({
     featureGates: { StorageVersionMigrator: true },
     runtimeConfig: { 'api/all': true },
@@ -78,14 +78,14 @@ test('tables of migrations and of the default class', async () => {
   expect(classes.cells.map(([name]: [string]) => name)).toEqual(['d (default)', 'e']);
 });
 
-test('a slice that is written again with nothing in it has not changed', async () => {
+test('does not change a slice that is written again with empty lists', async () => {
   const slices = start().cluster.api(EndpointSlice);
   const empty = { metadata: { name: 's' }, addressType: 'IPv4', endpoints: [], ports: [] } as const;
   const { resourceVersion } = (await slices.create(empty as never)).metadata;
   expect((await slices.update(empty as never)).metadata).toMatchObject({ generation: 1, resourceVersion });
 });
 
-test('a changed parent of an address is judged as a new one, too', async () => {
+test('validates a changed parentRef of an IPAddress also as a new one', async () => {
   const addresses = start().cluster.api(IPAddress);
   const parentRef = { resource: 'services', namespace: 'n', name: 's' };
   await addresses.create({ metadata: { name: '10.0.0.9' }, spec: { parentRef } });
@@ -94,7 +94,7 @@ test('a changed parent of an address is judged as a new one, too', async () => {
   );
 });
 
-test('a request for a certificate that is not there is nil', async () => {
+test('prints a missing certificate request as nil', async () => {
   const requests = start().cluster.api(CertificateSigningRequest);
   const spec = { signerName: 'example.com/a', usages: ['client auth'] };
   await expect(requests.create({ metadata: { name: 'r' }, spec } as never)).rejects.toThrow(
@@ -102,7 +102,7 @@ test('a request for a certificate that is not there is nil', async () => {
   );
 });
 
-test('a pod that is killed takes its sidecars with it', async () => {
+test('terminates the sidecars of a killed pod', async () => {
   const { cluster } = start({ controllers: controllers([stages(readyPods({ grace: 'kept' }))]) });
   const pods = cluster.api(Pod);
   await pods.create({
@@ -122,7 +122,7 @@ test('a pod that is killed takes its sidecars with it', async () => {
   await cluster.close();
 });
 
-test('tables of FlowSchemas show them as they are tried', async () => {
+test('sorts a table of FlowSchemas by precedence', async () => {
   const { rows } = start();
   const { columns, cells } = await rows('/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas');
   const at = columns.findIndex(({ name }: { name: string }) => name === 'MatchingPrecedence');
@@ -132,7 +132,7 @@ test('tables of FlowSchemas show them as they are tried', async () => {
   expect(cells.at(-1)[0]).toBe('catch-all');
 });
 
-test('nothing is added to the prefix of an address', async () => {
+test('does not append a suffix to generateName of an IPAddress', async () => {
   const { cluster } = start();
   const spec = { parentRef: { resource: 'services', namespace: 'default', name: 'web' } };
   const made = await cluster.api(IPAddress).create({ metadata: { generateName: '10.0.0.77' }, spec });

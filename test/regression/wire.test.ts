@@ -1,4 +1,4 @@
-/** What hostile and unlucky clients did to the server over HTTP, once. */
+/** Defects that hostile and unreliable HTTP clients exposed. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -8,9 +8,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createCluster } from '../../src/cluster/full-cluster.js';
 import { protobuf } from '../../src/codec/protobuf/index.js';
-import { parseAccept } from '../../src/http/header-values.js';
+import { parseAccept, parseMediaType } from '../../src/http/header-values.js';
 import { createFetchHandler, type FetchTarget } from '../../src/http/index.js';
-import { parseMediaType } from '../../src/http/header-values.js';
 import { defineKind } from '../../src/index.js';
 import { createInProcessAgent, serve } from '../../src/node/index.js';
 import { writeKubeconfig } from '../../src/node/kubeconfig.js';
@@ -19,12 +18,12 @@ import { exchange, wireTo } from '../unit/node/sockets.js';
 const CONNECT = 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
-describe('CONNECT', () => {
+describe('CONNECT requests', () => {
   const uncaught: unknown[] = [];
   const note = (error: unknown): void => void uncaught.push(error);
   afterEach(() => process.off('uncaughtException', note));
 
-  test('and gone: the process lives on', async () => {
+  test('survives clients that reset the connection after CONNECT', async () => {
     await using server = await serve(createCluster(), { anonymous: true });
     process.on('uncaughtException', note);
     const gone = Array.from({ length: 20 }, async () => {
@@ -37,7 +36,7 @@ describe('CONNECT', () => {
     expect(uncaught).toEqual([]);
   });
 
-  test('and never closed: the server closes all the same', async () => {
+  test('closes the server while a CONNECT connection is open', async () => {
     const server = await serve(createCluster(), { anonymous: true });
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     await new Promise((resolve) => socket.on('data', resolve).write(CONNECT));
@@ -46,8 +45,8 @@ describe('CONNECT', () => {
   });
 });
 
-describe('long headers take no longer than they are', () => {
-  test('Accept with many clauses', () => {
+describe('long headers', () => {
+  test('parses an Accept header with many clauses in linear time', () => {
     const wild = Array(30_000).fill('*').join(',');
     const plain = Array(30_000).fill('a/a').join(',');
     const started = performance.now();
@@ -55,14 +54,14 @@ describe('long headers take no longer than they are', () => {
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
-  test('with more clauses than are sorted by insertion, the best is still the first', () => {
+  test('sorts 40 Accept clauses by quality', () => {
     const many = Array.from({ length: 40 }, (_, index) => `a/b${index};q=0.${10 + index}`);
     expect(parseAccept(many.join(',')).map(({ subtype }) => subtype)).toEqual(
       Array.from({ length: 40 }, (_, index) => `b${39 - index}`),
     );
   });
 
-  test('Content-Type with much white space', () => {
+  test('parses a Content-Type with much white space in linear time', () => {
     const started = performance.now();
     expect(parseMediaType(`application/json;a=b${' '.repeat(100_000)}x`)).toBeUndefined();
     expect(parseMediaType(`application/json;a=b ; `)).toBe('application/json');
@@ -70,7 +69,7 @@ describe('long headers take no longer than they are', () => {
   });
 });
 
-describe('watches that nobody reads are closed', () => {
+describe('unread watches', () => {
   const Backup = defineKind({
     apiVersion: 'example.com/v1',
     kind: 'Backup',
@@ -78,7 +77,7 @@ describe('watches that nobody reads are closed', () => {
     body: { spec: z.object({}).optional() },
   });
 
-  test('those of HEAD are not counted', async () => {
+  test('does not count the watch of a HEAD request', async () => {
     await using cluster = createCluster();
     cluster.install(Backup);
     const handler = createFetchHandler(cluster);
@@ -89,7 +88,7 @@ describe('watches that nobody reads are closed', () => {
     expect(metrics).not.toMatch(/^apiserver_longrunning_requests\{.*\} [1-9]/m);
   });
 
-  test('a table with unknown contents is refused without leaving its watch open', async () => {
+  test('closes the watch of a table request with an invalid includeObject', async () => {
     await using cluster = createCluster({ dialect: 'kubernetes' });
     let closed = 0;
     const target: FetchTarget = {
@@ -115,7 +114,7 @@ describe('watches that nobody reads are closed', () => {
   });
 });
 
-test('warnings beyond ASCII arrive over a socket as they are', async () => {
+test('sends warnings beyond ASCII unchanged over a socket', async () => {
   await using server = await serve(createCluster(), { anonymous: true });
   const answer = await fetch(server.url + CONFIG_MAPS, {
     method: 'POST',
@@ -126,13 +125,13 @@ test('warnings beyond ASCII arrive over a socket as they are', async () => {
   expect(warning).toBe('299 - "unknown field \\"é€\\""');
 });
 
-test('an empty Audit-Id is none', async () => {
+test('replaces an empty Audit-Id', async () => {
   const handler = createFetchHandler(createCluster());
   const answer = await handler(new Request('http://c/version', { headers: { 'audit-id': '' } }));
   expect(answer.headers.get('audit-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test.each(['/api', '/api/v1'])('%s can be had in protobuf; its envelope names no version', async (path) => {
+test.each(['/api', '/api/v1'])('serves %s in protobuf with an empty version in the envelope', async (path) => {
   const handler = createFetchHandler(createCluster(), { codecs: [protobuf] });
   const answer = await handler(
     new Request(`http://c${path}`, { headers: { accept: 'application/vnd.orch.protobuf' } }),
@@ -142,7 +141,7 @@ test.each(['/api', '/api/v1'])('%s can be had in protobuf; its envelope names no
   expect([outer, version, length]).toEqual([0x0a, 0x0a, 0]);
 });
 
-test('an in-process connection answers in a turn of its own', async () => {
+test('handles a second request on an in-process connection', async () => {
   const errors: unknown[] = [];
   const agent = createInProcessAgent(createCluster(), { onError: (error) => errors.push(error) });
   const body = '{"metadata":{"name":"e1"}}';
@@ -155,12 +154,12 @@ test('an in-process connection answers in a turn of its own', async () => {
       posted.on('continue', () => posted.end(body)).on('error', reject);
       posted.flushHeaders();
     });
-  // The second goes over the connection of the first.
+  // The second request uses the connection of the first.
   expect([await post(), await post(), errors]).toEqual([201, 409, []]);
   agent.destroy();
 });
 
-test('a kubeconfig goes into files only', async () => {
+test('writes a kubeconfig only to regular files', async () => {
   await expect(writeKubeconfig('/dev/null', 'x')).rejects.toThrow('/dev/null is no regular file');
   const folder = await mkdtemp(join(tmpdir(), 'orchplane-test-'));
   await expect(writeKubeconfig(folder, 'x')).rejects.toThrow('is no regular file');

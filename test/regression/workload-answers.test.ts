@@ -1,4 +1,4 @@
-/** Answers of workloads, budgets, scales and addresses that differed from the reference where no recording had looked. */
+/** Responses of workloads, budgets, scales and addresses that once differed from the reference server. */
 import { expect, test } from 'vitest';
 import { MERGE, METADATA, STRATEGIC, start as startWith, TABLE } from './over-http.js';
 
@@ -46,7 +46,7 @@ const GENERATION = 'deprecated.daemonset.template.generation';
 const ROLLBACK = 'deprecated.deployment.rollback.to';
 const annotated = (name: string, value: string) => ({ annotations: { [name]: value } });
 
-test('the template generation of a DaemonSet is an integer of 64 bits', async () => {
+test('parses the template generation of a DaemonSet as a 64-bit integer', async () => {
   const { post, put, patch } = start();
   const sets = `${APPS}/daemonsets`;
   const why = (value: string, what = 'invalid syntax') => `strconv.ParseInt: parsing "${value}": ${what}`;
@@ -78,7 +78,7 @@ test('the template generation of a DaemonSet is an integer of 64 bits', async ()
   ]);
 });
 
-test('the revision that a Deployment goes back to is an integer, and no business of the status', async () => {
+test('parses the rollback annotation of a Deployment as an integer and ignores it in status updates', async () => {
   const { post, put, patch } = start();
   const all = `${APPS}/deployments`;
   const refused = await post(all, workload('Deployment', annotated(ROLLBACK, 'x')));
@@ -98,7 +98,7 @@ test('the revision that a Deployment goes back to is an integer, and no business
   expect(without.body.metadata.annotations).toBeUndefined();
 });
 
-test('who asks for metadata alone does not see annotations that stand for fields', async () => {
+test('hides annotations that represent fields from metadata-only requests', async () => {
   const { get, post } = start();
   await post(`${APPS}/daemonsets`, workload('DaemonSet', { annotations: { mine: 'yes' } }));
   const whole = await get(`${APPS}/daemonsets/o`);
@@ -124,7 +124,7 @@ test('who asks for metadata alone does not see annotations that stand for fields
   expect((await get(old, METADATA)).body.metadata.annotations).toBeUndefined();
 });
 
-test('a slice is a generation further by what is dropped from it', async () => {
+test('counts dropped fields in the generation of an EndpointSlice', async () => {
   const { post, put } = start();
   const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
   const hints = { forNodes: [{ name: 'n' }] };
@@ -135,7 +135,7 @@ test('a slice is a generation further by what is dropped from it', async () => {
   expect(body.metadata.generation).toBe(2);
 });
 
-test('the status of a budget is the server’s after an eviction', async () => {
+test('owns the status fields of a budget after an eviction', async () => {
   const { get, post, patch } = start();
   const spec = { minAvailable: 1, selector: { matchLabels: { app: 'a' } } };
   await post(`${POLICY}/poddisruptionbudgets`, { metadata: { name: 'b' }, spec });
@@ -166,7 +166,7 @@ test('the status of a budget is the server’s after an eviction', async () => {
   expect(body.status.conditions[0]).toMatchObject({ status: 'False', reason: 'InsufficientPods', message: '' });
 });
 
-test('a time zone that is almost the local one is unknown besides', async () => {
+test('reports the time zone local as not explicit and unknown', async () => {
   const { post } = start();
   const schedule = (timeZone: string) =>
     post(`${BATCH}/cronjobs`, {
@@ -183,7 +183,7 @@ test('a time zone that is almost the local one is unknown besides', async () => 
   expect(await messages('Local')).toEqual([`Invalid value: "Local": ${explicit}`]);
 });
 
-test('tables: quantities that are not there, and conditions that are there twice', async () => {
+test('prints missing quantities and duplicate conditions in tables', async () => {
   const { post, patch, cells } = start();
   const autoscalers = `/apis/autoscaling/v2${AUTOSCALERS}`;
   const target = { type: 'AverageValue', averageValue: '1' };
@@ -211,7 +211,7 @@ test('tables: quantities that are not there, and conditions that are there twice
   expect((await cells(`${BATCH}/jobs`))[1]).toBe('Running');
 });
 
-test('labels that a Job has from its pods are judged there alone', async () => {
+test('validates the pod labels of a Job only in the template', async () => {
   const { post } = start();
   const long = await post(`${BATCH}/jobs`, job({ name: 'j'.repeat(64) }));
   expect(fieldsOf(long)).toEqual(['spec.template.labels', 'spec.template.labels']);
@@ -219,7 +219,7 @@ test('labels that a Job has from its pods are judged there alone', async () => {
   expect(body.metadata.labels).toEqual(body.spec.template.metadata.labels);
 });
 
-test('a quantity of nothing prints with its format', async () => {
+test('prints a zero quantity with its format', async () => {
   const { post } = start();
   const target = { type: 'AverageValue', averageValue: '0' };
   const { body } = await post(`/apis/autoscaling/v2${AUTOSCALERS}`, {
@@ -233,7 +233,7 @@ test('a quantity of nothing prints with its format', async () => {
   expect(body.message).toContain('s:"0", Format:"DecimalSI"}: must be positive');
 });
 
-test('the metadata of a Scale is judged, although it goes nowhere', async () => {
+test('validates the metadata of a Scale although it is not stored', async () => {
   const { post, put, patch } = start();
   await post(`${APPS}/deployments`, workload('Deployment'));
   const scale = `${APPS}/deployments/o/scale`;
@@ -244,7 +244,7 @@ test('the metadata of a Scale is judged, although it goes nowhere', async () => 
   expect((await patch(scale, { metadata: bad })).status).toBe(422);
 });
 
-test('a scale that changes nothing leaves its writer in two entries, until the next write', async () => {
+test('records the writer of an unchanged scale in two entries until the next write', async () => {
   const { get, post, put } = start();
   await post(`${APPS}/deployments`, workload('Deployment'));
   const scale = { metadata: { name: 'o' }, spec: { replicas: 1 } };
@@ -265,7 +265,7 @@ test('a scale that changes nothing leaves its writer in two entries, until the n
   expect(await owners()).toEqual([[false, true]]);
 });
 
-test('a Scale of a version that went away is one all the same', async () => {
+test('reports a version mismatch for a Scale of a removed version', async () => {
   const { post, put } = start();
   await post(`${APPS}/deployments`, workload('Deployment'));
   const old = { apiVersion: 'extensions/v1beta1', kind: 'Scale', metadata: { name: 'o' }, spec: { replicas: 1 } };
@@ -274,7 +274,7 @@ test('a Scale of a version that went away is one all the same', async () => {
   );
 });
 
-test('the service of a StatefulSet has the name of one; its status is judged before its metadata', async () => {
+test('validates the service name of a StatefulSet and its status before its metadata', async () => {
   const { post, patch } = start();
   const set = workload('StatefulSet');
   const refused = await post(`${APPS}/statefulsets`, { ...set, spec: { ...set.spec, serviceName: 'A_' } });
@@ -288,7 +288,7 @@ test('the service of a StatefulSet has the name of one; its status is judged bef
   expect(fieldsOf(answer)).toEqual([labels, labels, 'status.observedGeneration', labels]);
 });
 
-test('kinds judge the metadata of a change once more, each in its way', async () => {
+test('validates the metadata of an update a number of times that depends on the kind', async () => {
   const { post, patch } = start();
   const networking = '/apis/networking.k8s.io/v1/namespaces/default';
   const cluster = '/apis/networking.k8s.io/v1';
@@ -296,7 +296,7 @@ test('kinds judge the metadata of a change once more, each in its way', async ()
   const backend = { defaultBackend: { service: { name: 's', port: { number: 80 } } } };
   const parentRef = { resource: 'services', name: 's', namespace: 'default' };
   const named = (rest: object = {}, name = 'o') => ({ metadata: { name }, ...rest });
-  // How often an annotation is refused, and how often a finalizer with a bare name: at the object, and at its status.
+  // The number of errors for an invalid annotation and for a finalizer without a domain: on the object and on its status.
   const cases: [path: string, body: object, annotation: number, finalizer: number, status?: [number, number]][] = [
     [`${APPS}/deployments`, workload('Deployment'), 3, 1, [3, 1]],
     [`${APPS}/daemonsets`, workload('DaemonSet'), 4, 2, [3, 1]],
@@ -331,7 +331,7 @@ test('kinds judge the metadata of a change once more, each in its way', async ()
   }
 });
 
-test('a budget’s metadata is judged when its spec is in order', async () => {
+test('validates the metadata of a budget only when its spec is valid', async () => {
   const { post } = start();
   const metadata = { name: 'b', labels: { 'a b': 'c' } };
   const budgets = `${POLICY}/poddisruptionbudgets`;

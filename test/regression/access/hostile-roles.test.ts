@@ -1,11 +1,11 @@
-/** Roles that are made to be expensive: whoever may write them in a namespace of his own must not stop the server. */
+/** Roles that are expensive to evaluate: a user who may write them in one namespace must not stop the server. */
 import { expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { Secret } from '../../../src/kinds/core/index.js';
 import { Role, RoleBinding } from '../../../src/kinds/rbac/index.js';
 import { StatusError } from '../../../src/meta/errors.js';
 
-function words(prefix: string, count: number): string[] {
+function numbered(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 }
 
@@ -18,22 +18,25 @@ interface Rule {
 
 const CASES: readonly (readonly [what: string, rules: Rule[]])[] = [
   [
-    'rules that all differ',
-    words('v', 20_000).map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['secrets'] })),
+    '20 000 distinct rules',
+    numbered('v', 20_000).map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['secrets'] })),
   ],
-  ['rules for everything', words('v', 20_000).map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['*'] }))],
   [
-    'rules that stand for billions',
-    words('x', 10).map((extra) => ({
-      verbs: [...words('v', 800), extra],
-      apiGroups: words('g', 800),
+    '20 000 rules for all resources',
+    numbered('v', 20_000).map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['*'] })),
+  ],
+  [
+    'rules that expand to billions of combinations',
+    numbered('x', 10).map((extra) => ({
+      verbs: [...numbered('v', 800), extra],
+      apiGroups: numbered('g', 800),
       resources: ['secrets'],
-      resourceNames: words('n', 800),
+      resourceNames: numbered('n', 800),
     })),
   ],
 ];
 
-test.each(CASES)('%s', async (_what, rules) => {
+test.each(CASES)('evaluates %s in bounded time', async (_what, rules) => {
   const cluster = createCluster();
   const roleRef = { kind: 'Role', name: 'hostile' } as const;
   await cluster.api(Role).create({ metadata: { name: 'hostile' }, rules });
@@ -48,19 +51,19 @@ test.each(CASES)('%s', async (_what, rules) => {
   };
   const before = performance.now();
   for (let round = 0; round < 20; round++) expect(StatusError.is(await asked(), 'Forbidden')).toBe(true);
-  // It took a minute, or all memory.
+  // An earlier implementation took a minute or ran out of memory.
   expect(performance.now() - before).toBeLessThan(5_000);
 });
 
-test('what is laid out and what is not say the same', async () => {
+test('evaluates expanded and unexpanded rules with the same result', async () => {
   const cluster = createCluster();
-  const wide = words('x', 12).map((extra) => ({
-    verbs: [...words('v', 100), extra, 'get'],
-    apiGroups: [...words('g', 100), ''],
+  const wide = numbered('x', 12).map((extra) => ({
+    verbs: [...numbered('v', 100), extra, 'get'],
+    apiGroups: [...numbered('g', 100), ''],
     resources: ['secrets'],
-    resourceNames: [...words('n', 20), `only-${extra}`],
+    resourceNames: [...numbered('n', 20), `only-${extra}`],
   }));
-  const narrow = words('y', 12).map((name) => ({
+  const narrow = numbered('y', 12).map((name) => ({
     verbs: ['get'],
     apiGroups: ['', name],
     resources: ['secrets'],

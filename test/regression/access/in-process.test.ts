@@ -1,4 +1,4 @@
-/** Requests that name more than they are about: what they are allowed by must be what they do. */
+/** Requests with fields that do not belong to their verb or resource: authorization covers what the request does. */
 import { expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap, Node } from '../../../src/kinds/core/index.js';
@@ -36,7 +36,7 @@ async function clusterWith(rule: { resources: string[]; resourceNames?: string[]
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
 
 test.each<Verb>(['list', 'watch', 'deletecollection'])(
-  'a name beside a %s does not pass a rule for that name',
+  'does not allow a %s with a name by a rule for that name',
   async (verb) => {
     const { send, cluster } = await clusterWith({ resources: ['configmaps'], resourceNames: ['allowed'] });
     expect(await send({ verb: 'get', resource: configMaps, namespace: 'default', name: 'allowed' })).toBe('done');
@@ -45,7 +45,7 @@ test.each<Verb>(['list', 'watch', 'deletecollection'])(
   },
 );
 
-test('a name beside a create does not pass a rule for that name', async () => {
+test('does not allow a create with a name by a rule for that name', async () => {
   const { send } = await clusterWith({ resources: ['configmaps'], resourceNames: ['allowed'] });
   const body = valueBody({ metadata: { name: 'another' } });
   const request = { verb: 'create', resource: configMaps, namespace: 'default', name: 'allowed', body } as const;
@@ -53,7 +53,7 @@ test('a name beside a create does not pass a rule for that name', async () => {
 });
 
 test.each<Verb>(['get', 'list', 'watch', 'delete', 'deletecollection'])(
-  'rights in a namespace are none to %s what is outside of all',
+  'does not allow %s of cluster-scoped objects by a role in a namespace',
   async (verb) => {
     const { send, cluster } = await clusterWith({ resources: ['*'] });
     const nodes = { group: '', version: 'v1', resource: 'nodes' };
@@ -63,7 +63,7 @@ test.each<Verb>(['get', 'list', 'watch', 'delete', 'deletecollection'])(
   },
 );
 
-test('nobody binds a role for the whole cluster by naming a namespace', async () => {
+test('rejects a cluster role binding that is created with a namespace', async () => {
   const { send } = await clusterWith({ resources: ['*'] });
   const group = 'rbac.authorization.orch.io';
   const body = valueBody({

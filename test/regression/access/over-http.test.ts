@@ -1,3 +1,4 @@
+/** Audit, authorization and flow control of requests over HTTP. */
 import { describe, expect, test } from 'vitest';
 import { defineAdmission } from '../../../src/admission/define.js';
 import { defaultAdmission } from '../../../src/admission/index.js';
@@ -10,15 +11,15 @@ import { nextTurn } from '../../../src/util/clock.js';
 
 const TOKENS = { 'alice-token': { user: 'alice' }, 'root-token': { user: 'root', groups: ['system:masters'] } };
 
-describe('whatever becomes of a request, it is written down', () => {
+describe('audit log of rejected requests', () => {
   const alice = { authorization: 'Bearer alice-token' };
   const masters = { ...alice, 'impersonate-user': 'root', 'impersonate-group': 'system:masters' };
 
   test.each([
-    ['who may not speak for others', '', masters, 403],
-    ['who does not say for whom he speaks', '', { ...alice, 'impersonate-group': 'system:masters' }, 500],
-    ['who asks for a time that is none', '?timeout=soon', alice, 400],
-  ])('%s', async (_what, query, headers, code) => {
+    ['forbidden impersonation', '', masters, 403],
+    ['impersonation of a group without a user', '', { ...alice, 'impersonate-group': 'system:masters' }, 500],
+    ['an invalid timeout', '?timeout=soon', alice, 400],
+  ])('records a request with %s', async (_what, query, headers, code) => {
     const audit = auditLog({ policy: { omitStages: ['RequestReceived'], rules: [{ level: 'Metadata' }] } });
     const handle = createFetchHandler(createCluster({ audit }), { tokens: TOKENS });
     const request = new Request(`http://cluster/api/v1/namespaces/default/secrets${query}`, { headers });
@@ -26,11 +27,11 @@ describe('whatever becomes of a request, it is written down', () => {
     expect(audit.events).toMatchObject([
       { user: { username: 'alice' }, verb: 'list', objectRef: { resource: 'secrets' }, responseStatus: { code } },
     ]);
-    // Whom he would have been is not who he is.
+    // The impersonated user is not recorded because the impersonation failed.
     expect(audit.events[0]).not.toHaveProperty('impersonatedUser');
   });
 
-  test('nothing of a token is in the log', async () => {
+  test('contains no part of a token', async () => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
     const handle = createFetchHandler(createCluster({ audit }), { tokens: TOKENS });
     for (const token of ['alice-token', 'root-token', 'unknown-token']) {
@@ -42,7 +43,7 @@ describe('whatever becomes of a request, it is written down', () => {
   });
 });
 
-test('rules for paths see what an escaped path means', async () => {
+test('applies path rules to the decoded path', async () => {
   const handle = createFetchHandler(createCluster(), { tokens: TOKENS });
   const ask = (path: string, headers: Record<string, string> = {}) =>
     handle(new Request(`http://cluster${path}`, { headers }));
@@ -52,7 +53,7 @@ test('rules for paths see what an escaped path means', async () => {
   expect(await refused.text()).toContain('cannot get path \\"/api\\"');
 });
 
-test('whoever waits for a turn when the cluster closes is told so', async () => {
+test('rejects queued requests with 503 when the cluster closes', async () => {
   const never = defineAdmission({
     name: 'Never',
     on: ['CREATE'],
@@ -71,7 +72,7 @@ test('whoever waits for a turn when the cluster closes is told so', async () => 
     const init = { method: 'POST', headers, body: JSON.stringify({ metadata: { name } }) };
     return handle(new Request('http://cluster/api/v1/namespaces/default/configmaps', init));
   };
-  // More than there are seats for: the first ones wait for the plugin, the last ones for them.
+  // More requests than seats: the first ones wait for the plugin, the last ones wait in the queue.
   const answers = Array.from({ length: 20 }, (_, index) => create(`c${index}`));
   await nextTurn();
   await cluster.close();

@@ -1,4 +1,4 @@
-/** Mistakes of those who write controllers are named where they are made. */
+/** Mistakes in controller definitions are reported where they are made. */
 import {
   controllers,
   defineController,
@@ -20,7 +20,7 @@ afterEach(() => {
 
 const idle = async () => undefined;
 
-test('a look that fails is printed, once, where nobody else is told', async () => {
+test('prints a failing reconcile once when no onError is configured', async () => {
   const print = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const bug = new Error('my bug');
   const broken = defineController({ name: 'broken', kind: ConfigMap, reconcile: () => Promise.reject(bug) });
@@ -31,7 +31,7 @@ test('a look that fails is printed, once, where nobody else is told', async () =
   expect(print.mock.calls).toEqual([['orchplane: broken: default/a:', bug]]);
 });
 
-test('a watched object names others of its own namespace by their names alone', async () => {
+test('resolves a plain name from a watch mapping in the namespace of the watched object', async () => {
   const seen: string[] = [];
   const controller = defineController({
     name: 'by-name',
@@ -49,25 +49,45 @@ test('a watched object names others of its own namespace by their names alone', 
 });
 
 test.each<[string, () => unknown, string]>([
-  ['no name', () => defineController({ kind: ConfigMap, reconcile: idle } as never), 'a controller has a name'],
-  ['no kind', () => defineController({ name: 'a', reconcile: idle } as never), 'a has no kind'],
-  ['no reconcile', () => defineController({ name: 'a', kind: ConfigMap } as never), 'a has no function reconcile'],
   [
-    'a bad finalizer',
+    'a controller without a name',
+    () => defineController({ kind: ConfigMap, reconcile: idle } as never),
+    'a controller has a name',
+  ],
+  ['a controller without a kind', () => defineController({ name: 'a', reconcile: idle } as never), 'a has no kind'],
+  [
+    'a controller without reconcile',
+    () => defineController({ name: 'a', kind: ConfigMap } as never),
+    'a has no function reconcile',
+  ],
+  [
+    'an invalid finalizer name',
     () =>
       defineController({ name: 'a', kind: ConfigMap, finalizer: { name: 'no good', cleanup: idle }, reconcile: idle }),
     '"no good" is no name of a finalizer',
   ],
-  ['a misspelt selector', () => stage({ name: 's', kind: Pod, when: { label: {} } as never, delete: true }), 'label'],
-  ['a range that ends early', () => stage({ name: 's', kind: Pod, after: { min: 5, max: 1 }, delete: true }), '5 to 1'],
-  ['a stage that does nothing', () => stage({ name: 's', kind: Pod }), 'does nothing'],
-  ['a list that was not spread', () => stages([readyPods()] as never), 'has to be spread'],
-  ['a single stage', () => stages(stage({ name: 's', kind: Pod, delete: true }) as never), 'takes a list of stages'],
-])('%s', (_, make, message) => {
+  [
+    'a misspelt stage selector',
+    () => stage({ name: 's', kind: Pod, when: { label: {} } as never, delete: true }),
+    'label',
+  ],
+  [
+    'a delay range whose maximum is below its minimum',
+    () => stage({ name: 's', kind: Pod, after: { min: 5, max: 1 }, delete: true }),
+    '5 to 1',
+  ],
+  ['a stage without an effect', () => stage({ name: 's', kind: Pod }), 'does nothing'],
+  ['a nested list of stages', () => stages([readyPods()] as never), 'has to be spread'],
+  [
+    'a single stage instead of a list',
+    () => stages(stage({ name: 's', kind: Pod, delete: true }) as never),
+    'takes a list of stages',
+  ],
+])('rejects %s', (_, make, message) => {
   expect(make).toThrow(message);
 });
 
-test('what needs a cluster in this process is left out of the standard set elsewhere, and refused by itself', async () => {
+test('omits controllers that need an in-process cluster from the standard set over a transport and rejects them alone', async () => {
   const cluster = testCluster();
   const { dialect, clock, closing, send } = cluster;
   const far = { dialect, clock, closing: closing as AbortSignal, send };

@@ -1,6 +1,5 @@
 /**
- * Controllers in the hands of whoever makes mistakes, and beside clusters that are not new. Each test is a defect that
- * was there once.
+ * Misuse of controllers and controllers on clusters with existing state. Each test covers a defect that was fixed.
  */
 import { StatusError } from 'orchplane';
 import {
@@ -27,7 +26,7 @@ function controller(start: Controller['start'], name = 'mine'): Controller {
   return { name, needs: [], start };
 }
 
-describe('beside a cluster that has slices already', () => {
+describe('controllers on a cluster with existing slices', () => {
   const list = [endpointSlices(), endpointSliceMirroring(), stages(readyPods())];
 
   async function served() {
@@ -45,7 +44,7 @@ describe('beside a cluster that has slices already', () => {
     return (await cluster.api(EndpointSlice).list({ labels: { 'orch.io/service-name': 'web' } })).items;
   }
 
-  test('a fork goes on, and a restored cluster too', async () => {
+  test('continues on a fork and after a restore', async () => {
     const cluster = await served();
     const [slice] = await slices(cluster);
     const snapshot = cluster.snapshot();
@@ -56,7 +55,7 @@ describe('beside a cluster that has slices already', () => {
     expect(await slices(cluster)).toEqual([slice]);
   });
 
-  test('controllers that are started later write nothing that is there', async () => {
+  test('writes nothing when existing slices are current', async () => {
     const cluster = await served();
     const before = cluster.resourceVersion;
     await using _second = runControllers(cluster, list);
@@ -65,52 +64,80 @@ describe('beside a cluster that has slices already', () => {
   });
 });
 
-describe('what cannot be meant is refused where it is said', () => {
+describe('argument checks of runControllers', () => {
   const cluster = testCluster();
   const gc = garbageCollector();
-  // What a program in JavaScript may write.
+  // Untyped variants, as a JavaScript program can call them.
   const run = runControllers as (...given: unknown[]) => unknown;
-  const companion = controllers as (...given: unknown[]) => unknown;
+  const asOption = controllers as (...given: unknown[]) => unknown;
   const create = testCluster as (options: unknown) => unknown;
   const standard = standardControllers as (options: unknown) => unknown;
 
   test.each<[string, () => unknown, string]>([
-    ['no list', () => run(cluster), 'runControllers takes a list of controllers, not undefined'],
-    ['one controller', () => run(cluster, gc), 'takes a list of controllers, not "garbage-collector-controller"'],
-    ['one that was not made', () => run(cluster, [garbageCollector]), 'it has to be called, garbageCollector()'],
-    ['a list in a list', () => run(cluster, [standardControllers()]), 'a list at 0 is no controller: lists are spread'],
-    ['stages', () => run(cluster, [...readyPods()]), 'stages are given to stages([...])'],
-    ['nothing in the list', () => run(cluster, [gc, undefined]), 'undefined at 1 is no controller'],
-    ['half a controller', () => run(cluster, [{ name: 'x', needs: [] }]), '"x" at 0 is no controller'],
-    ['an unknown kind', () => run(cluster, [{ ...gc, needs: [undefined] }]), 'is no controller'],
-    ['no cluster', () => run(undefined, [gc]), 'takes a cluster or a transport first, not undefined'],
-    ['the wrong order', () => run([gc], cluster), 'takes a cluster or a transport first, not a list'],
-    ['accounts', () => run(cluster, [gc], { accounts: 'mine' }), 'accounts is "own" or "shared", not mine'],
-    ['onError', () => run(cluster, [gc], { onError: 3 }), 'onError is a function, not number 3'],
-    ['pace', () => run(cluster, [gc], { pace: 3 }), 'pace is a function, not number 3'],
-    ['as an option', () => companion(gc), 'controllers takes a list of controllers'],
-    ['an unwrapped list', () => create({ controllers: [gc] }), 'controllers takes what controllers([...])'],
-    ['no companion', () => create({ controllers: () => undefined }), 'controllers has to return { close() }'],
-    ['of the standard set', () => standard({ withot: [] }), 'standardControllers has no option "withot"'],
+    ['a missing list', () => run(cluster), 'runControllers takes a list of controllers, not undefined'],
     [
-      'no workers',
+      'a single controller instead of a list',
+      () => run(cluster, gc),
+      'takes a list of controllers, not "garbage-collector-controller"',
+    ],
+    [
+      'a factory that was not called',
+      () => run(cluster, [garbageCollector]),
+      'it has to be called, garbageCollector()',
+    ],
+    ['a nested list', () => run(cluster, [standardControllers()]), 'a list at 0 is no controller: lists are spread'],
+    ['stages instead of controllers', () => run(cluster, [...readyPods()]), 'stages are given to stages([...])'],
+    ['undefined in the list', () => run(cluster, [gc, undefined]), 'undefined at 1 is no controller'],
+    ['an incomplete controller', () => run(cluster, [{ name: 'x', needs: [] }]), '"x" at 0 is no controller'],
+    ['an undefined kind in needs', () => run(cluster, [{ ...gc, needs: [undefined] }]), 'is no controller'],
+    ['a missing cluster', () => run(undefined, [gc]), 'takes a cluster or a transport first, not undefined'],
+    ['arguments in the wrong order', () => run([gc], cluster), 'takes a cluster or a transport first, not a list'],
+    [
+      'an unknown accounts option',
+      () => run(cluster, [gc], { accounts: 'mine' }),
+      'accounts is "own" or "shared", not mine',
+    ],
+    [
+      'an onError that is not a function',
+      () => run(cluster, [gc], { onError: 3 }),
+      'onError is a function, not number 3',
+    ],
+    ['a pace that is not a function', () => run(cluster, [gc], { pace: 3 }), 'pace is a function, not number 3'],
+    ['a single controller in the controllers option', () => asOption(gc), 'controllers takes a list of controllers'],
+    [
+      'a plain list in the controllers option',
+      () => create({ controllers: [gc] }),
+      'controllers takes what controllers([...])',
+    ],
+    [
+      'a controllers option that returns nothing',
+      () => create({ controllers: () => undefined }),
+      'controllers has to return { close() }',
+    ],
+    [
+      'an unknown option of standardControllers',
+      () => standard({ withot: [] }),
+      'standardControllers has no option "withot"',
+    ],
+    [
+      'a queue without workers',
       () => run(cluster, [controller((c) => void c.queue(async () => undefined, { workers: 0 }))]),
       '1 worker',
     ],
-    ['an async start', () => run(cluster, [controller(async () => undefined)]), 'its start must return nothing'],
-  ])('%s', (_what, wrong, message) => {
+    ['an asynchronous start', () => run(cluster, [controller(async () => undefined)]), 'its start must return nothing'],
+  ])('rejects %s', (_what, wrong, message) => {
     expect(wrong).toThrow(TypeError);
     expect(wrong).toThrow(message);
   });
 });
 
-test('a listener to errors that throws does not stop the work', async () => {
+test('continues after onError throws', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const cluster = testCluster();
-  let looks = 0;
+  let reconciles = 0;
   const failing = controller((context) => {
     const queue = context.queue(async () => {
-      if (++looks < 3) throw new Error('not yet');
+      if (++reconciles < 3) throw new Error('not yet');
     });
     queue.add('key');
   });
@@ -120,14 +147,14 @@ test('a listener to errors that throws does not stop the work', async () => {
     },
   });
   await cluster.clock.advance(1_000);
-  expect(looks).toBe(3);
+  expect(reconciles).toBe(3);
   expect(printed.mock.calls.map(([text]) => text)).toEqual(
     Array(2).fill('orchplane: runControllers: onError threw while it handled an error of mine: key:'),
   );
 });
 
-test('of one that fails to end, the others do not stay behind', async () => {
-  const told: string[] = [];
+test('closes the other controllers when one fails to close', async () => {
+  const reported: string[] = [];
   const cluster = testCluster();
   const stubborn = controller((context) => {
     context.informer(ConfigMap);
@@ -136,23 +163,23 @@ test('of one that fails to end, the others do not stay behind', async () => {
     });
   });
   const running = runControllers(cluster, [serviceAccounts(), stubborn], {
-    onError: (error, about) => told.push(`${about}: ${String(error)}`),
+    onError: (error, about) => reported.push(`${about}: ${String(error)}`),
   });
   await cluster.settle();
   const idle = cluster.clock.pending;
   running.close();
-  expect(told).toEqual(['the end of controllers: Error: no end']);
+  expect(reported).toEqual(['the end of controllers: Error: no end']);
   await cluster.api(Namespace).create({ metadata: { name: 'n' } });
   await cluster.settle();
   expect(await cluster.api(ServiceAccount, 'n').find('default')).toBeUndefined();
   expect(cluster.clock.pending).toBeLessThanOrEqual(idle);
 });
 
-test('a key that is put off for years, again and again, is looked at once', async () => {
+test('reconciles a key once that is delayed repeatedly', async () => {
   const cluster = testCluster();
-  const looks: number[] = [];
+  const reconciles: number[] = [];
   const patient = controller((context) => {
-    const queue = context.queue(async () => void looks.push(context.clock.now()));
+    const queue = context.queue(async () => void reconciles.push(context.clock.now()));
     for (let day = 1; day <= 1_000; day++) {
       queue.cancelDelay('key');
       queue.addAfter('key', day * 86_400_000);
@@ -161,10 +188,10 @@ test('a key that is put off for years, again and again, is looked at once', asyn
   const start = cluster.clock.now();
   await using _run = runControllers(cluster, [patient]);
   await cluster.clock.advance(2_000 * 86_400_000);
-  expect(looks).toEqual([start + 1_000 * 86_400_000]);
+  expect(reconciles).toEqual([start + 1_000 * 86_400_000]);
 });
 
-test('a closed cluster starts nothing', async () => {
+test('starts no controllers on a closed cluster', async () => {
   const cluster = testCluster();
   await cluster.close();
   const running = runControllers(cluster, standardControllers());

@@ -1,6 +1,6 @@
 /**
- * Everything comes to its goal, whatever fails on the way: requests that are refused, that wait, or that are done and
- * answered with an error; watches that are late or break off; forks and restores in the middle.
+ * Controllers reach their goal despite faults: rejected, delayed or unacknowledged writes, late or broken watches,
+ * forks and restores during the work.
  */
 import { errors, type Middleware, memoryStorage } from 'orchplane';
 import { controllers, replicaSets, stages, standardControllers } from 'orchplane/controllers';
@@ -26,10 +26,10 @@ type Response = Awaited<ReturnType<Middleware>>;
 
 interface Faults {
   readonly refused: number;
-  /** Done, and answered with an error. */
+  /** The write is committed, but the response is an error. */
   readonly lost: number;
   readonly delayed: number;
-  /** Turns that an event of a watch may be late. */
+  /** The maximum number of turns that a watch event is late. */
   readonly lateTurns: number;
 }
 
@@ -91,7 +91,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The same numbers in every run. */
+/** A deterministic random number generator. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -106,7 +106,7 @@ const ofApp = (app: string) => ({
   template: { metadata: { labels: { app } }, spec: podSpec },
 });
 
-async function insist(write: () => Promise<unknown>): Promise<void> {
+async function retryWrite(write: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await write();
@@ -119,8 +119,8 @@ async function insist(write: () => Promise<unknown>): Promise<void> {
 }
 
 async function build(cluster: TestCluster): Promise<void> {
-  await insist(() => cluster.api(Namespace).create({ metadata: { name: 'n' } }));
-  for (const name of ['n0', 'n1']) await insist(() => cluster.api(Node).create({ metadata: { name } }));
+  await retryWrite(() => cluster.api(Namespace).create({ metadata: { name: 'n' } }));
+  for (const name of ['n0', 'n1']) await retryWrite(() => cluster.api(Node).create({ metadata: { name } }));
   const make = {
     deployment: () =>
       cluster.api(Deployment, 'n').create({ metadata: { name: 'd' }, spec: { replicas: 4, ...ofApp('d') } }),
@@ -144,10 +144,10 @@ async function build(cluster: TestCluster): Promise<void> {
     },
     quota: () => cluster.api(ResourceQuota, 'n').create({ metadata: { name: 'q' }, spec: { hard: { pods: '100' } } }),
   };
-  for (const each of Object.values(make)) await insist(each);
+  for (const each of Object.values(make)) await retryWrite(each);
 }
 
-/** What there is in the end, in a few words. */
+/** A summary of the final state. */
 async function outcome(cluster: TestCluster) {
   const pods = (await cluster.api(Pod, 'n').list()).items.filter(
     ({ metadata }) => metadata.deletionTimestamp === undefined,
@@ -186,17 +186,17 @@ const world = (options: Parameters<typeof testCluster>[0] = {}) =>
   });
 
 test.each<[string, Faults, number]>([
-  ['writes are refused', { refused: 0.3, lost: 0, delayed: 0, lateTurns: 0 }, 1],
-  ['answers are lost', { refused: 0, lost: 0.2, delayed: 0, lateTurns: 0 }, 2],
-  ['watches are late, and the past is short', { refused: 0, lost: 0, delayed: 0.3, lateTurns: 20 }, 3],
-  ['all of that', { refused: 0.2, lost: 0.1, delayed: 0.3, lateTurns: 20 }, 4],
-])('%s', async (_what, faults, seed) => {
+  ['writes are rejected', { refused: 0.3, lost: 0, delayed: 0, lateTurns: 0 }, 1],
+  ['responses are lost', { refused: 0, lost: 0.2, delayed: 0, lateTurns: 0 }, 2],
+  ['watches are late and the event log is short', { refused: 0, lost: 0, delayed: 0.3, lateTurns: 20 }, 3],
+  ['all faults occur together', { refused: 0.2, lost: 0.1, delayed: 0.3, lateTurns: 20 }, 4],
+])('reaches the goal when %s', async (_what, faults, seed) => {
   const cluster = world({ storage: memoryStorage({ history: 5 }) });
   const { state, middleware } = unreliable(numbers(seed), faults);
   cluster.use(middleware);
   await build(cluster);
   for (let step = 0; step < 10; step++) await cluster.clock.advance(13_000);
-  await insist(() =>
+  await retryWrite(() =>
     cluster.api(Deployment, 'n').edit('d', (draft) => {
       draft.metadata.labels = { ...draft.metadata.labels, seen: 'yes' };
       draft.spec.template.metadata = { labels: { app: 'd', version: '2' } };
@@ -215,7 +215,7 @@ test.each<[string, Faults, number]>([
   expect(cluster.clock.pending).toBe(0);
 });
 
-test('a fork and a restore in the middle of work', async () => {
+test('reaches the goal after a fork and a restore during the work', async () => {
   const cluster = world();
   await build(cluster);
   for (let turns = 0; turns < 20; turns++) await turn();
@@ -229,7 +229,7 @@ test('a fork and a restore in the middle of work', async () => {
   expect(await outcome(cluster)).toEqual(GOAL);
 });
 
-test('events of a fork find names beside those of its past, however many there are', async () => {
+test('generates unused event names on a fork', async () => {
   const failures: unknown[] = [];
   const cluster = testCluster({
     controllers: controllers([replicaSets()], { onError: (error) => failures.push(error) }),
@@ -237,7 +237,7 @@ test('events of a fork find names beside those of its past, however many there a
   await cluster.api(ReplicaSet).create({ metadata: { name: 'r' }, spec: { replicas: 20, ...ofApp('r') } });
   await cluster.settle();
   const before = (await cluster.api(CoreEvent).list()).items.length;
-  // The same moment, and a recorder that knows nothing of the names there are.
+  // The fork has the same time, and its recorder has no record of existing names.
   const fork = cluster.fork();
   await fork.api(ReplicaSet).edit('r', (draft) => {
     draft.spec.replicas = 21;
@@ -247,7 +247,7 @@ test('events of a fork find names beside those of its past, however many there a
   expect(failures).toEqual([]);
 });
 
-test('a cluster without events is no reason to complain', async () => {
+test('reports no error on a cluster without the Event kind', async () => {
   const failures: unknown[] = [];
   const cluster = testCluster({
     kinds: [Pod, ReplicaSet],

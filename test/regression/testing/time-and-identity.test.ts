@@ -1,4 +1,4 @@
-/** What once went wrong with time, identities and logs of test clusters. */
+/** Defects in the clock, ids and request logs of test clusters. */
 import { describe, expect, test } from 'vitest';
 import { controllers, defineController } from '../../../src/controllers/index.js';
 import { type Middleware, mergePatch } from '../../../src/index.js';
@@ -15,8 +15,8 @@ import {
   testCluster,
 } from '../../../src/testing/index.js';
 
-describe('the fake clock', () => {
-  test('moves by the sum of what is asked for at once, and never back', async () => {
+describe('fake clock', () => {
+  test('adds concurrent advances and never goes back', async () => {
     const clock = fakeClock({ now: 0 });
     await Promise.all([clock.advance(1000), clock.advance(10)]);
     expect(clock.now()).toBe(1010);
@@ -28,7 +28,7 @@ describe('the fake clock', () => {
     expect(clock.now()).toBe(1610);
   });
 
-  test('takes no timer that is due at no time, and does not go on for ever', async () => {
+  test('rejects timers with NaN and an infinite advance', async () => {
     const clock = fakeClock();
     expect(() => clock.after(Number.NaN, () => undefined)).toThrow('not NaN');
     await expect(clock.advance(Number.POSITIVE_INFINITY)).rejects.toThrow('not by Infinity');
@@ -36,7 +36,7 @@ describe('the fake clock', () => {
     await expect(pods.waitFor('a', () => true, { timeoutMs: Number.NaN })).rejects.toThrow('timeoutMs');
   });
 
-  test('waits for deliveries that are only a few turns late', async () => {
+  test('waits for deliveries that are a few turns late', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const cluster = testCluster();
       const informer = cluster.api(ConfigMap).informer();
@@ -53,13 +53,13 @@ describe('the fake clock', () => {
     }
   });
 
-  test('of a fork mixes things up as that of its cluster does', () => {
+  test('takes the seed of the cluster in a fork', () => {
     expect(freshFork(testCluster({ seed: 7 })).clock.seed).toBe(7);
     expect(freshFork(testCluster({ seed: 7 }), { seed: 8 }).clock.seed).toBe(8);
   });
 });
 
-test('a cluster from a capture gives out no uid twice', async () => {
+test('generates no duplicate uid in a cluster from a capture', async () => {
   const before = testCluster();
   await before.api(ConfigMap).create({ metadata: { name: 'a' } });
   const cluster = testCluster({ from: captureCluster(before, { initial: true }) });
@@ -68,7 +68,7 @@ test('a cluster from a capture gives out no uid twice', async () => {
   expect(new Set(uids).size).toBe(uids.length);
 });
 
-test('a seed tells the same story alone as among others, whatever the cluster is still at', async () => {
+test('reproduces a seed alone and among other seeds', async () => {
   const counter = defineController({
     name: 'counter',
     kind: ConfigMap,
@@ -100,7 +100,7 @@ test('a seed tells the same story alone as among others, whatever the cluster is
   await expect(interleavings(testCluster(), () => undefined, { seeds: [] })).rejects.toThrow('a list of seeds');
 });
 
-test('a request that a fault holds back is refused when the cluster is closed', async () => {
+test('rejects a delayed request when the cluster is closed', async () => {
   const cluster = testCluster();
   cluster.use(delaying({ verb: 'create' }, 1000));
   const created = cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -112,7 +112,7 @@ test('a request that a fault holds back is refused when the cluster is closed', 
   expect(cluster.resourceVersion).toBe(testCluster().resourceVersion);
 });
 
-test('a write that changes nothing is no change because another came in between', async () => {
+test('reports an unchanged write as unchanged when another write came in between', async () => {
   const cluster = testCluster();
   const api = cluster.api(ConfigMap);
   await api.create({ metadata: { name: 'a' }, data: { x: '1' } });
@@ -128,7 +128,7 @@ test('a write that changes nothing is no change because another came in between'
   }
 });
 
-test('a middleware that throws when it is shown a watch is not there', async () => {
+test('does not install a middleware whose onWatch throws', async () => {
   const cluster = testCluster();
   const watch = cluster.api(ConfigMap).watch();
   const passing: Middleware = (_request, next) => next();
