@@ -127,7 +127,7 @@ class ExplainedObject implements Ownership {
     const rows = this.fields.map(({ path, value, owners }) => [
       path,
       printValue(value),
-      owners.map(printOwner).join(', ') || 'nobody',
+      owners.map(printOwner).join(', ') || 'none',
     ]);
     return printRows([['FIELD', 'VALUE', 'OWNED BY'], ...rows]);
   }

@@ -104,7 +104,7 @@ export function ownUpdated(draft: DraftObject, live: ApiObject, write: WriteOper
   }
 }
 
-/** `further`: somebody else is concerned. Undefined: that is to be found out, or the client has something to say about it. */
+/** `other`: entries of other managers change too. Undefined: the general path computes the managers. */
 function ownedAgain(draft: DraftObject, live: ApiObject, write: WriteOperation): Entries | 'other' | undefined {
   const { served, request, context } = write;
   const entries = live.metadata.managedFields;
