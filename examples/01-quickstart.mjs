@@ -1,6 +1,6 @@
 /**
- * The main job on one page: a cluster in this process, objects in it, an error with a reason, a watch, an edit that
- * survives a race, and time travel. Run it after `npm run build`.
+ * A tour: a cluster in this process, objects, errors with reasons, an edit that retries after a conflict, a watch, a
+ * snapshot. Run it after `npm run build`.
  */
 import assert from 'node:assert/strict';
 import { createCluster, StatusError } from 'orchplane';
@@ -30,23 +30,23 @@ const back = await configMaps.list({ labels: { tier: 'back' } });
 say(`tier=back selects ${names(back.items).join(' and ')}, read at version ${back.metadata.resourceVersion}`);
 assert.deepEqual(names(back.items), ['cart', 'search']);
 
-title('Errors say why, as the real server does');
+title('Errors have the reasons and messages of the reference server');
 await refused('Invalid', () => configMaps.create({ metadata: { name: 'Not A Name' } }));
 await refused('AlreadyExists', () => configMaps.create({ metadata: { name: 'web' } }));
 await refused('NotFound', () => cluster.api(ConfigMap, 'nowhere').create({ metadata: { name: 'web' } }));
 say(`find does not throw: ${await configMaps.find('ghost')}`);
 
-title('Optimistic locking, and edit, which does it for you');
+title('Optimistic locking, with and without edit');
 const stale = await configMaps.get('web');
 await configMaps.edit('web', (web) => {
   web.data = { ...web.data, replicas: '2' };
 });
 await refused('Conflict', () => configMaps.update({ ...stale, data: { replicas: '9' } }));
-// Two edits at once: the second finds that it lost, reads again and adds its own change.
+// Two edits at once: the second gets a conflict, reads again and adds its change.
 await Promise.all(
-  ['blue', 'fast'].map((word) =>
+  ['blue', 'fast'].map((key) =>
     configMaps.edit('web', (web) => {
-      web.data = { ...web.data, [word]: 'yes' };
+      web.data = { ...web.data, [key]: 'yes' };
     }),
   ),
 );
@@ -68,7 +68,7 @@ for await (const event of watch) {
   say(`${event.type.padEnd(8)} ${event.object.metadata.name}, version ${event.object.metadata.resourceVersion}`);
   if (seen.length === 3) break;
 }
-say('news never had tier=back; cart lost it, which is a DELETED for whoever selects by it');
+say('news never had tier=back; cart lost it, so a watch with this selector reports it as DELETED');
 assert.deepEqual(seen, ['ADDED mail', 'DELETED cart', 'DELETED search']);
 
 title('Snapshot and restore');
@@ -77,11 +77,11 @@ const { items: deleted } = await configMaps.deleteCollection();
 say(`deleted ${deleted.length} config maps; left: ${(await configMaps.list()).items.length}`);
 cluster.restore(snapshot);
 const restored = names((await configMaps.list()).items);
-say(`restored version ${cluster.resourceVersion}; there again: ${restored.join(', ')}`);
+say(`restored version ${cluster.resourceVersion}; objects: ${restored.join(', ')}`);
 assert.deepEqual(restored, ['cart', 'mail', 'news', 'web']);
 
 await cluster.close();
-console.log('\nAll of this was asserted, not just printed. Next: node examples/02-apply-and-conflicts.mjs');
+console.log('\nAll of this was also asserted. Next: node examples/02-apply-and-conflicts.mjs');
 
 function title(text) {
   console.log(`\n${text}`);
@@ -95,7 +95,7 @@ function names(items) {
   return items.map((item) => item.metadata.name);
 }
 
-/** Runs what must fail for the given reason, and shows the first sentence of the server's message. */
+/** Runs a request that must fail with the given reason, and prints the start of the server's message. */
 async function refused(reason, run) {
   const error = await run().then(
     () => assert.fail(`expected ${reason}`),

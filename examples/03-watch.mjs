@@ -1,16 +1,16 @@
 /**
- * A watch is the raw stream of a collection's changes: it is on from the line that makes it, starts where you say, selects
- * like a list does, and tells you when it cannot go on.
+ * Watches: a stream of changes that starts at a version, takes the selectors of a list, and ends with Expired when it
+ * falls behind.
  */
 import assert from 'node:assert/strict';
 import { createCluster, memoryStorage, StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 
-// A short memory, so that we can see a watch fall behind.
+// A short history, so that a watch can fall behind.
 const cluster = createCluster({ storage: memoryStorage({ history: 5 }) });
 const configMaps = cluster.api(ConfigMap);
 
-console.log('A watch without a version starts with what is there');
+console.log('A watch without a version starts with the existing objects');
 await configMaps.create({ metadata: { name: 'first' } });
 const stop = new AbortController();
 const watch = configMaps.watch({ signal: stop.signal });
@@ -19,14 +19,14 @@ const seen = [];
 for await (const event of watch) {
   seen.push(`${event.type} ${event.object.metadata.name}`);
   console.log(`  ${event.type} ${event.object.metadata.name}`);
-  if (seen.length === 2) stop.abort(); // Ends the loop; nothing is thrown.
+  if (seen.length === 2) stop.abort(); // Ends the loop without an error.
 }
 assert.deepEqual(seen, ['ADDED first', 'ADDED second']);
 
-console.log('\nFrom the version of a list on, nothing is missed and nothing comes twice');
+console.log('\nA watch from the version of a list misses nothing and repeats nothing');
 const { items, metadata } = await configMaps.list();
 assert.equal(items.length, 2);
-await configMaps.delete('first'); // Before the watch begins.
+await configMaps.delete('first'); // Before the watch starts.
 const later = configMaps.watch({ resourceVersion: metadata.resourceVersion });
 await configMaps.edit('second', (second) => {
   second.data = { size: 'm' };
@@ -38,7 +38,7 @@ for (const expected of ['DELETED first', 'MODIFIED second']) {
 }
 await later.return();
 
-console.log('\nSelected by label: an object that loses the label is DELETED for those who select by it');
+console.log('\nWith a label selector, an object that loses the label is reported as DELETED');
 await configMaps.create({ metadata: { name: 'web', labels: { tier: 'front' } } });
 const fronts = configMaps.watch({ resourceVersion: cluster.resourceVersion, labels: { tier: 'front' } });
 await configMaps.edit('web', (web) => {
@@ -46,16 +46,16 @@ await configMaps.edit('web', (web) => {
 });
 const { value: lost } = await fronts.next();
 await fronts.return();
-console.log(`  ${lost.type} ${lost.object.metadata.name}, which is still there`);
+console.log(`  ${lost.type} ${lost.object.metadata.name}, which still exists`);
 assert.equal(lost.type, 'DELETED');
 assert.ok(await configMaps.find('web'));
 
-console.log('\nA watch that nobody reads falls behind, and says so');
+console.log('\nA watch that is not read falls behind and ends with Expired');
 const slow = configMaps.watch({ resourceVersion: cluster.resourceVersion });
 for (let i = 1; i <= 10; i++) await configMaps.create({ metadata: { name: `noise-${i}` } });
 const failure = await slow.next().catch((error) => error);
 assert.ok(StatusError.is(failure, 'Expired'));
 console.log(`  ${failure.code} ${failure.reason}: ${failure.message}`);
-console.log('  list again and watch from there, or let an informer do it: examples/04-informer.mjs');
+console.log('  list again and watch from there, or use an informer: examples/04-informer.mjs');
 
 await cluster.close();

@@ -1,6 +1,6 @@
 /**
- * An informer is a copy of a collection that keeps itself up to date, whatever happens to the stream behind it: read
- * from it as often as you like, look things up by an index, and be told of changes.
+ * An informer is a local copy of a collection that stays up to date, also when its watch ends. It has indexes and
+ * subscribers.
  */
 import assert from 'node:assert/strict';
 import { createCluster } from 'orchplane';
@@ -14,12 +14,12 @@ console.log('A copy with indexes and subscribers');
 const informer = configMaps.informer({
   indexes: { team: (config) => (config.metadata.labels?.team ? [config.metadata.labels.team] : []) },
 });
-await informer.synced; // What was there is here now.
+await informer.synced; // The first list has been read.
 assert.deepEqual(namesOf(informer.snapshot()), ['web']);
 
-const told = [];
+const reported = [];
 const unsubscribe = informer.subscribe((event) => {
-  told.push(`${event.type} ${event.object.metadata.name}`);
+  reported.push(`${event.type} ${event.object.metadata.name}`);
   console.log(`  told: ${event.type} ${event.object.metadata.name}`);
 });
 await configMaps.create({ metadata: { name: 'cart', labels: { team: 'red' } } });
@@ -30,14 +30,14 @@ await configMaps.edit('cart', (cart) => {
 await until(() => informer.by('team', 'blue').length === 2);
 console.log(`  team blue has ${namesOf(informer.by('team', 'blue'))}`);
 assert.deepEqual(namesOf(informer.by('team', 'blue')), ['cart', 'web']);
-assert.equal(informer.get('cart'), await configMaps.get('cart'), 'the very object that the server holds');
+assert.equal(informer.get('cart'), await configMaps.get('cart'), 'the same object that the server stores');
 assert.equal(informer.snapshot(), informer.snapshot(), 'the same array until something changes');
 
-console.log('\nIt survives what ends a watch: here, the cluster goes back in time');
+console.log('\nIt continues when its watch ends: here, because the cluster is restored');
 cluster.restore(snapshot);
 await until(() => informer.by('team', 'red').length === 1);
 console.log(`  team blue has ${namesOf(informer.by('team', 'blue'))}, team red ${namesOf(informer.by('team', 'red'))}`);
-assert.deepEqual(told, ['ADDED cart', 'MODIFIED cart', 'MODIFIED cart']);
+assert.deepEqual(reported, ['ADDED cart', 'MODIFIED cart', 'MODIFIED cart']);
 
 unsubscribe();
 informer.close();
@@ -47,7 +47,7 @@ function namesOf(items) {
   return items.map((item) => item.metadata.name).sort();
 }
 
-/** An informer hears of a change a moment after the write was answered. */
+/** Waits for a condition: an informer receives a change shortly after the response to the write. */
 async function until(condition) {
   for (let turn = 0; !condition(); turn++) {
     assert.ok(turn < 1000, 'it should have happened by now');

@@ -1,6 +1,6 @@
 /**
- * A kind of your own: zod schemas give the types, the defaults and the checks, and the server treats it like any other
- * kind: versions, watches, selectors, generations, a status of its own.
+ * A user-defined kind: zod schemas define types, defaults and validation. The server treats it like any other kind:
+ * versions, watches, selectors, generations, a status subresource.
  */
 import assert from 'node:assert/strict';
 import { createCluster, defineKind, fieldError, jsonPatch, StatusError, status } from 'orchplane';
@@ -21,7 +21,7 @@ const Backup = defineKind({
     status: z.object({ phase: z.enum(['Pending', 'Done']), size: z.number().optional() }).optional(),
   },
   subresources: { status },
-  // Rules across fields, beside those of the schemas.
+  // Rules across fields, in addition to the schemas.
   validate: ({ spec }) =>
     spec.schedule === 'hourly' && spec.keep < 24
       ? [fieldError('invalid', 'spec.keep', { value: spec.keep, detail: 'hourly backups must be kept for a day' })]
@@ -32,7 +32,7 @@ const cluster = createCluster();
 cluster.install(Backup);
 const backups = cluster.api(Backup);
 
-console.log('What you leave out is filled in; unknown fields are dropped with a warning');
+console.log('Defaults are set; unknown fields are dropped with a warning');
 const warnings = [];
 const made = await cluster
   .with({ onWarning: (warning) => warnings.push(warning) })
@@ -43,7 +43,7 @@ console.log(`  warnings ${warnings.join(', ')}`);
 assert.deepEqual(made.spec, { keep: 7, schedule: 'daily', source: '/photos' });
 assert.deepEqual(warnings, ['unknown field "spec.color"']);
 
-console.log('\nWhat is wrong is refused, all at once, with the path of each field');
+console.log('\nAn invalid object is rejected with an error for each field');
 const error = await backups
   .create({ metadata: { name: 'bad' }, spec: { source: '', schedule: 'hourly', keep: 3 } })
   .catch((thrown) => thrown);
@@ -54,10 +54,10 @@ assert.deepEqual(
   ['spec.source', 'spec.keep'],
 );
 
-console.log('\nThe status has a path of its own, and generation counts changes of the rest');
+console.log('\nThe status is a subresource, and generation counts changes of the rest');
 await backups.status.edit('photos', (backup) => {
   backup.status = { phase: 'Done', size: 4096 };
-  backup.spec.keep = 99; // Not through this door.
+  backup.spec.keep = 99; // Has no effect in a write to the status.
 });
 const patched = await backups.patch('photos', jsonPatch([{ op: 'replace', path: '/spec/keep', value: 30 }]));
 console.log(`  spec       ${JSON.stringify(patched.spec)}`);

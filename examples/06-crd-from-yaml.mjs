@@ -1,13 +1,13 @@
 /**
- * A kind from a definition, as other projects ship them: rules in CEL, columns, a scale, a second version with a
- * conversion. And the way back: a kind made with zod as a definition for a real cluster.
+ * A kind from a CRD in YAML, with rules in CEL, columns and a scale; manifests with several objects; and a CRD made
+ * from a kind of zod.
  */
 import assert from 'node:assert/strict';
 import { createCluster, defineKind, ManifestsError, StatusError, toCRD } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import * as z from 'zod';
 
-const DEFINITION = `
+const CRD = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: { name: caches.example.com }
@@ -46,9 +46,9 @@ spec:
           status: { type: object, properties: { nodes: { type: integer } } }
 `;
 
-console.log('A kind from a definition');
+console.log('A kind from a CRD');
 const cluster = createCluster({ dialect: 'kubernetes' });
-const [Cache] = await cluster.installYaml(DEFINITION);
+const [Cache] = await cluster.installYaml(CRD);
 const caches = cluster.api(Cache);
 const made = await caches.create({ metadata: { name: 'sessions' }, spec: { size: '2Gi', zone: 'a' } });
 assert.deepEqual(made.spec, { nodes: 1, size: '2Gi', zone: 'a' });
@@ -63,12 +63,12 @@ const refusals = [
     /a cache does not move/,
   ],
 ];
-for (const [refused, words] of refusals) {
+for (const [refused, message] of refusals) {
   const error = await refused.then(
     () => undefined,
     (thrown) => thrown,
   );
-  assert.ok(StatusError.is(error, 'Invalid') && words.test(error.message), String(error));
+  assert.ok(StatusError.is(error, 'Invalid') && message.test(error.message), String(error));
   console.log(`refused: ${error.message.slice(error.message.indexOf('invalid: ') + 'invalid: '.length)}`);
 }
 await caches.subresource('scale').edit('sessions', (draft) => {
@@ -86,7 +86,7 @@ assert.deepEqual(
 );
 assert.deepEqual(table.rows[0].cells, ['sessions', '2Gi', 3]);
 
-console.log('Many objects from one text, definitions first wherever they stand');
+console.log('Many objects from one text; CRDs are applied first');
 const manifests = `
 apiVersion: example.com/v1
 kind: Cache
@@ -97,7 +97,7 @@ apiVersion: v1
 kind: Namespace
 metadata: { name: web }
 ---
-${DEFINITION}`;
+${CRD}`;
 const other = createCluster({ dialect: 'kubernetes' });
 const report = await other.applyYaml(manifests, { fieldManager: 'ci' });
 assert.deepEqual(
@@ -107,7 +107,7 @@ assert.deepEqual(
 const broken = other.applyYaml(manifests.replace('512Mi', 'huge'), { fieldManager: 'ci' });
 await assert.rejects(broken, (error) => error instanceof ManifestsError && error.errors.length === 1);
 
-console.log('From zod to a definition');
+console.log('From zod to a CRD');
 const Queue = defineKind({
   apiVersion: 'example.com/v1',
   kind: 'Queue',

@@ -1,7 +1,6 @@
 /**
- * A controller of one's own kind: a Site has a Deployment and a Service for as long as it exists, and something outside
- * of the cluster that has to be given back at its end. The controllers that come with the library and pods that become
- * ready by themselves do the rest, so that the whole life of a Site runs in a few milliseconds.
+ * A controller for a user-defined kind: a Site owns a Deployment and a Service, and a domain outside of the cluster that a
+ * finalizer releases. The standard controllers and stages simulate the rest, so the test takes a few milliseconds.
  */
 import assert from 'node:assert/strict';
 import { defineKind, status } from 'orchplane';
@@ -29,14 +28,14 @@ const Site = defineKind({
   subresources: { status },
 });
 
-/** What is outside of the cluster: names that belong to sites. */
+/** The state outside of the cluster: the domains of the sites. */
 const domains = new Set();
 
 const sites = defineController({
   name: 'sites',
   kind: Site,
   owns: [Deployment, Service],
-  // Settings that change are a reason to look at every site that uses them.
+  // When settings change, reconcile every site that uses them.
   watches: [
     watching(ConfigMap, ({ metadata }, { informer }) =>
       informer(Site)
@@ -55,8 +54,7 @@ const sites = defineController({
     const metadata = { name, ownerReferences: [controllerReference(site)] };
     const settings = site.spec.settings && informer(ConfigMap).get(site.spec.settings, namespace);
     const image = `web:${settings?.data?.version ?? 'latest'}`;
-    // Apply says what this controller wants and leaves the rest to others; what is so already is not written. Forced, it
-    // takes back what somebody else has set in its place.
+    // Apply sets only these fields, and writes nothing if they are unchanged. With `force` it overwrites other managers.
     await client.api(Deployment, namespace).apply(
       {
         metadata,
@@ -83,11 +81,11 @@ const sites = defineController({
 
 const cluster = testCluster({
   controllers: controllers([...standardControllers(), stages()], {
-    onError: (error, about) => console.error(about, error),
+    onError: (error, context) => console.error(context, error),
   }),
 });
 cluster.install(Site);
-// Controllers of one's own may come later, and in a run of their own.
+// Your own controllers can be started later, in a separate run.
 const running = runControllers(cluster, [sites], { fieldManager: 'sites' });
 
 const api = cluster.api(Site);
@@ -100,12 +98,12 @@ assert.deepEqual([...domains], ['shop.example.com']);
 const slice = (await cluster.api(EndpointSlice).list()).items.find(({ metadata }) => metadata.name.startsWith('shop-'));
 console.log(`shop has ${(await api.get('shop')).status.ready} replicas behind ${slice.endpoints.length} addresses`);
 
-// Somebody takes the Deployment away: it comes back, and so do its pods.
+// A deleted Deployment is created again, with its pods.
 await cluster.api(Deployment).delete('shop');
 await cluster.settle();
 assert.equal((await cluster.api(Deployment).get('shop')).status.readyReplicas, 3);
 
-// New settings reach the pods.
+// Changed settings change the pods.
 await cluster.api(ConfigMap).edit('shop', (draft) => {
   draft.data = { version: '2' };
 });
@@ -114,14 +112,14 @@ const { spec } = await cluster.api(Deployment).get('shop');
 console.log(`shop runs ${spec.template.spec.containers[0].image}`);
 
 const events = (await cluster.api(CoreEvent).list({ fields: { 'involvedObject.kind': 'Site' } })).items;
-console.log(`told: ${events.map(({ reason, message }) => `${reason} (${message})`)[0]}`);
+console.log(`event: ${events.map(({ reason, message }) => `${reason} (${message})`)[0]}`);
 
-// The end: first the domain is given back, then the site goes, then what it owned.
+// Deletion: the finalizer releases the domain, then the site is removed, then its dependents.
 await api.delete('shop');
 await cluster.settle();
 assert.equal(await api.find('shop'), undefined);
 assert.equal((await cluster.api(Deployment).list()).items.length, 0);
-console.log(`shop is gone, ${domains.size} domains are left`);
+console.log(`shop is deleted, ${domains.size} domains are left`);
 
 running.close();
 await cluster.close();

@@ -1,13 +1,13 @@
 /**
- * Which role does a controller need? It runs once as the administrator while its requests are recorded, and once as its
- * service account with the role that came of it. Then a role that lacks something is found out, before anybody deploys it.
+ * Which role does a controller need? It runs as the administrator while its requests are recorded, then as its service
+ * account with the recorded role. Finally, the permissions that an existing role lacks are listed.
  */
 import assert from 'node:assert/strict';
 import { recordAccess, StatusError } from 'orchplane';
 import { ConfigMap, Pod, RoleBinding, Secret } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 
-/** The controller: counts the pods of the namespace and writes the number down. It is handed a client, and asks no more. */
+/** The controller: writes the number of pods in the namespace to a ConfigMap. It gets a client as a parameter. */
 async function countPods(client) {
   const { items } = await client.api(Pod).list();
   const configuration = { metadata: { name: 'pods' }, data: { count: String(items.length) } };
@@ -21,13 +21,13 @@ await cluster.api(Pod).create({
 });
 const before = cluster.snapshot();
 
-console.log('What it asks for');
+console.log('The requests of the controller');
 const access = recordAccess(cluster);
 await countPods(cluster);
 access.stop();
 console.log(access.yaml('counter'));
 
-console.log('As the service account that it will be');
+console.log('As its service account');
 cluster.restore(before);
 const counter = cluster.with({ as: { user: 'system:serviceaccount:default:counter' } });
 const refused = await countPods(counter).catch((error) => error);

@@ -1,12 +1,12 @@
 /**
- * Three ways to have a say in what is written: a policy that comes as a manifest, a webhook that is a function of this
- * process, and a plugin. No port, no certificate.
+ * Three kinds of admission: a policy from a manifest, a webhook that is a function in this process, and a plugin. No port,
+ * no certificate.
  */
 import assert from 'node:assert/strict';
 import { createCluster, defaultAdmission, defineAdmission, StatusError } from 'orchplane';
 import { MutatingWebhookConfiguration, Pod } from 'orchplane/kinds';
 
-// The plugin: whoever made a pod is written into it, and nobody deletes a pod that is labelled for keeping.
+// The plugin: annotates a pod with the user that created it, and rejects the deletion of pods with the label `keep`.
 const owners = defineAdmission({
   name: 'Owners',
   on: ['CREATE', 'DELETE'],
@@ -47,7 +47,7 @@ await cluster.api(MutatingWebhookConfiguration).create({
   ],
 });
 
-// The policy: images come with a tag.
+// The policy: images need a tag.
 await cluster.applyYaml(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

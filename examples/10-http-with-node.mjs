@@ -1,6 +1,6 @@
 /**
- * The same cluster over HTTP. The handler is a function from Request to Response, so most tests need no socket at all;
- * behind node:http it takes about twenty lines, which stand here to be copied.
+ * A cluster over HTTP. The handler is a function from Request to Response, so most tests need no socket. The second part
+ * connects it to node:http manually, in about twenty lines that you can copy.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { createCluster } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
 
-// The dialect is the spelling of the service's own names; this one is what unmodified client libraries expect.
+// The dialect that unmodified client libraries expect.
 const cluster = createCluster({ dialect: 'kubernetes' });
 const handler = createFetchHandler(cluster, {
   tokens: { 'admin-token': { user: 'admin', groups: ['system:masters'] } },
@@ -27,13 +27,13 @@ const refused = await call('POST', `${collection}?fieldValidation=Strict`, { met
 assert.equal(refused.status, 400);
 const absent = await call('GET', `${collection}/ghost`);
 assert.equal(absent.body.reason, 'NotFound');
-const stranger = await handler(new Request(collection, { headers: { authorization: 'Bearer guessed' } }));
-assert.equal(stranger.status, 401);
+const unauthorized = await handler(new Request(collection, { headers: { authorization: 'Bearer guessed' } }));
+assert.equal(unauthorized.status, 401);
 
 console.log('\nBehind node:http');
 const server = createServer((incoming, outgoing) => {
   answer(incoming, outgoing).catch((error) => {
-    // What fetch has no words for (a method, an address), and clients that left in the middle.
+    // Methods and URLs that Request rejects, and clients that disconnected.
     if (!outgoing.headersSent) outgoing.writeHead(400);
     outgoing.end(outgoing.writableEnded ? undefined : String(error));
   });
@@ -42,18 +42,18 @@ const server = createServer((incoming, outgoing) => {
 async function answer(incoming, outgoing) {
   const { method = 'GET', url = '/', headers } = incoming;
   const hasBody = method !== 'GET' && method !== 'HEAD';
-  // When the client goes away, a watch must end.
-  const gone = new AbortController();
-  outgoing.on('close', () => gone.abort());
+  // A watch must end when the client disconnects.
+  const closed = new AbortController();
+  outgoing.on('close', () => closed.abort());
   const request = new Request(`http://cluster${url}`, {
     method,
     headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
-    signal: gone.signal,
+    signal: closed.signal,
     ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
   });
   const response = await handler(request);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  // A watch with nothing to say yet has begun all the same.
+  // The headers of a watch must arrive before its first event.
   outgoing.flushHeaders();
   for await (const chunk of response.body ?? []) outgoing.write(chunk);
   outgoing.end();
@@ -65,7 +65,7 @@ const origin = `http://127.0.0.1:${server.address().port}`;
 const authorization = 'Bearer admin-token';
 const query = 'watch=true&timeoutSeconds=1&allowWatchBookmarks=true';
 const watching = await fetch(`${origin}/api/v1/namespaces/default/configmaps?${query}`, { headers: { authorization } });
-// A write through the typed client and a watch over the socket: one cluster.
+// The typed client and the socket use the same cluster.
 await cluster.api(ConfigMap).create({ metadata: { name: 'cart' } });
 const lines = (await watching.text())
   .trim()

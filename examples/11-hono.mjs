@@ -1,6 +1,6 @@
 /**
- * A cluster in a Hono app: the handler is a function from Request to Response, which is all that Hono mounts. The app's own
- * middleware runs in front of it, its own routes use the typed client, and whoever comes over HTTP is asked for a token.
+ * A cluster in a Hono app. Hono mounts the fetch handler, after the app's middleware. The app's routes use the cluster
+ * directly; clients over HTTP need a token.
  *
  * To serve it: `serve({ fetch: app.fetch })` of @hono/node-server, `Bun.serve({ fetch: app.fetch })`, `Deno.serve(app.fetch)`.
  */
@@ -23,20 +23,20 @@ app.use(async (context, next) => {
   await next();
   log.push(`${context.req.method} ${context.req.path} → ${context.res.status}`);
 });
-// Hono takes the path of the mount off: the cluster sees /api/v1/….
+// Hono removes the mount path: the cluster gets /api/v1/….
 app.mount(
   '/cluster',
   createFetchHandler(cluster, {
     tokens: { 'alice-token': { user: 'alice' }, 'root-token': { user: 'root', groups: ['system:masters'] } },
   }),
 );
-// A route of the app. It holds the cluster itself, so nobody asks it who it is.
+// A route of the app. It uses the cluster directly, without authentication.
 app.get('/flags/:name', async (context) => {
   const flag = await cluster.api(ConfigMap).find(context.req.param('name'));
   return flag === undefined ? context.notFound() : context.json({ on: flag.data?.on === 'yes' });
 });
 
-// The app's clients: here they call the app without a socket; over one, leave `fetch` out.
+// Clients of the app, here without a socket. To use a socket, leave `fetch` out.
 const as = (token) =>
   createClient({
     transport: httpTransport({ baseUrl: 'http://app.example/cluster', token, fetch: (request) => app.fetch(request) }),
@@ -53,7 +53,7 @@ assert.equal((await alice.list()).items.length, 1);
 const refused = await alice.delete('dark-mode').catch((error) => error);
 assert.equal(refused.reason, 'Forbidden');
 
-// A watch streams through the app like through anything else that speaks fetch.
+// A watch works through the app too.
 const watch = alice.watch();
 const first = await watch.next();
 await watch.return();

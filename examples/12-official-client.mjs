@@ -1,6 +1,6 @@
 /**
- * A program that was written for the official JavaScript client, tested as it is: its requests end in a cluster of this
- * process, without a port. (`npm i @kubernetes/client-node@1`; release 2 needs a port, see docs/guide/18-other-clients.md.)
+ * Tests an unchanged program that uses the official JavaScript client against a cluster in this process, without a
+ * port. (`npm i @kubernetes/client-node@1`; release 2 needs a port, see docs/guide/18-other-clients.md.)
  */
 import assert from 'node:assert/strict';
 import {
@@ -17,7 +17,7 @@ import { Deployment } from 'orchplane/kinds';
 import { connectKubeConfig, createInProcessAgent } from 'orchplane/node';
 import { testCluster } from 'orchplane/testing';
 
-/** The program: scales a Deployment and knows nothing of this library. */
+/** The program: scales a Deployment. It does not use this library. */
 async function scale(config, name, replicas) {
   const apps = config.makeApiClient(AppsV1Api);
   await apps.patchNamespacedDeployment(
@@ -26,7 +26,7 @@ async function scale(config, name, replicas) {
   );
 }
 
-// The dialect is what the client knows; controllers make the pods, and stages let them become ready.
+// The dialect that the client uses. Controllers create the pods, and stages make them ready.
 const cluster = testCluster({
   dialect: 'kubernetes',
   controllers: controllers([...standardControllers(), stages()]),
@@ -56,10 +56,10 @@ await cluster.settle();
 assert.equal((await cluster.api(Deployment).get('web')).status.readyReplicas, 3);
 const pods = await list();
 assert.equal(pods.items.length, 3);
-// The client parses what it is told; that takes it a few turns more.
+// The client parses events asynchronously, so wait for it.
 for (let turn = 0; added.size < 3 && turn < 1000; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
 assert.equal(added.size, 3);
-console.log(`  ${pods.items.length} pods, and the informer was told of ${added.size}`);
+console.log(`  ${pods.items.length} pods, and the informer reported ${added.size}`);
 
 console.log('Its errors');
 const refused = await scale(config, 'nothing', 3).catch((error) => error);

@@ -1,6 +1,6 @@
 /**
- * A cluster in an Express app: one line mounts it below a path, with tokens in front. The app's own routes hold the
- * cluster itself, and requests of both kinds share its port.
+ * A cluster in an Express app: one line mounts it below a path, with tokens. The app's routes use the cluster directly, on
+ * the same port.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const cluster = createCluster();
 const tokens = { secret: { user: 'admin', groups: ['system:masters'] } };
 
 const app = express();
-// In front of whatever reads bodies or compresses answers: the listener does both by itself.
+// Mount it before middleware that reads bodies or compresses responses: the listener does both itself.
 app.use('/cluster', createNodeListener(cluster, { tokens }));
 app.use(express.json());
 app.put('/settings/:name', async (request, response) => {
@@ -22,7 +22,7 @@ app.put('/settings/:name', async (request, response) => {
   const made = await cluster.api(ConfigMap).apply({ metadata: { name }, data: request.body }, { fieldManager: 'app' });
   response.json(made.data);
 });
-// The server's refusals are answers for the app's users, too: they have a code and say why.
+// Errors of the cluster have a code and a readable message, so the app can forward them.
 app.use((error, _request, response, next) => {
   if (error instanceof StatusError) response.status(error.code).json({ message: error.message });
   else next(error);
@@ -38,7 +38,7 @@ const put = (name, body) =>
     body: JSON.stringify(body),
   });
 
-console.log('The app writes, and a client of the cluster sees it over the same port');
+console.log('The app writes, and a client of the cluster watches over the same port');
 const transport = httpTransport({ baseUrl: `${origin}/cluster`, token: 'secret' });
 const client = createClient({ transport });
 const { metadata } = await client.api(ConfigMap).list();
@@ -48,17 +48,17 @@ const { value: event } = await watch.next();
 console.log(`  ${event.type} ${event.object.metadata.name}: ${JSON.stringify(event.object.data)}`);
 assert.equal(event.object.metadata.name, 'theme');
 
-console.log('What the cluster refuses, the app refuses');
+console.log('The app forwards errors of the cluster');
 const refused = await put('No Name', {});
 assert.equal(refused.status, 422);
 console.log(`  ${refused.status} ${(await refused.json()).message.slice(0, 52)}…`);
 
-console.log('Strangers get as far as the door');
-const stranger = await fetch(`${origin}/cluster/api/v1/configmaps`);
-assert.equal(stranger.status, 403);
-console.log(`  ${stranger.status} ${(await stranger.json()).message.slice(0, 63)}…`);
+console.log('A request without a token is rejected');
+const anonymous = await fetch(`${origin}/cluster/api/v1/configmaps`);
+assert.equal(anonymous.status, 403);
+console.log(`  ${anonymous.status} ${(await anonymous.json()).message.slice(0, 63)}…`);
 
-// Closing the cluster ends its watches; then nothing is left that the server would wait for.
+// Closing the cluster ends its watches, so the server has nothing to wait for.
 await cluster.close();
 assert.equal((await watch.next()).done, true);
 server.close();

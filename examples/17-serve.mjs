@@ -1,6 +1,6 @@
 /**
- * A cluster on a port: filled from a manifest, opened by a token, watched over a socket, and closed again. The command
- * `orchplane serve` is this program from the command line, until Ctrl-C.
+ * A cluster on a port: a manifest, a token, a watch over the socket. The command `orchplane serve` does the same from the
+ * command line.
  */
 import assert from 'node:assert/strict';
 import { createCluster } from 'orchplane';
@@ -35,11 +35,11 @@ console.log(`a kubeconfig of ${server.kubeconfig.split('\n').length} lines leads
 
 const path = '/apis/apps/v1/namespaces/shop/deployments';
 const headers = { authorization: `Bearer ${server.token}` };
-const stranger = await fetch(server.url + path);
-assert.equal(stranger.status, 403);
-console.log(`without the token: ${(await stranger.json()).message}`);
+const anonymous = await fetch(server.url + path);
+assert.equal(anonymous.status, 403);
+console.log(`without the token: ${(await anonymous.json()).message}`);
 
-// A watch over the socket sees what happens in this process.
+// A watch over the socket reports the writes of this process.
 const watching = await fetch(`${server.url}${path}?watch=true`, { headers });
 const reader = watching.body.pipeThrough(new TextDecoderStream()).getReader();
 const next = async () => JSON.parse((await reader.read()).value);
@@ -51,10 +51,10 @@ const { type, object } = await next();
 assert.equal(object.spec.replicas, 3);
 console.log(`${type} ${object.metadata.name}: ${object.spec.replicas} replicas`);
 
-// Closing ends the watch as if it were over; the cluster stays.
+// Closing the server ends the watch normally; the cluster stays open.
 await server.close();
 assert.equal((await reader.read()).done, true);
 assert.equal(lines.length, 2);
 assert.equal((await cluster.api(Deployment, 'shop').get('web')).spec.replicas, 3);
-console.log('the port is free, the cluster is still here');
+console.log('the port is free, the cluster is still open');
 await cluster.close();

@@ -1,6 +1,5 @@
 /**
- * Reading at a version. All pages of a list show one moment, tokens grow old, the past can be read as long as history
- * reaches, and a fork goes its own way from any moment on.
+ * Reading at a version: pages of one version, expired continue tokens, lists at an exact version, and forks.
  */
 import assert from 'node:assert/strict';
 import { StatusError } from 'orchplane';
@@ -11,13 +10,13 @@ const cluster = testCluster();
 const configMaps = cluster.api(ConfigMap);
 for (const name of ['a', 'b', 'c', 'd', 'e']) await configMaps.create({ metadata: { name }, data: { size: 's' } });
 
-console.log('Pages of one moment, whatever happens in between');
+console.log('All pages are of one version, regardless of writes in between');
 const pages = [];
 for await (const page of configMaps.pages({ pageSize: 2 })) {
   const { resourceVersion, remainingItemCount = 0 } = page.metadata;
   console.log(`  version ${resourceVersion}: ${namesOf(page)}, ${remainingItemCount} to come`);
   pages.push(namesOf(page));
-  // What is written now belongs to a later version than the one we are reading.
+  // These writes have later versions than the list.
   if (pages.length === 1) {
     await configMaps.delete('d');
     await configMaps.create({ metadata: { name: 'aa' } });
@@ -25,17 +24,17 @@ for await (const page of configMaps.pages({ pageSize: 2 })) {
 }
 assert.deepEqual(pages, ['a b', 'c d', 'e']);
 
-console.log('\nA token is good for five minutes');
+console.log('\nA token is valid for five minutes');
 const first = await configMaps.list({ limit: 2 });
 await cluster.clock.advance(5 * 60_000 + 1);
 const expired = await configMaps.list({ limit: 2, continue: first.metadata.continue }).catch((error) => error);
 assert.ok(StatusError.is(expired, 'Expired'));
-console.log(`  ${expired.code} ${expired.reason}, with a token to go on at the present version`);
+console.log(`  ${expired.code} ${expired.reason}, with a token to continue at the current version`);
 const rest = await configMaps.list({ continue: expired.status.metadata.continue });
-console.log(`  the rest as it is now: ${namesOf(rest)}`);
+console.log(`  the rest at the current version: ${namesOf(rest)}`);
 assert.equal(namesOf(rest), 'b c e');
 
-console.log('\nThe past, exactly');
+console.log('\nA list at an exact version');
 const then = cluster.resourceVersion;
 await configMaps.edit('a', (a) => {
   a.data = { size: 'xl' };
@@ -54,7 +53,7 @@ const tooOld = await configMaps.list({ resourceVersion: then, resourceVersionMat
 assert.ok(StatusError.is(tooOld, 'Expired'));
 console.log(`  five minutes later: ${tooOld.code} ${tooOld.message}`);
 
-console.log('\nA fork shares the past and nothing else');
+console.log('\nA fork shares only the past with the original');
 const fork = cluster.fork();
 await fork.api(ConfigMap).deleteCollection();
 await configMaps.create({ metadata: { name: 'z' } });

@@ -1,6 +1,6 @@
 /**
- * Pods without machines: a node is drained one eviction at a time, and a disruption budget says when to stop. Nobody
- * runs the pods, so this program plays the scheduler, the kubelet and the controller of budgets.
+ * Drains a node one eviction at a time, until a disruption budget rejects one. No controllers run, so this program
+ * does the work of the scheduler, the kubelet and the disruption controller.
  */
 import assert from 'node:assert/strict';
 import { createCluster, StatusError } from 'orchplane';
@@ -23,7 +23,7 @@ for (const name of ['web-1', 'web-2', 'web-3']) {
   });
 }
 
-// A service gets an address, a node port and everything else that a real one gets.
+// A service gets an address and a node port, as on the reference server.
 const service = await cluster.api(Service).create({
   metadata: { name: 'web' },
   spec: { type: 'NodePort', selector: labels, ports: [{ port: 80 }] },
@@ -31,7 +31,7 @@ const service = await cluster.api(Service).create({
 assert.match(service.spec.clusterIP ?? '', /^10\.0\./);
 console.log(`service ${service.spec.clusterIP}, port ${service.spec.ports?.[0]?.nodePort > 0 ? 'given' : 'missing'}`);
 
-// At least two must stay. The controller of budgets would count; here one disruption is allowed.
+// At least two pods must stay available. The disruption controller would write this status.
 const budgets = cluster.api(PodDisruptionBudget);
 await budgets.create({
   metadata: { name: 'web' },

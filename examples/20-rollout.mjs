@@ -1,6 +1,6 @@
 /**
- * Rollouts in a test: a Deployment that is updated, an update that cannot work, and the way back. No pod runs anywhere;
- * stages say what becomes of them, and hours pass in milliseconds.
+ * Rollouts in a test: an update of a Deployment, an update that fails, and a rollback. No pod runs; stages simulate their
+ * status, and minutes pass in milliseconds.
  */
 import assert from 'node:assert/strict';
 import { controllers, crashLoop, readyPods, slowStart, stages, standardControllers } from 'orchplane/controllers';
@@ -11,7 +11,7 @@ const cluster = testCluster({
   controllers: controllers([
     ...standardControllers(),
     stages([
-      // The first that matches counts: these are for some pods, the last for all others.
+      // The first stage that matches applies: these are for some pods, the last for all others.
       ...crashLoop({ labels: { version: '3' } }),
       ...slowStart({ labels: { version: '2' }, pullMs: 20_000, startMs: 10_000 }),
       ...readyPods(),
@@ -30,7 +30,7 @@ function show(what, { spec, status }) {
   console.log(`${what}: ${updatedReplicas} of ${spec.replicas} updated, ${availableReplicas} available`);
 }
 
-// Version 1 is there at once.
+// Version 1 is ready immediately.
 await deployments.create({
   metadata: { name: 'web' },
   spec: {
@@ -43,7 +43,7 @@ await deployments.create({
 await cluster.settle();
 show('version 1', await deployments.get('web'));
 
-// Version 2 takes half a minute for each pod: time moves only when the test says so.
+// Version 2 takes half a minute for each pod. The time moves only with `advance`.
 await deployments.edit('web', (draft) => {
   draft.spec.template = versionOf('2');
 });
@@ -54,7 +54,7 @@ await cluster.clock.advance(5 * 60_000);
 show('version 2 after five minutes', await deployments.get('web'));
 assert.equal((await deployments.get('web')).status.updatedReplicas, 10);
 
-// Version 3 crashes: the rollout stands still and says so.
+// Version 3 crashes: the rollout makes no progress, and a condition reports it.
 await deployments.edit('web', (draft) => {
   draft.spec.template = versionOf('3');
 });
@@ -67,13 +67,13 @@ const [crashing] = (await cluster.api(Pod).list({ labels: { version: '3' } })).i
 const [{ restartCount, state }] = crashing.status.containerStatuses;
 console.log(`stuck: ${progressing.reason}; ${state.waiting.reason} after ${restartCount} restarts`);
 
-// Back to version 1, whose ReplicaSet is still there.
+// Back to version 1, whose ReplicaSet still exists.
 await deployments.edit('web', (draft) => {
   draft.spec.template = versionOf('1');
 });
 await cluster.settle();
-const mended = await deployments.get('web');
-assert.equal(mended.status.availableReplicas, 10);
+const restored = await deployments.get('web');
+assert.equal(restored.status.availableReplicas, 10);
 const { items } = await cluster.api(ReplicaSet).list();
-console.log(`mended: ${mended.status.availableReplicas} available, ${items.length} replica sets remembered`);
+console.log(`restored: ${restored.status.availableReplicas} available, ${items.length} replica sets kept`);
 await cluster.close();

@@ -1,7 +1,6 @@
 /**
- * A controller and its tests. The controller ends sessions when their time is over: it follows them with an informer,
- * writes with `edit`, and takes the time from a clock that is passed in. The tests run it on a test cluster, where half
- * an hour passes in a millisecond and identities are the same on every run.
+ * A controller without the controller runtime, and its tests. The controller expires sessions: it follows them with an
+ * informer, writes with `edit`, and takes a clock as a parameter. On a test cluster half an hour passes in a millisecond.
  */
 import assert from 'node:assert/strict';
 import { defineKind, errors, status } from 'orchplane';
@@ -19,9 +18,9 @@ const Session = defineKind({
   subresources: { status },
 });
 
-// The controller. It knows a client and a clock, so it runs the same against a test cluster and a real one.
+// The controller. It gets a client and a clock, so it runs the same against a test cluster and a real one.
 
-/** Gives each session an end and marks it when that has come. Returns what stops the controller. */
+/** Sets the expiry time of each session and marks the session when it expires. Returns a function that stops the controller. */
 function startSessionController(client, clock) {
   const timers = new Map();
   const report = (error) => console.error('session controller:', error);
@@ -66,7 +65,7 @@ function startSessionController(client, clock) {
 
 // The tests.
 
-await check('a session is active until its time is over, and not a moment longer', async (cluster) => {
+await check('a session is active until it expires', async (cluster) => {
   const sessions = cluster.api(Session);
   await sessions.create({ metadata: { name: 'alice' }, spec: { minutes: 30 } });
   await sessions.waitFor('alice', (session) => session?.status?.phase === 'Active');
@@ -90,7 +89,7 @@ await check('a write that loses a race is made again', async (cluster) => {
   await sessions.create({ metadata: { name: 'bob' }, spec: { minutes: 1 } });
   await cluster.clock.advance(60_000);
   assert.equal((await sessions.get('bob')).status.phase, 'Expired');
-  assert.ok(conflicts < 0, 'both conflicts were thrown, and a third attempt got through');
+  assert.ok(conflicts < 0, 'both conflicts were thrown, and the third attempt succeeded');
 });
 
 await check('a deleted session leaves no timer behind', async (cluster) => {
@@ -103,16 +102,16 @@ await check('a deleted session leaves no timer behind', async (cluster) => {
   assert.equal(cluster.clock.pending, before - 1);
 });
 
-await check('one seeded cluster serves many tests: each works on a fork', async (cluster) => {
+await check('a fork does not change the seeded cluster', async (cluster) => {
   const sessions = cluster.api(Session);
   await sessions.create({ metadata: { generateName: 'seed-' }, spec: { minutes: 5 } });
   const fork = cluster.fork();
   await fork.api(Session).deleteCollection();
   assert.equal((await fork.api(Session).list()).items.length, 0);
-  assert.equal((await sessions.get('seed-bbbbb')).spec.minutes, 5, 'generated names count up from the same one');
+  assert.equal((await sessions.get('seed-bbbbb')).spec.minutes, 5, 'generated names are sequential');
 });
 
-/** A fresh cluster with the controller running, and one line of result. */
+/** Runs a test on a new cluster with the controller, and prints one line. */
 async function check(name, run) {
   const began = performance.now();
   const cluster = testCluster();

@@ -1,6 +1,6 @@
 /**
- * A cluster in a worker thread, and the typed client of it here: whatever the cluster and its controllers do, this thread
- * stays free. The client speaks HTTP over a MessagePort (port-fetch.mjs); no socket is opened.
+ * A cluster in a worker thread, used with the typed client from this thread. The client sends HTTP requests over a
+ * MessagePort (port-fetch.mjs), without a socket.
  */
 import assert from 'node:assert/strict';
 import { MessageChannel, Worker } from 'node:worker_threads';
@@ -18,7 +18,7 @@ const fetchFromWorker = portFetch(port1);
 const transport = httpTransport({ baseUrl: 'http://worker', fetch: fetchFromWorker });
 const client = createClient({ transport, fieldManager: 'main' });
 
-console.log('Write here, and controllers act there');
+console.log('Write here; the controllers run in the worker');
 const deployments = client.api(Deployment);
 await deployments.create({
   metadata: { name: 'web' },
@@ -50,7 +50,7 @@ const missing = await deployments.get('nothing').catch((error) => error);
 assert.ok(StatusError.is(missing, 'NotFound'));
 console.log(`  ${missing.code} ${missing.message}`);
 
-console.log('What is left here ends there');
+console.log('A watch that is closed here ends in the worker');
 pods.close();
 assert.ok(await within(1000, async () => (await openWatches('pods')) === 0));
 console.log('  no watch is open in the worker');
@@ -59,14 +59,14 @@ port1.close();
 await worker.terminate();
 console.log('the worker has ended');
 
-/** The worker's own count. */
+/** The number of open watches, from the worker's metrics. */
 async function openWatches(resource) {
   const metrics = await (await fetchFromWorker(new Request('http://worker/metrics'))).text();
   const count = new RegExp(`^apiserver_longrunning_requests\\{.*resource="${resource}".*\\} (\\d+)$`, 'm');
   return Number(count.exec(metrics)?.[1]);
 }
 
-/** Word of the end takes a moment to get there. */
+/** Waits for a condition, because messages to the worker are asynchronous. */
 async function within(turns, condition) {
   for (let turn = 0; turn < turns; turn++) {
     if (await condition()) return true;

@@ -1,4 +1,4 @@
-/** The worker: a cluster with its controllers, behind a port. */
+/** The worker: a cluster with controllers, behind a MessagePort. */
 import { workerData } from 'node:worker_threads';
 import { createCluster } from 'orchplane';
 import { controllers, stages, standardControllers } from 'orchplane/controllers';

@@ -1,4 +1,4 @@
-/** The kind that page and worker share. From `orchplane/core`, so that neither carries the built-in kinds. */
+/** The kind that page and worker share. It uses `orchplane/core`, so neither bundle contains the built-in kinds. */
 import { defineKind } from 'orchplane/core';
 import * as z from 'zod';
 

@@ -1,6 +1,5 @@
 /**
- * The page: it knows an address and a kind. What it shows is an informer's copy; what it changes goes to the worker, and
- * comes back to every tab as an event.
+ * The page: it shows the objects of an informer. Changes go to the worker, and reach every tab as events.
  */
 import { createClient, StatusError } from 'orchplane/core';
 import { httpTransport } from 'orchplane/http';
@@ -59,8 +58,8 @@ async function underWorker(script) {
     serviceWorker.addEventListener('controllerchange', resolve, { once: true });
   });
   const { active } = await serviceWorker.register(script);
-  // The first time there is no worker yet; it takes over as soon as it is there.
+  // On the first visit there is no worker yet; wait until it takes over.
   if (serviceWorker.controller === null && active === null) await taken;
-  // A hard reload leaves the worker out for as long as the page lives.
+  // After a hard reload the page has no worker.
   if (serviceWorker.controller === null) throw new Error('load this page again, without Shift');
 }

@@ -1,6 +1,6 @@
 /**
  * Bundles the page and the worker, and serves the three files until Ctrl-C: `node examples/14-service-worker/start.mjs`.
- * A port may be given. Nothing here knows of clusters; every request for one is answered in the browser.
+ * A port may be given. This server only serves files; the service worker answers all requests to the cluster.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const files = new Map([
   ['/', { type: 'text/html; charset=utf-8', body: await readFile(new URL('index.html', import.meta.url)) }],
   ['/page.js', { type: SCRIPT, body: await bundle('page.js', 'esm') }],
-  // A script and no module: every browser takes that for a worker.
+  // A classic script, because not every browser supports module workers.
   ['/worker.js', { type: SCRIPT, body: await bundle('worker.js', 'iife') }],
 ]);
 
@@ -26,7 +26,7 @@ const server = createServer(({ url = '/' }, response) => {
   });
   response.end(file?.body ?? 'not there');
 });
-// Service workers need https, or an address of this machine.
+// Service workers need https or localhost.
 server.listen(Number(process.argv[2] ?? 0), '127.0.0.1');
 await once(server, 'listening');
 console.log(`http://127.0.0.1:${server.address().port}/ (Ctrl-C ends it)`);
@@ -39,7 +39,7 @@ async function bundle(file, format) {
     format,
     target: 'es2022',
     write: false,
-    // The repository's own configuration leads to its sources; a user's does not.
+    // Ignore the repository's tsconfig, which maps the package to its sources.
     tsconfigRaw: '{}',
   });
   return outputFiles[0].contents;

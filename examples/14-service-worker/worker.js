@@ -4,6 +4,6 @@ import { fire } from 'orchplane/service-worker';
 import { Note } from './note.js';
 
 const cluster = createCluster({ kinds: [Note] });
-// The browser may end a worker that has nothing to do. The next one begins with what is made here.
+// The browser may end an idle worker. The next one starts with the objects that are created here.
 cluster.api(Note).create({ metadata: { name: 'welcome' }, spec: { text: 'Open this page in a second tab.' } });
 fire(cluster, { base: '/cluster/' });

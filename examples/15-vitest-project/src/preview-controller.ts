@@ -1,12 +1,12 @@
 /**
- * Keeps previews online: a Deployment and a Service for each, a name in the DNS, and an end. It knows the cluster by what it
- * is handed, so that it runs the same against a test cluster and a real one.
+ * Reconciles previews: a Deployment and a Service for each, a DNS name, and an expiry. It uses only its context, so it runs the
+ * same against a test cluster and a real one.
  */
 import { controllerReference, defineController } from 'orchplane/controllers';
 import { Deployment, Service } from 'orchplane/kinds';
 import { Preview } from './preview.js';
 
-/** What is outside of the cluster. */
+/** The system outside of the cluster. */
 export interface Dns {
   add(host: string): Promise<void>;
   remove(host: string): Promise<void>;
@@ -15,17 +15,17 @@ export interface Dns {
 export function previewController(dns: Dns) {
   return defineController({
     name: 'previews',
-    account: 'previews', // as whom it acts where controllers have accounts of their own
+    account: 'previews', // its service account with accounts: 'own'
     kind: Preview,
     owns: [Deployment, Service],
-    // A preview goes only when its name has been given back.
+    // A preview is removed only after its DNS name is released.
     finalizer: { name: 'example.com/dns', cleanup: (preview) => dns.remove(hostOf(preview)) },
     async reconcile(preview, { client, owned, clock, event }) {
       const { name, namespace, creationTimestamp } = preview.metadata;
       const { image, replicas, minutes } = preview.spec;
       const previews = client.api(Preview, namespace);
 
-      // 1. Its end.
+      // 1. Expiry.
       const expiresMs = Date.parse(creationTimestamp) + minutes * 60_000;
       const leftMs = expiresMs - clock.now();
       if (leftMs <= 0) {
@@ -33,7 +33,7 @@ export function previewController(dns: Dns) {
         return undefined;
       }
 
-      // 2. What belongs to it. Forced, because nobody else is to change it; what is so already stays as it is.
+      // 2. Owned objects. `force` overwrites other managers; unchanged objects are not written.
       const labels = { preview: name };
       const metadata = { name, ownerReferences: [controllerReference(preview)] };
       const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image }] } };
@@ -44,18 +44,18 @@ export function previewController(dns: Dns) {
         .api(Service, namespace)
         .apply({ metadata, spec: { selector: labels, ports: [{ port: 80 }] } }, { force: true });
 
-      // 3. What is to be known of it. The name is for those who find something there.
-      const { status: known } = preview;
+      // 3. Status. The DNS name is added when the preview is online.
+      const { status: previous } = preview;
       const readyReplicas = owned(Deployment)[0]?.status.readyReplicas ?? 0;
       const phase = readyReplicas === replicas ? 'Online' : 'Starting';
       const expiresAt = new Date(expiresMs).toISOString();
-      if (phase === 'Online' && known?.host === undefined) {
+      if (phase === 'Online' && previous?.host === undefined) {
         await dns.add(hostOf(preview));
         event('Normal', 'Online', `reachable as ${hostOf(preview)}`);
       }
-      if (known?.phase !== phase || known.readyReplicas !== readyReplicas || known.expiresAt !== expiresAt) {
+      if (previous?.phase !== phase || previous.readyReplicas !== readyReplicas || previous.expiresAt !== expiresAt) {
         await previews.status.edit(name, (draft) => {
-          const host = phase === 'Online' ? hostOf(preview) : known?.host;
+          const host = phase === 'Online' ? hostOf(preview) : previous?.host;
           draft.status = { phase, readyReplicas, expiresAt, ...(host === undefined ? {} : { host }) };
         });
       }

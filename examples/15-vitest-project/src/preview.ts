@@ -1,4 +1,4 @@
-/** A Preview is one version of a site, online for a while under a name of its own. */
+/** A Preview is one version of a site that is online for a limited time under its own host name. */
 import { defineKind, type ObjectOf, status } from 'orchplane';
 import * as z from 'zod';
 

@@ -22,13 +22,13 @@ class FakeDns implements Dns {
   }
 }
 
-// Every test gets a fork of this cluster: the kind is installed, Deployments make pods, and pods become ready.
+// Every test gets a fork of this cluster: the kind is installed, Deployments create pods, and pods become ready.
 const withCluster = clusterTest({
   seed: (cluster) => cluster.install(Preview),
   controllers: [...standardControllers(), stages()],
 });
 
-// And in most of them the controller runs, with a DNS of its own.
+// In most tests the controller runs, with its own DNS.
 const test = withCluster.extend<{ dns: FakeDns }>({
   dns: async ({ cluster }, use) => {
     const dns = new FakeDns();
@@ -38,7 +38,7 @@ const test = withCluster.extend<{ dns: FakeDns }>({
 });
 
 function start(cluster: TestCluster, dns: Dns, options: RunOptions = {}) {
-  // What fails is tried again; tests look at what becomes of it, and need no line for each failure they asked for.
+  // Failures are retried. The tests inject failures and check the result, so do not print them.
   const onError = () => undefined;
   return runControllers(cluster, [previewController(dns)], { fieldManager: 'previews', onError, ...options });
 }
@@ -73,7 +73,7 @@ describe('a preview', () => {
     expect(events.items.map(({ reason }) => reason)).toEqual(['Online']);
   });
 
-  test('follows its specification', async ({ cluster, dns: _ }) => {
+  test('follows its spec', async ({ cluster, dns: _ }) => {
     await createPreview(cluster);
     await cluster.api(Preview).edit('pr-7', (draft) => {
       draft.spec.image = 'site:8';
@@ -83,14 +83,14 @@ describe('a preview', () => {
     expect(spec.template.spec.containers[0]?.image).toBe('site:8');
   });
 
-  test('gets back what somebody has taken away', async ({ cluster, dns: _ }) => {
+  test('gets a deleted Service again', async ({ cluster, dns: _ }) => {
     await createPreview(cluster);
     await cluster.api(Service).delete('pr-7');
     await cluster.settle();
     expect(await cluster.api(Service).find('pr-7')).toBeDefined();
   });
 
-  test('ends when its time is over, with all that belongs to it', async ({ cluster, dns }) => {
+  test('is deleted with its dependents when it expires', async ({ cluster, dns }) => {
     await createPreview(cluster);
     await cluster.clock.advance(30 * MINUTE - 1);
     expect(await cluster.api(Preview).find('pr-7')).toBeDefined();
@@ -102,7 +102,7 @@ describe('a preview', () => {
     expect(dns.hosts).toEqual(new Set());
   });
 
-  test('stays until its name could be given back', async ({ cluster, dns }) => {
+  test('stays until its DNS name is released', async ({ cluster, dns }) => {
     await createPreview(cluster);
     const remove = dns.remove.bind(dns);
     dns.remove = () => Promise.reject(new Error('the DNS is down'));
@@ -118,18 +118,18 @@ describe('a preview', () => {
 });
 
 describe('the controller', () => {
-  test('writes no status that is there already', async ({ cluster, dns: _ }) => {
+  test('does not write an unchanged status', async ({ cluster, dns: _ }) => {
     await createPreview(cluster);
     using log = recordRequests(cluster, { source: 'previews' });
     await cluster.api(Deployment).edit('pr-7', (draft) => {
-      draft.metadata.labels = { seen: 'yes' }; // a reason to look
+      draft.metadata.labels = { seen: 'yes' }; // triggers a reconcile
     });
     await cluster.settle();
-    expect(log).toHaveRequested({ kind: Deployment, verb: 'patch' }, 1); // it has looked
+    expect(log).toHaveRequested({ kind: Deployment, verb: 'patch' }, 1); // it has reconciled
     expect(log).not.toHaveNoOpWrites({ kind: Preview });
   });
 
-  test('writes to a preview three times: its finalizer, its start, its success', async ({ cluster, dns: _ }) => {
+  test('writes to a preview three times: the finalizer and two phases', async ({ cluster, dns: _ }) => {
     using log = recordRequests(cluster, { kind: Preview, source: 'previews', verb: 'write' });
     await createPreview(cluster);
     expect(log).toMatchTrace(`
@@ -139,27 +139,27 @@ describe('the controller', () => {
     `);
   });
 
-  test('survives conflicts, failures and answers that get lost', async ({ cluster, dns }) => {
+  test('recovers from conflicts, failures and lost responses', async ({ cluster, dns }) => {
     using _conflicts = cluster.use(conflicting({ kind: Preview, times: 2 }));
     using _failure = cluster.use(failing({ kind: Service, source: 'previews', times: 1 }));
     using _loss = cluster.use(droppingResponses({ kind: Deployment, source: 'previews', times: 1 }));
     await createPreview(cluster);
-    await cluster.clock.advance(MINUTE); // what failed is tried again, later
+    await cluster.clock.advance(MINUTE); // failures are retried later
     expect((await cluster.api(Preview).get('pr-7')).status?.phase).toBe('Online');
     expect(dns.hosts).toEqual(new Set([HOST]));
   });
 
-  test('takes up its work after a restart', async ({ cluster, dns }) => {
+  test('writes nothing after a restart', async ({ cluster, dns }) => {
     const first = start(cluster, dns);
     await createPreview(cluster);
     await first.close();
     const before = cluster.resourceVersion;
     await using _second = start(cluster, dns);
     await cluster.settle();
-    expect(cluster.resourceVersion).toBe(before); // it finds everything in order
+    expect(cluster.resourceVersion).toBe(before); // nothing to do
   });
 
-  withCluster('needs no more than its role', async ({ cluster }) => {
+  withCluster('needs only the permissions of its role', async ({ cluster }) => {
     await cluster.applyYaml(readFileSync(new URL('../deploy/role.yaml', import.meta.url), 'utf8'));
     using log = recordRequests(cluster, { source: 'previews' });
     // As its service account, and not as the administrator.
@@ -172,9 +172,9 @@ describe('the controller', () => {
     expect(log.failures().filter(({ outcome }) => outcome?.reason === 'Forbidden')).toEqual([]);
   });
 
-  // In other orders of events, with conflicts and broken watches. What fails names its seed.
+  // In other orders of events, with conflicts and broken watches. A failure names its seed.
   withCluster.seeds({ seeds: 10, conflicts: 0.2, cuts: 0.2 })(
-    'comes to the same end in any order',
+    'reaches the same state in any order',
     async ({ cluster }) => {
       const dns = new FakeDns();
       await using _controller = start(cluster, dns);
