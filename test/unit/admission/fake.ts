@@ -1,6 +1,4 @@
-/**
- * Just enough of a cluster to ask one plugin: objects that are there, who may do what, and a request.
- */
+/** A minimal cluster for testing one plugin: existing objects, permissions and a request. */
 import type { AdmissionRequest, ClusterView, Operation } from '../../../src/admission/types.js';
 import { type FeatureGates, featureGates } from '../../../src/kinds/feature-gates.js';
 import type { Kind } from '../../../src/kinds/kind.js';
@@ -12,7 +10,7 @@ import type { User } from '../../../src/protocol/request.js';
 import { type Clock, systemClock } from '../../../src/util/clock.js';
 import type { Ids } from '../../../src/util/ids.js';
 
-/** Any object, as far as a test cares to write it down. */
+/** An object with only the fields that a test needs. */
 export type Sketch = Readonly<Record<string, unknown>>;
 
 export interface FakeOptions {
@@ -26,7 +24,7 @@ export interface FakeOptions {
 }
 
 export interface FakeView extends ClusterView {
-  /** What was created past all plugins. */
+  /** Objects created without running admission. */
   readonly created: DraftObject[];
 }
 
@@ -86,11 +84,11 @@ export interface FakeRequest {
 }
 
 export interface AskedRequest extends AdmissionRequest<DraftObject> {
-  /** What stands in the audit event. */
+  /** The annotations of the audit event. */
   readonly notes: Record<string, string>;
 }
 
-/** Under the type of a draft; plugins that validate take {@link finished} of it. */
+/** Typed as a draft; validating plugins receive {@link finished} of it. */
 export function fakeRequest(about: FakeRequest): AskedRequest {
   const { kind, operation = 'CREATE', subresource = '', object, oldObject, dialect = kubernetesDialect } = about;
   const served: ServedKind = serveKind(kind, dialect);

@@ -1,6 +1,6 @@
 /**
- * Which requests webhooks, policies and bindings see. Most cases are made at random; what comes of each was recorded from
- * the reference server's own matcher.
+ * Which requests match webhooks, policies and bindings. Most cases are random; the expected results are recordings of
+ * the reference server's matcher.
  */
 import { readFileSync } from 'node:fs';
 import { testCluster } from 'orchplane/testing';
@@ -26,7 +26,7 @@ interface Case {
     readonly labels?: Readonly<Record<string, string>>;
     readonly oldLabels?: Readonly<Record<string, string>>;
   };
-  /** What matched; null: nothing; a text: why it cannot be told. */
+  /** What matched; null if nothing matched; a string is the error message. */
   readonly outcome: readonly string[] | string | null;
 }
 
@@ -68,21 +68,24 @@ function requestOf({ operation, resource, subresource, namespace, name, labels, 
   } satisfies MatchedRequest;
 }
 
-test.each(cases.map((one, index) => ({ ...one, index })))('case $index', ({ criteria, request, outcome }) => {
-  const find = () => {
-    try {
-      const match = matchResources(criteria, requestOf(request), view);
-      if (match === undefined) return null;
-      const { resource, kind } = match;
-      return [resource.group, resource.version, resource.resource, kind.group, kind.version, kind.kind];
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
-  expect(find()).toEqual(outcome);
-});
+test.each(cases.map((one, index) => ({ ...one, index })))(
+  'matches as the reference server does: case $index',
+  ({ criteria, request, outcome }) => {
+    const find = () => {
+      try {
+        const match = matchResources(criteria, requestOf(request), view);
+        if (match === undefined) return null;
+        const { resource, kind } = match;
+        return [resource.group, resource.version, resource.resource, kind.group, kind.version, kind.kind];
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(find()).toEqual(outcome);
+  },
+);
 
-describe('webhooks', () => {
+describe('webhook matching', () => {
   const pods = requestOf({
     operation: 'CREATE',
     resource: ['', 'v1', 'pods'],
@@ -94,16 +97,16 @@ describe('webhooks', () => {
   const everything = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] };
   const selectors = { namespaceSelector: {}, objectSelector: {} };
 
-  test('without rules see nothing', () => {
+  test('matches nothing without rules', () => {
     expect(matchWebhook({ ...selectors }, pods, view)).toBeUndefined();
     expect(matchWebhook({ ...selectors, rules: [everything] }, pods, view)?.matched).toBe(pods.served);
   });
 
-  test('without selectors see nothing', () => {
+  test('matches nothing without selectors', () => {
     expect(matchWebhook({ rules: [everything] }, pods, view)).toBeUndefined();
   });
 
-  test('are matched in another version only if they have the same below it', () => {
+  test('matches an equivalent version only if that version has the same subresource', () => {
     const rule = { ...everything, apiVersions: ['v2'] };
     const found = (subresource: string) => {
       const served = servedAs('autoscaling', 'v1', 'horizontalpodautoscalers');
@@ -114,7 +117,7 @@ describe('webhooks', () => {
   });
 });
 
-test('what decides about requests is not decided about by webhooks', () => {
+test('exempts webhook configurations and policies from webhooks', () => {
   const never = new Set(
     cluster
       .kinds()
@@ -129,7 +132,7 @@ test('what decides about requests is not decided about by webhooks', () => {
   ]);
 });
 
-test('policies, and questions about identity and access, are not for policies', () => {
+test('exempts policies and authentication and authorization reviews from policies', () => {
   const never = new Set(
     cluster
       .kinds()

@@ -1,6 +1,6 @@
 /**
- * What expressions of mutating policies make of an object: each with what came of it in the reference server's own code.
- * Policies are put into the plugin as they are, because many of these could never be created.
+ * Results of mutation expressions, compared with recordings of the reference server's code. The policies are passed
+ * directly to the plugin, because the API would reject many of them.
  */
 import { readFileSync } from 'node:fs';
 import { fakeClock, testCluster } from 'orchplane/testing';
@@ -20,7 +20,7 @@ interface Case {
   readonly kind: string;
   readonly expression: string;
   readonly variables?: readonly { readonly name: string; readonly expression: string }[];
-  /** Which of the objects. */
+  /** The name of the object to mutate. */
   readonly object: number;
   readonly error?: string;
   readonly status?: string;
@@ -80,35 +80,38 @@ function requestFor(served: ServedKind, object: DraftObject): AdmissionRequest<D
   return request as AdmissionRequest<DraftObject>;
 }
 
-/** As the object would be sent on. */
+/** The object as it would be passed on. */
 function shown(value: unknown, served: ServedKind): unknown {
   return wireObject(decodeDraft(value, served, setting), served);
 }
 
-test.each(cases)('$type $expression', async ({ type, kind, expression, variables, object, error, status, result }) => {
-  const served = servedFor(kind);
-  const field = type === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
-  const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
-  const policy = {
-    metadata: { name: 'p' },
-    spec: {
-      failurePolicy: 'Fail',
-      matchConstraints: { namespaceSelector: {}, objectSelector: {}, resourceRules: [rule] },
-      mutations: [{ patchType: type, [field]: { expression } }],
-      ...(variables === undefined ? {} : { variables }),
-    },
-  };
-  const view = viewWith([policy], [{ metadata: { name: 'b' }, spec: { policyName: 'p' } }]);
-  const draft = copyJson({ kind, apiVersion: served.apiVersion, ...objects[object] }) as unknown as DraftObject;
-  const outcome: unknown = await Promise.resolve()
-    .then(() => mutatingAdmissionPolicy.mutate?.(requestFor(served, draft), view))
-    .catch((failure: unknown) => failure);
-  if (error !== undefined) {
-    const message = `policy 'p' with binding 'b' denied request: ${error}`;
-    expect(outcome).toMatchObject({ message, code: 403, reason: 'Invalid' });
-  } else if (status !== undefined) expect(outcome).toMatchObject({ message: status, code: 500 });
-  else {
-    expect(outcome).toBeUndefined();
-    expect(shown(draft, served)).toEqual(shown(result, served));
-  }
-});
+test.each(cases)(
+  'evaluates the $type mutation as the reference server does: $expression',
+  async ({ type, kind, expression, variables, object, error, status, result }) => {
+    const served = servedFor(kind);
+    const field = type === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
+    const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
+    const policy = {
+      metadata: { name: 'p' },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: { namespaceSelector: {}, objectSelector: {}, resourceRules: [rule] },
+        mutations: [{ patchType: type, [field]: { expression } }],
+        ...(variables === undefined ? {} : { variables }),
+      },
+    };
+    const view = viewWith([policy], [{ metadata: { name: 'b' }, spec: { policyName: 'p' } }]);
+    const draft = copyJson({ kind, apiVersion: served.apiVersion, ...objects[object] }) as unknown as DraftObject;
+    const outcome: unknown = await Promise.resolve()
+      .then(() => mutatingAdmissionPolicy.mutate?.(requestFor(served, draft), view))
+      .catch((failure: unknown) => failure);
+    if (error !== undefined) {
+      const message = `policy 'p' with binding 'b' denied request: ${error}`;
+      expect(outcome).toMatchObject({ message, code: 403, reason: 'Invalid' });
+    } else if (status !== undefined) expect(outcome).toMatchObject({ message: status, code: 500 });
+    else {
+      expect(outcome).toBeUndefined();
+      expect(shown(draft, served)).toEqual(shown(result, served));
+    }
+  },
+);

@@ -1,4 +1,4 @@
-/** Mutating policies through a whole cluster. */
+/** MutatingAdmissionPolicies in a cluster. */
 import {
   ConfigMap,
   Deployment,
@@ -52,8 +52,8 @@ async function addPolicy(cluster: TestCluster, wish: Wish): Promise<void> {
 
 const labelled = (key: string, value: string) => `Object{metadata: Object.metadata{labels: {${key}: ${value}}}}`;
 
-describe('a policy', () => {
-  test('changes what is created and updated', async () => {
+describe('a MutatingAdmissionPolicy', () => {
+  test('changes created and updated objects', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { apply: labelled('"for"', 'object.metadata.name') });
     const maps = cluster.api(ConfigMap, 'default');
@@ -63,7 +63,7 @@ describe('a policy', () => {
     expect(changed).toMatchObject({ metadata: { labels: { for: 'a' } }, data: { k: 'v' } });
   });
 
-  test('makes its changes in order, each seeing the one before', async () => {
+  test('applies its mutations in order, each on the result of the previous one', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, {
       apply: 'Object{data: {"a": "1"}}',
@@ -74,7 +74,7 @@ describe('a policy', () => {
     expect(made.data).toEqual({ a: '1', b: '12' });
   });
 
-  test('gets defaults for what it adds', async () => {
+  test('has defaults applied to the fields it adds', async () => {
     const cluster = policyCluster();
     const container = 'Object.spec.containers{name: "side", image: "car:1"}';
     await addPolicy(cluster, {
@@ -90,7 +90,7 @@ describe('a policy', () => {
     ]);
   });
 
-  test('does nothing without a binding, and nothing when its feature is off', async () => {
+  test('has no effect without a binding, and is not served if its feature gate is disabled', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { apply: labelled('"a"', '"b"') });
     await cluster.api(MutatingAdmissionPolicyBinding).delete('p-b');
@@ -101,7 +101,7 @@ describe('a policy', () => {
     expect((await off.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).metadata.name).toBe('a');
   });
 
-  test('is about what its constraints, its binding and its conditions say', async () => {
+  test('applies only to requests that its constraints, its binding and its match conditions select', async () => {
     const cluster = policyCluster();
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     await addPolicy(cluster, {
@@ -118,7 +118,7 @@ describe('a policy', () => {
     expect(await labels('other', 'spared')).toBeUndefined();
   });
 
-  test('is run with each parameter', async () => {
+  test('runs once for each parameter object', async () => {
     const cluster = policyCluster();
     const params = cluster.api(ConfigMap, 'kube-system');
     await params.create({ metadata: { name: 'one', labels: { use: 'yes' } }, data: { key: 'a' } });
@@ -132,7 +132,7 @@ describe('a policy', () => {
     expect(made.metadata.labels).toEqual({ a: 'one', b: 'two' });
   });
 
-  test('may look at the namespace, at the request and at who may do what', async () => {
+  test('can read the namespace, the request and the authorizer in expressions', async () => {
     const cluster = policyCluster();
     await cluster.api(Namespace).create({ metadata: { name: 'other', labels: { team: 'red' } } });
     await addPolicy(cluster, {
@@ -144,11 +144,11 @@ describe('a policy', () => {
   });
 });
 
-describe('a policy that fails', () => {
+describe('a failing MutatingAdmissionPolicy', () => {
   const failing = { apply: 'Object{data: {"a": object.data.nope}}' };
   const why = `expression 'Object{data: {"a": object.data.nope}}' resulted in error: no such key: nope`;
 
-  test('refuses the request', async () => {
+  test('rejects the request', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, failing);
     const message = `policy 'p' with binding 'p-b' denied request: ${why}`;
@@ -164,7 +164,7 @@ describe('a policy that fails', () => {
     });
   });
 
-  test('is passed over if it may fail', async () => {
+  test('is skipped if its failurePolicy is Ignore', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { ...failing, failurePolicy: 'Ignore' });
     await addPolicy(cluster, { name: 'q', apply: labelled('"a"', '"b"') });
@@ -184,7 +184,7 @@ describe('a policy that fails', () => {
       },
       "policy 'p' with binding 'p-b' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
     ],
-  ])('says so when it cannot be used at all: %j', async (wish, message) => {
+  ])('rejects the request if its configuration is unusable: %j', async (wish, message) => {
     const cluster = policyCluster();
     await addPolicy(cluster, { apply: 'Object{}', ...wish });
     await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toMatchObject({
@@ -193,11 +193,11 @@ describe('a policy that fails', () => {
   });
 });
 
-describe('several policies', () => {
+describe('several MutatingAdmissionPolicies', () => {
   const adding = (letter: string) =>
     `[JSONPatch{op: "add", path: "/data/by", value: (has(object.data.by) ? object.data.by : "") + "${letter}"}]`;
 
-  test('come by their names, and again if they wish and something has changed since', async () => {
+  test('run in name order, and run again if reinvocationPolicy is IfNeeded and the object has changed', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { name: 'a', patch: adding('a'), reinvocationPolicy: 'IfNeeded' });
     await addPolicy(cluster, { name: 'b', patch: adding('b') });
@@ -205,7 +205,7 @@ describe('several policies', () => {
     expect(made.data).toEqual({ k: 'v', by: 'aba' });
   });
 
-  test('that do not wish come once', async () => {
+  test('run once if reinvocationPolicy is Never', async () => {
     const cluster = policyCluster();
     await addPolicy(cluster, { name: 'a', patch: adding('a') });
     await addPolicy(cluster, { name: 'b', patch: adding('b') });
@@ -214,7 +214,7 @@ describe('several policies', () => {
   });
 });
 
-test('below an object, its status and its scale can be changed', async () => {
+test('changes the status and scale subresources', async () => {
   const cluster = policyCluster();
   const deployments = cluster.api(Deployment, 'default');
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };

@@ -1,6 +1,6 @@
 /**
- * The checks and the plugin give the answers that the reference implementation gave to the same pods and requests, made
- * up at random. Of most answers only a digest is kept; some are kept whole, to be read.
+ * The pod security checks and the plugin, compared with recordings of the reference implementation on random pods and
+ * requests. Most results are recorded as digests only; some are recorded in full.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const digestOf = (answer: unknown) =>
 
 const VERSIONS = [...Array.from({ length: 34 }, (_, minor) => `v1.${minor}`), 'latest'];
 
-/** For each level and version, what is wrong; each answer only where it is another than the one before. */
+/** The violations for each level and version; an entry is recorded only where it differs from the previous one. */
 function answersTo({ annotations, spec }: RandomPod, trustsUserNamespaces: boolean): string[] {
   const pod = { annotations, spec, dialect: kubernetesDialect, trustsUserNamespaces } as unknown as ReviewedPod;
   return (['baseline', 'restricted'] as const).flatMap((level) => {
@@ -48,20 +48,20 @@ function answersTo({ annotations, spec }: RandomPod, trustsUserNamespaces: boole
   });
 }
 
-describe('every level in every version', () => {
+describe('pod security checks for every level and version', () => {
   const pods = randomPods(1, 300);
-  test('there is an answer for each pod', () => {
+  test('have a recorded result for each pod', () => {
     expect(fixture.pods.digests.length).toBe(pods.length * DIGEST);
     expect(fixture.pods.whole.length).toBeGreaterThan(9);
   });
 
-  test('some, in whole', () => {
+  test('match the results that are recorded in full', () => {
     expect(pods.slice(0, fixture.pods.whole.length).map((pod, index) => answersTo(pod, index % 2 === 1))).toEqual(
       fixture.pods.whole,
     );
   });
 
-  test('all others are answered as by the reference', () => {
+  test('match the digests of all recorded results', () => {
     const wrong = pods.flatMap((pod, index) => {
       const answers = answersTo(pod, index % 2 === 1);
       return digestOf(answers) === digestAt(fixture.pods.digests, index) ? [] : [{ index, pod, answers }];
@@ -131,13 +131,13 @@ function refusalOf(run: () => unknown): unknown {
   }
 }
 
-describe('whole requests', () => {
+describe('pod security admission requests', () => {
   const requests = randomRequests(2, 2500);
-  test('some, in whole', () => {
+  test('match the results that are recorded in full', () => {
     expect(requests.slice(0, fixture.requests.whole.length).map(answerTo)).toEqual(fixture.requests.whole);
   });
 
-  test('all others are answered as by the reference', () => {
+  test('match the digests of all recorded results', () => {
     expect(fixture.requests.digests.length).toBe(requests.length * DIGEST);
     const wrong = requests.flatMap((request, index) => {
       const answer = answerTo(request);

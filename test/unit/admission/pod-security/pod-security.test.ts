@@ -1,4 +1,4 @@
-/** What the labels of a namespace do to pods, to templates of pods, and to who changes them. */
+/** The effect of pod security labels of a namespace on pods, pod templates and the namespace itself. */
 import { createCluster, mergePatch } from 'orchplane';
 import { podSecurityWith } from 'orchplane/admission';
 import { Deployment, Namespace, Pod, type PodInput } from 'orchplane/kinds';
@@ -43,8 +43,8 @@ const hardened = {
   securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
 };
 
-describe('pods', () => {
-  test('that ask for too much are refused', async () => {
+describe('PodSecurity for pods', () => {
+  test('rejects a pod that violates the enforced level', async () => {
     await namespace({ enforce: 'restricted' });
     await expect(pod()).rejects.toMatchObject({
       code: 403,
@@ -55,26 +55,26 @@ describe('pods', () => {
     expect(await pod(hardened)).toBeDefined();
   });
 
-  test('are called by the name that they would have got', async () => {
+  test('uses the generated name of a pod in the message', async () => {
     await namespace({ enforce: 'baseline' });
     await expect(pod({ hostPID: true }, { generateName: 'web-' })).rejects.toThrow(
       /^pods "web-.{5}" is forbidden: violates PodSecurity "baseline:latest": host namespaces \(hostPID=true\)$/,
     );
   });
 
-  test('are only spoken of where the labels say so', async () => {
+  test('only warns about a violation of the warn level', async () => {
     await namespace({ warn: 'baseline', 'warn-version': 'v1.24' });
     await pod({ hostNetwork: true });
     expect(warnings).toEqual(['would violate PodSecurity "baseline:v1.24": host namespaces (hostNetwork=true)']);
   });
 
-  test('are warned of by the level that is enforced as well', async () => {
+  test('warns about the warn level although the pod satisfies the enforced level', async () => {
     await namespace({ enforce: 'baseline', warn: 'restricted' });
     await pod();
     expect(warnings).toEqual([`would violate PodSecurity "restricted:latest": ${UNRESTRICTED}`]);
   });
 
-  test('that are there already can be changed, but not get another image', async () => {
+  test('allows changes to an existing violating pod, but not to its image', async () => {
     await namespace({});
     await pod({ hostNetwork: true });
     await relabel({ enforce: 'baseline' });
@@ -84,7 +84,7 @@ describe('pods', () => {
     expect(await cluster.api(Pod, 'team').subresource('status').patch('p', mergePatch({}))).toBeDefined();
   });
 
-  test('take in no ephemeral container that the level forbids', async () => {
+  test('rejects an ephemeral container that violates the level', async () => {
     await namespace({ enforce: 'baseline' });
     await pod();
     const debug = { name: 'debug', image: 'i', securityContext: { privileged: true } };
@@ -96,7 +96,7 @@ describe('pods', () => {
     ).rejects.toThrow('privileged (container "debug" must not set securityContext.privileged=true)');
   });
 
-  test('in windows need not say what means nothing there', async () => {
+  test('does not require Linux-only fields of a Windows pod from v1.25 on', async () => {
     await namespace({ enforce: 'restricted', 'enforce-version': 'v1.24' });
     const windows = { os: { name: 'windows' }, securityContext: { runAsNonRoot: true } };
     await expect(pod(windows)).rejects.toMatchObject({ code: 403 });
@@ -105,7 +105,7 @@ describe('pods', () => {
   });
 });
 
-test('pods with users of their own may do more when the gate is on', async () => {
+test('relaxes the checks of pods with user namespaces if the feature gate is enabled', async () => {
   const unmasked = {
     hostUsers: false,
     containers: [{ name: 'c', image: 'i', securityContext: { procMount: 'Unmasked' } }],
@@ -117,7 +117,7 @@ test('pods with users of their own may do more when the gate is on', async () =>
   expect(await pod(unmasked)).toBeDefined();
 });
 
-describe('templates', () => {
+describe('PodSecurity for pod templates', () => {
   const deployment = () =>
     hearing()
       .api(Deployment, 'team')
@@ -132,21 +132,21 @@ describe('templates', () => {
         },
       });
 
-  test('are warned of and never refused', async () => {
+  test('warns about a violating template and never rejects it', async () => {
     await namespace({ enforce: 'baseline' });
     await deployment();
     expect(warnings).toEqual(['would violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)']);
   });
 
-  test('are passed over where nobody would be told', async () => {
+  test('does not check a template if warnings are disabled', async () => {
     await namespace({ enforce: 'baseline', warn: 'privileged' });
     await deployment();
     expect(warnings).toEqual([]);
   });
 });
 
-describe('namespaces', () => {
-  test('must have labels that mean something', async () => {
+describe('PodSecurity for namespaces', () => {
+  test('rejects invalid level and version labels', async () => {
     await expect(namespace({ enforce: 'strict', 'warn-version': '1.20' })).rejects.toMatchObject({
       code: 422,
       message:
@@ -156,7 +156,7 @@ describe('namespaces', () => {
     expect(await namespace({ enforce: 'baseline', 'enforce-version': 'v1.99', other: 'x' })).toBeDefined();
   });
 
-  test('that become stricter hear of the pods in them', async () => {
+  test('warns about violating pods when the enforced level becomes stricter', async () => {
     await namespace({});
     for (const name of ['b', 'a', 'c']) await pod({ hostNetwork: true }, { name });
     await pod({ hostPID: true }, { name: 'd' });
@@ -178,7 +178,7 @@ describe('namespaces', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('labels of another dialect mean nothing', async () => {
+  test('ignores the labels of another dialect', async () => {
     const labels = prefixed({ enforce: 'restricted' }, 'kubernetes.io');
     await cluster.api(Namespace).create({ metadata: { name: 'team', labels } });
     expect(await pod({ hostPID: true })).toBeDefined();
@@ -189,20 +189,20 @@ describe('namespaces', () => {
   });
 });
 
-describe('the plugin with options', () => {
+describe('PodSecurity with options', () => {
   const strict = podSecurityWith({
     defaults: { enforce: 'baseline' },
     exemptions: { namespaces: ['free'], usernames: ['root'], runtimeClasses: ['vm'] },
   });
 
-  test('holds where labels say nothing', async () => {
+  test('applies the default level to a namespace without labels', async () => {
     cluster = testCluster({ admission: [strict] });
     await namespace({});
     await expect(pod({ hostPID: true })).rejects.toMatchObject({ code: 403 });
     expect(await pod({ hostPID: true, runtimeClassName: 'vm' })).toBeDefined();
   });
 
-  test('tells a namespace that its labels are for nothing', async () => {
+  test('warns that the labels of an exempt namespace are ignored', async () => {
     cluster = testCluster({ admission: [strict] });
     await namespace({ enforce: 'restricted', warn: 'baseline' }, 'free');
     expect(warnings).toEqual([
@@ -218,7 +218,7 @@ describe('the plugin with options', () => {
     [{ exemptions: { users: [] } }, 'has no option "users"'],
     [{ exemptions: { usernames: [''] } }, 'exemptions.usernames is ""'],
     [{ exemptions: { runtimeClasses: ['a b'] } }, 'exemptions.runtimeClasses is "a b"'],
-  ])('refuses %j', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => podSecurityWith(options)).toThrow(message);
   });
 });

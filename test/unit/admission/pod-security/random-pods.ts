@@ -1,9 +1,9 @@
 /**
- * Pods, namespaces and requests made up at random, the same ones on every run: what a real server said to each of them is
- * kept beside this file. Names are those of the `kubernetes` dialect.
+ * Random but reproducible pods, namespaces and requests. The recorded results of the reference implementation are
+ * stored in this folder. Names are those of the `kubernetes` dialect.
  */
 
-/** Numbers in [0, 1) that follow from a seed (mulberry32). Not fast-check's: those may change with its release. */
+/** Random numbers in [0, 1) from a seed (mulberry32). fast-check's generator may change between its releases. */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -37,7 +37,7 @@ class Dice {
     return items.filter(() => this.chance(share));
   }
 
-  /** The fields that fall, each with a share of its own. */
+  /** A random subset of the fields, each included with its own probability. */
   fields(parts: Readonly<Record<string, readonly [share: number, value: () => unknown]>>): Record<string, unknown> {
     return Object.fromEntries(
       Object.entries(parts).flatMap(([key, [share, value]]) => (this.chance(share) ? [[key, value()]] : [])),
@@ -66,7 +66,7 @@ const SOURCES = [
 ].flatMap((line) => line.split(' '));
 const NOTES = ['runtime/default', 'docker/default', 'localhost/x', 'unconfined', '', 'a"b', 'localhost'];
 
-/** How much a pod asks for: mostly harmless ones are needed as well. */
+/** How privileged a pod is; most pods must be harmless to cover accepted requests. */
 function context(dice: Dice, boldness: number, isPod: boolean): Record<string, unknown> {
   const share = boldness;
   const profile = () => ({ type: dice.chance(0.7) ? dice.one(PROFILES.slice(0, 2)) : dice.one(PROFILES) });
@@ -186,22 +186,22 @@ function labels(dice: Dice, mistakes: number): Labels {
   return dice.fields(Object.fromEntries(parts)) as Labels;
 }
 
-/** A request as it comes to the plugin, and what is in the namespace. */
+/** A request to the plugin, with the content of the namespace. */
 export interface RandomRequest {
   readonly resource: string;
   readonly operation: 'CREATE' | 'UPDATE';
   readonly subresource: string;
   readonly namespace: string;
   readonly user: string;
-  /** Of the namespace; for a request about it, those that it is to have. */
+  /** The labels of the namespace; in a request for the namespace itself, the new labels. */
   readonly labels: Labels;
-  /** Those that it has, for a request about it. */
+  /** The old labels, in a request for the namespace itself. */
   readonly oldLabels: Labels;
   readonly pod: RandomPod;
   readonly oldPod: RandomPod;
-  /** Pods that are there, by name. */
+  /** The existing pods by name. */
   readonly pods: Readonly<Record<string, RandomPod>>;
-  /** With the exemptions of {@link EXEMPTIONS} and defaults. */
+  /** Whether the plugin runs with {@link EXEMPTIONS} and defaults. */
   readonly isConfigured: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the tests of policies have in common: a cluster with policies and bindings made of little. */
+/** Helpers of the policy tests: a cluster, and short ways to create policies and bindings. */
 import type { StatusError } from 'orchplane';
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from 'orchplane/kinds';
 import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
@@ -19,7 +19,7 @@ export function policyCluster(options: TestClusterOptions = {}): TestCluster {
   return testCluster({ dialect: 'kubernetes', ...options });
 }
 
-/** A policy about ConfigMaps, or about what `rules` say. */
+/** Creates a policy for ConfigMaps, or for the resources in `rules`. */
 export async function definePolicy(
   cluster: TestCluster,
   name: string,
@@ -44,13 +44,13 @@ export async function bind(
   } as never);
 }
 
-/** A policy of one validation, bound. */
+/** Creates a policy with one validation and binds it. */
 export async function demand(cluster: TestCluster, expression: string, more: object = {}): Promise<void> {
   await definePolicy(cluster, 'p', { validations: [{ expression }], ...more });
   await bind(cluster, 'p');
 }
 
-/** What a refusal says, without what every refusal of policy `p` begins with. */
+/** The message of a rejection without the prefix that policy `p` adds. */
 export async function refusal(write: Promise<unknown>): Promise<string> {
   try {
     await write;
@@ -63,7 +63,7 @@ export async function refusal(write: Promise<unknown>): Promise<string> {
   return 'admitted';
 }
 
-/** Creates a ConfigMap; gives what is noted about that, and what the client is warned of. */
+/** Creates a ConfigMap; returns its audit annotations and warnings. */
 export async function sentMap(cluster: TestCluster, name: string, data: object = {}) {
   const notes: Record<string, string> = {};
   const warnings: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * What may be written into policies, bindings and webhooks, against what the reference server says to the same objects;
- * and what it says of the types in a policy.
+ * Validation of policies, bindings and webhook configurations, and type checking of policies, compared with recordings
+ * of the reference server.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ import { causeReason, printFieldError } from '../../../../src/meta/field-error.j
 import type { ApiObject } from '../../../../src/meta/object.js';
 import { decode } from '../../../../src/schema/decode.js';
 
-/** What an object says beyond what all of its kind say. */
+/** The fields of a case that differ from the defaults of its kind. */
 type Said = Readonly<Record<string, unknown>>;
 
 interface Reference {
@@ -55,7 +55,7 @@ function whole(kind: string, said: Said): object {
   return { ...typed, webhooks: [{ ...webhook, ...said }] };
 }
 
-/** Reason and text of every error, in order. */
+/** The reason and message of every error, in order. */
 function errorsOf(name: string, next: Said, live?: Said): readonly string[] {
   const version = name.startsWith('MutatingAdmission') ? 'v1alpha1' : 'v1';
   const kind = admissionregistrationKinds.find((one) => one.kind === name && one.version === version);
@@ -68,29 +68,29 @@ function errorsOf(name: string, next: Said, live?: Said): readonly string[] {
 }
 
 test.each(reference.definitions.map((one, index) => [index, one.kind, one] as const))(
-  'definition %i: %s',
+  'validates as the reference server does: definition %i: %s',
   (_index, kind, { next, live, errors }) => {
     expect(errorsOf(kind, next, live)).toEqual(errors);
   },
 );
 
-describe('what was accepted before', () => {
+describe('expressions that are already stored', () => {
   const check = (next: Said, live?: Said) => errorsOf('ValidatingAdmissionPolicy', next, live);
-  // Semantic versions are known to stored expressions only.
+  // Only stored expressions may use the semver library.
   const versions = "semver('1.2.3').major() == 1";
   const first = { validations: [{ expression: versions }] };
 
-  test('may use what new expressions may not', () => {
+  test('may use functions that new expressions may not use', () => {
     expect(check(first)).toEqual([expect.stringContaining("undeclared reference to 'semver'")]);
     expect(check(first, first)).toEqual([]);
   });
 
-  test('stays accepted text by text', () => {
+  test('stay accepted only where their text is unchanged', () => {
     const next = { validations: [{ expression: versions }, { expression: `!(${versions})` }] };
     expect(check(next, first)).toEqual([expect.stringContaining('spec.validations[1].expression')]);
   });
 
-  test('is not looked at again while conditions stay as they are', () => {
+  test('are not validated again while the match conditions are unchanged', () => {
     const conditions = { matchConditions: [{ name: '', expression: '' }], validations: [{ expression: 'true' }] };
     expect(check(conditions)).toHaveLength(2);
     expect(check(conditions, conditions)).toEqual([]);
@@ -99,13 +99,16 @@ describe('what was accepted before', () => {
   });
 });
 
-describe('types', () => {
+describe('policy type checking', () => {
   const kinds = builtInKinds.map((kind) => serveKind(kind, kubernetesDialect));
-  // The names of types have a number that means nothing.
+  // Type names contain an arbitrary number.
   const masked = (text: string) => text.replace(/([A-Z][A-Za-z]+?)\d+(?=[^A-Za-z0-9])/g, '$1#');
 
-  test.each(reference.types.map((one, index) => [index, one] as const))('policy %i', (_index, { spec, warnings }) => {
-    const found = checkPolicyTypes(spec, { kinds: () => kinds });
-    expect(found.map(({ fieldRef, warning }) => ({ fieldRef, warning: masked(warning) }))).toEqual(warnings);
-  });
+  test.each(reference.types.map((one, index) => [index, one] as const))(
+    'reports the warnings of the reference server: policy %i',
+    (_index, { spec, warnings }) => {
+      const found = checkPolicyTypes(spec, { kinds: () => kinds });
+      expect(found.map(({ fieldRef, warning }) => ({ fieldRef, warning: masked(warning) }))).toEqual(warnings);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 /**
- * What policies say about requests, against what the reference server's own validator says: single expressions with
- * every variable there is, and whole policies put together at random.
+ * Evaluation of policies, compared with recordings of the reference server's validator: single expressions with every
+ * variable, and random policies.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ interface Given {
   readonly allow?: number;
 }
 
-/** Action, evaluation, message and reason, as the reference names them. */
+/** The action, evaluation, message and reason in the reference server's terms. */
 type Outcome = readonly [string, string, string, string];
 
 interface Reference {
@@ -55,7 +55,10 @@ interface Reference {
 
 const reference = JSON.parse(readFileSync(new URL('./evaluations.json', import.meta.url), 'utf8')) as Reference;
 
-/** Allows what is listed, fails where that is listed, and has no opinion of the rest; the fixture was made with the same. */
+/**
+ * Allows the listed requests, fails for the listed failures and has no opinion otherwise; the recording used the same
+ * authorizer.
+ */
 function accessFor(allowed: readonly string[]): AccessReader {
   const keyOf = ({ user }: User, asked: AccessAttributes): string => {
     const parts =
@@ -113,9 +116,9 @@ function outcomeOf(decision: Decision): Outcome {
   return ['deny', decision.error === true ? 'error' : 'deny', decision.message, decision.reason ?? ''];
 }
 
-describe('an expression', () => {
+describe('a policy expression', () => {
   test.each(reference.single.map((one, index) => [index, one.expression, one] as const))(
-    '%i: %s',
+    'evaluates as in the reference server: %i: %s',
     (_index, expression, one) => {
       const spec = { ...reference.common, validations: [{ expression }] } as PolicySpec;
       expect(evaluate(spec, one).decisions.map(outcomeOf)).toEqual([one.decision]);
@@ -123,9 +126,12 @@ describe('an expression', () => {
   );
 });
 
-test.each(reference.policies.map((one, index) => [index, one] as const))('policy %i', (_index, one) => {
-  const { decisions, annotations } = evaluate(one.spec, one);
-  expect(decisions.map(outcomeOf)).toEqual(one.decisions);
-  const noted = annotations.map((note) => [note.key, note.error === undefined ? note.value : '', note.error ?? '']);
-  expect(noted).toEqual(one.annotations);
-});
+test.each(reference.policies.map((one, index) => [index, one] as const))(
+  'evaluates a whole policy as the reference server does: policy %i',
+  (_index, one) => {
+    const { decisions, annotations } = evaluate(one.spec, one);
+    expect(decisions.map(outcomeOf)).toEqual(one.decisions);
+    const noted = annotations.map((note) => [note.key, note.error === undefined ? note.value : '', note.error ?? '']);
+    expect(noted).toEqual(one.annotations);
+  },
+);

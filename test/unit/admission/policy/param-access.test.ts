@@ -1,4 +1,4 @@
-/** Who lets a policy read parameters must be allowed to read them. */
+/** The permissions to read parameters that a user needs to write a policy or binding. */
 import type { User } from 'orchplane';
 import {
   MutatingAdmissionPolicy,
@@ -15,7 +15,7 @@ const ALICE: User = { user: 'alice', uid: 'u1', groups: ['dev', 'ops'], extra: {
 const SHOWN = '&{alice u1 [dev ops system:authenticated] map[a:[x] b:[1 2]]}';
 const POLICIES = 'admissionregistration.k8s.io';
 
-/** Alice may write policies and bindings, and what `allowed` says of other questions. */
+/** Alice may write policies and bindings; `allowed` decides all other requests. */
 function start(allowed: (asked: string) => boolean | string) {
   const asked: string[] = [];
   const cluster = testCluster({
@@ -53,8 +53,8 @@ const binding = (paramRef: object, policyName = 'p') => ({
 });
 const MAPS = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-describe('a policy with parameters', () => {
-  test('asks whether all of them may be read', async () => {
+describe('a policy with a paramKind', () => {
+  test('requires permission to get all objects of the paramKind', async () => {
     const { hers, asked } = start(() => false);
     await expect(hers.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toMatchObject({
       status: {
@@ -66,13 +66,13 @@ describe('a policy with parameters', () => {
     expect(asked).toEqual(['get  v1 configmaps * *']);
   });
 
-  test('asks for everything where the kind is not known', async () => {
+  test('requires permission for all resources if the paramKind is unknown', async () => {
     const { hers, asked } = start(() => true);
     await hers.api(ValidatingAdmissionPolicy).create(policy({ apiVersion: 'x.io/v1', kind: 'Nothing' }));
     expect(asked).toEqual(['get x.io v1 * * *']);
   });
 
-  test('is not asked again while the kind stays', async () => {
+  test('is not checked again while the paramKind is unchanged', async () => {
     const { hers, asked } = start(() => true);
     const policies = hers.api(ValidatingAdmissionPolicy);
     await policies.create(policy(MAPS));
@@ -87,13 +87,13 @@ describe('a policy with parameters', () => {
     expect(asked).toEqual(['get  v1 secrets * *']);
   });
 
-  test('passes on what went wrong', async () => {
+  test('reports an error of the authorizer', async () => {
     const { hers } = start(() => 'no idea');
     const refused = /spec\.paramKind: Forbidden: no idea$/;
     await expect(hers.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toThrow(refused);
   });
 
-  test('administrators may do everything', async () => {
+  test('needs no check for a cluster administrator', async () => {
     const { cluster } = start(() => false);
     await definePolicy(cluster, 'p', { paramKind: MAPS, validations: [{ expression: 'true' }] });
     await bind(cluster, 'p', { paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } });
@@ -101,8 +101,8 @@ describe('a policy with parameters', () => {
   });
 });
 
-describe('a binding with parameters', () => {
-  test('asks for the one that it names, or for all that it may select', async () => {
+describe('a binding with a paramRef', () => {
+  test('requires permission to get the named parameter, or all that the selector may match', async () => {
     const { cluster, hers, asked } = start(() => false);
     await cluster.api(ValidatingAdmissionPolicy).create(policy(MAPS));
     const bindings = hers.api(ValidatingAdmissionPolicyBinding);
@@ -116,7 +116,7 @@ describe('a binding with parameters', () => {
     expect(asked).toEqual(['get  v1 configmaps ns m', 'list  v1 configmaps  ']);
   });
 
-  test('asks for everything where the policy or its kind is not known', async () => {
+  test('requires permission for everything if the policy or its paramKind is unknown', async () => {
     const { cluster, hers, asked } = start(() => false);
     const bindings = hers.api(ValidatingAdmissionPolicyBinding);
     const everything = `to determine minimum required permissions and user ${SHOWN} does not have "get" permission for all groups, versions and resources`;
@@ -128,7 +128,7 @@ describe('a binding with parameters', () => {
     expect(asked).toEqual(['get * * *  m', 'get x.io v1 *  m']);
   });
 
-  test('is asked with every write', async () => {
+  test('is checked on every write', async () => {
     const { cluster, hers, asked } = start(() => true);
     await cluster.api(ValidatingAdmissionPolicy).create(policy(MAPS));
     const bindings = hers.api(ValidatingAdmissionPolicyBinding);
@@ -139,7 +139,7 @@ describe('a binding with parameters', () => {
     expect(asked).toEqual(['get  v1 configmaps  m', 'get  v1 configmaps  m']);
   });
 
-  test('passes on what went wrong', async () => {
+  test('reports an error of the authorizer', async () => {
     const { hers } = start(() => 'no idea');
     await expect(hers.api(ValidatingAdmissionPolicyBinding).create(binding({ name: 'm' }))).rejects.toThrow(
       'spec.paramRef: Forbidden: failed to authorize request: no idea',
@@ -147,7 +147,7 @@ describe('a binding with parameters', () => {
   });
 });
 
-test('mutating policies and bindings are held to the same', async () => {
+test('checks mutating policies and their bindings in the same way', async () => {
   const { cluster, hers } = start(() => false);
   const mutations = [{ patchType: 'ApplyConfiguration' as const, applyConfiguration: { expression: 'Object{}' } }];
   const mutating = {
@@ -162,7 +162,7 @@ test('mutating policies and bindings are held to the same', async () => {
   await expect(hers.api(MutatingAdmissionPolicy).create(mutating)).rejects.toThrow('must have "get" permission');
   await cluster.api(MutatingAdmissionPolicy).create(mutating);
   const { validationActions: _none, ...spec } = binding({ name: 'm' }).spec;
-  // The reference server mixes up who and what here.
+  // The reference server swaps the user and the resource in this message.
   await expect(hers.api(MutatingAdmissionPolicyBinding).create({ metadata: { name: 'b' }, spec })).rejects.toThrow(
     `user get does not have "${SHOWN}" permission on the object referenced by paramRef`,
   );

@@ -1,4 +1,4 @@
-/** Parameters: how policies find them, and what happens when they do not. */
+/** How policies find their parameters, and the result when they do not. */
 import { ConfigMap, Namespace, Node, StorageClass, ValidatingAdmissionPolicy } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { api, define, GROUP, object, version, WIDGETS, widget } from '../../crd/widgets.js';
@@ -8,7 +8,7 @@ const CONFIG_MAPS = { apiVersion: 'v1', kind: 'ConfigMap' };
 const map = (name: string, data: Record<string, string> = {}) => ({ metadata: { name }, data });
 const named = (name: string, more: object = {}) => ({ paramRef: { name, parameterNotFoundAction: 'Deny', ...more } });
 
-/** A policy about nodes and secrets that shows the parameter it has. */
+/** Creates a policy for nodes and secrets whose message contains the parameter. */
 async function withParams(paramRef: object, paramKind: object = CONFIG_MAPS) {
   const cluster = policyCluster();
   await definePolicy(cluster, 'p', {
@@ -26,8 +26,8 @@ async function withParams(paramRef: object, paramKind: object = CONFIG_MAPS) {
   };
 }
 
-describe('a parameter by its name', () => {
-  test('is looked for where the request is, unless its namespace is named', async () => {
+describe('a parameter referenced by name', () => {
+  test('is read from the namespace of the request unless paramRef names a namespace', async () => {
     const here = await withParams(named('m'));
     expect(await here.map()).toBe(
       'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
@@ -35,18 +35,18 @@ describe('a parameter by its name', () => {
     const there = await withParams(named('m', { namespace: 'there' }));
     await there.cluster.api(Namespace).create({ metadata: { name: 'there' } });
     expect(await there.node()).toContain('no params found');
-    // The one that a policy needs could not be made while the policy is there.
+    // The parameter must exist before the policy, which would reject it.
     expect(await there.map('there')).toContain('no params found');
   });
 
-  test('of a kind in namespaces is not found for what is in none', async () => {
+  test('of a namespaced kind fails for a cluster-scoped resource', async () => {
     const { node } = await withParams(named('m'));
     expect(await node()).toBe(
       'failed to configure binding: cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
     );
   });
 
-  test('of a kind outside of them must not have one', async () => {
+  test('of a cluster-scoped kind must not have a namespace', async () => {
     const classes = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
     const wrong = await withParams(named('c', { namespace: 'default' }), classes);
     expect(await wrong.node()).toBe(
@@ -58,18 +58,18 @@ describe('a parameter by its name', () => {
     expect(await right.map()).toBe('StorageClass c');
   });
 
-  test('may be missing where that is allowed', async () => {
+  test('may be missing if parameterNotFoundAction is Allow', async () => {
     const { node } = await withParams(named('m', { namespace: 'default', parameterNotFoundAction: 'Allow' }));
     expect(await node()).toBe('admitted');
   });
 });
 
-test('without a reference a policy is evaluated without parameters', async () => {
+test('evaluates a policy without parameters if the binding has no paramRef', async () => {
   const { node } = await withParams({});
   expect(await node()).toBe('none');
 });
 
-test('every object that is selected is a parameter', async () => {
+test('evaluates a policy with every selected parameter', async () => {
   const cluster = policyCluster();
   for (const name of ['a', 'b', 'c']) {
     await cluster
@@ -93,21 +93,21 @@ test('every object that is selected is a parameter', async () => {
   expect(await node('c')).toBe('admitted');
 });
 
-test('a kind that is not served is a mistake of the policy', async () => {
+test('reports a paramKind that is not served as a configuration error', async () => {
   const { node } = await withParams(named('m'), { apiVersion: 'x.io/v1', kind: 'Nothing' });
   expect(await node()).toBe(
     "failed to configure policy: failed to find resource referenced by paramKind: 'x.io/v1, Kind=Nothing'",
   );
 });
 
-test('objects that nobody keeps are waited for in vain', async () => {
+test('reports a paramKind whose objects are not stored as not yet synced', async () => {
   const { node } = await withParams(named('m'), { apiVersion: 'v1', kind: 'ComponentStatus' });
   expect(await node()).toBe(
     'failed to configure binding: paramKind kind `&ParamKind{APIVersion:v1,Kind:ComponentStatus,}` not yet synced to use for admission',
   );
 });
 
-test('who owns what is no part of a parameter of a built-in kind, but of others', async () => {
+test('removes managedFields from parameters of built-in kinds, but not of custom resources', async () => {
   const cluster = policyCluster();
   await define(cluster, { versions: [version({ spec: object({ a: { type: 'integer' } }) })] });
   const owner = { fieldManager: 'me' };
@@ -125,9 +125,9 @@ test('who owns what is no part of a parameter of a built-in kind, but of others'
 });
 
 describe.each([
-  ['at once', (value: object) => value],
+  ['synchronously', (value: object) => value],
   ['later', async (value: object) => value],
-])('custom kinds that are converted %s', (_when, give) => {
+])('custom resources that are converted %s', (_when, give) => {
   type Spec = Record<string, unknown>;
   const convert = (draft: Spec, to: string) => {
     const spec = (draft['spec'] ?? {}) as Spec;
@@ -140,7 +140,7 @@ describe.each([
     version({ name: 'v2', storage: false, spec: object({ inside: object({ size }) }) }),
   ];
 
-  test('are parameters, and are judged, in the version that a policy names', async () => {
+  test('are used as parameters and validated in the version that the policy names', async () => {
     const cluster = policyCluster({ conversions: { [WIDGETS]: convert as never } });
     await define(cluster, { versions });
     await api(cluster).create(widget('limit', { size: 3 }));

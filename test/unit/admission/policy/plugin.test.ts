@@ -1,4 +1,7 @@
-/** Policies through a whole cluster: which requests they see, in which form, and what becomes of what they say. */
+/**
+ * ValidatingAdmissionPolicies in a cluster: which requests they match, in which version, and the effect of their
+ * results.
+ */
 import {
   ConfigMap,
   Deployment,
@@ -17,8 +20,8 @@ import { bind, definePolicy, demand, policyCluster, refusal, rule, sentMap } fro
 
 const map = (name: string, data: Record<string, string> = {}) => ({ metadata: { name }, data });
 
-describe('a policy', () => {
-  test('says nothing without a binding', async () => {
+describe('a ValidatingAdmissionPolicy', () => {
+  test('has no effect without a binding', async () => {
     const cluster = policyCluster();
     await definePolicy(cluster, 'p', { validations: [{ expression: 'false' }] });
     await cluster.api(ConfigMap, 'default').create(map('a'));
@@ -26,7 +29,7 @@ describe('a policy', () => {
     expect(await refusal(cluster.api(ConfigMap, 'default').create(map('b')))).toBe('failed expression: false');
   });
 
-  test('is what it was changed to, at once', async () => {
+  test('takes effect in its new form right after an update', async () => {
     const cluster = policyCluster();
     await demand(cluster, "object.data.a == '1'");
     const maps = cluster.api(ConfigMap, 'default');
@@ -39,7 +42,7 @@ describe('a policy', () => {
     await maps.create(map('b', { a: '3' }));
   });
 
-  test('answers first that comes first by its name, and its bindings by theirs', async () => {
+  test('is evaluated in name order, and its bindings in name order', async () => {
     const cluster = policyCluster();
     for (const name of ['z', 'a', 'm']) {
       await definePolicy(cluster, name, { validations: [{ expression: 'false', message: name }] });
@@ -61,7 +64,7 @@ describe('a policy', () => {
     });
   });
 
-  test('sees the namespace of what is asked for, and none for a namespace itself', async () => {
+  test('sees the namespace of a namespaced object, and null for namespaces and nodes', async () => {
     const cluster = policyCluster();
     const rules = [rule(), rule({ resource: 'namespaces' }), rule({ resource: 'nodes' })];
     const expression =
@@ -74,7 +77,7 @@ describe('a policy', () => {
     expect(await refusal(cluster.api(ConfigMap, 'other').create(map('a')))).toContain('failed expression');
   });
 
-  test('sees deletions, updates and what is below an object', async () => {
+  test('validates deletions, updates and subresources', async () => {
     const cluster = policyCluster();
     const rules = [rule(), rule({ group: 'apps', resource: 'deployments/scale' })];
     const expression =
@@ -107,7 +110,7 @@ describe('a policy', () => {
     expect((await deployments.get('d')).spec.replicas).toBe(4);
   });
 
-  test('never judges policies, nor who somebody is; it does judge webhooks', async () => {
+  test('never validates policies or authentication reviews, but validates webhook configurations', async () => {
     const cluster = policyCluster();
     const everything = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*', '*'] };
     await demand(cluster, 'false', { rules: [{ ...everything, resources: ['*/*'] }] });
@@ -119,7 +122,7 @@ describe('a policy', () => {
     await webhooks.create({ metadata: { name: 'w' } });
   });
 
-  test('is about another version of the same objects, in that version', async () => {
+  test('matches equivalent versions, and sees the object in the version of its rule', async () => {
     const cluster = policyCluster();
     const rules = [rule({ group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' })];
     const expression =
@@ -139,7 +142,7 @@ describe('a policy', () => {
     await made('b', 60);
   });
 
-  test('speaks the dialect of its cluster', async () => {
+  test("uses the names of the cluster's dialect", async () => {
     const cluster = policyCluster({ dialect: 'orch' });
     const labels = "namespaceObject.metadata.labels['orch.io/metadata.name'] == 'default'";
     const validations = [{ expression: `${labels} && request.options.apiVersion == 'meta.orch.io/v1'`, message: 'a' }];
@@ -154,8 +157,8 @@ describe('a policy', () => {
   });
 });
 
-describe('a binding', () => {
-  test('narrows what its policy is about', async () => {
+describe('a ValidatingAdmissionPolicyBinding', () => {
+  test('narrows the resources of its policy', async () => {
     const cluster = policyCluster();
     await definePolicy(cluster, 'p', { validations: [{ expression: 'false' }] });
     await bind(cluster, 'p', {
@@ -171,7 +174,7 @@ describe('a binding', () => {
     expect(await refusal(maps.create({ metadata: { name: 'b', labels } }))).toBe('failed expression: false');
   });
 
-  test('may warn, and note, and let it be', async () => {
+  test('can warn and audit without denying', async () => {
     const cluster = policyCluster();
     await definePolicy(cluster, 'p', {
       validations: [{ expression: 'true' }, { expression: "object.data.a != '<1>'", message: 'no <1>' }],
@@ -188,8 +191,8 @@ describe('a binding', () => {
   });
 });
 
-describe('annotations', () => {
-  test('are noted once for each value, whatever their number of bindings', async () => {
+describe('audit annotations', () => {
+  test('contain each value once for any number of bindings', async () => {
     const cluster = policyCluster();
     await definePolicy(cluster, 'p', {
       paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
@@ -208,7 +211,7 @@ describe('annotations', () => {
     expect((await sentMap(cluster, 'a')).notes).toEqual({ 'p/who': 'system:admin', 'p/param': 'x, y' });
   });
 
-  test('deny what they fail on, unless the policy may fail', async () => {
+  test('deny the request if their expression fails, unless failurePolicy is Ignore', async () => {
     const cluster = policyCluster();
     const auditAnnotations = [{ key: 'k', valueExpression: 'string(object.data.a)' }];
     await definePolicy(cluster, 'p', { auditAnnotations });
@@ -223,7 +226,7 @@ describe('annotations', () => {
     await maps.create({ metadata: { name: 'a' } });
   });
 
-  test('are cut where they are too long', async () => {
+  test('are truncated to their maximum length', async () => {
     const cluster = policyCluster();
     const long = `'${'x'.repeat(100)}'`;
     const valueExpression = `[${Array.from({ length: 20 }, () => long).join(',')}].map(a, [1,2,3,4,5,6].map(b, a).join('')).join('')`;
@@ -233,7 +236,7 @@ describe('annotations', () => {
   });
 });
 
-test('where there are no policies, nothing is looked at', () => {
+test('reads no objects if there are no policies', () => {
   const looked: string[] = [];
   const view = {
     writeCount: (resource: { readonly resource: string }) => {

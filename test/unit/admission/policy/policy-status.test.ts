@@ -1,4 +1,4 @@
-/** The status of policies, kept by whoever is asked to; and types of custom kinds. */
+/** The reconciler that writes the type-checking status of policies, and type checking of custom resources. */
 import { describe, expect, test } from 'vitest';
 import type { PolicySpec } from '../../../../src/admission/policy/policies.js';
 import { checkPolicyTypes, policyTypeCheckReconciler } from '../../../../src/admission/policy/type-checking.js';
@@ -20,7 +20,7 @@ function specOf(...expressions: string[]): PolicySpec {
   } as unknown as PolicySpec;
 }
 
-/** A server with these policies, which remembers what was written to their status, and by whom. */
+/** A server with these policies that records the writes to their status and the field managers. */
 function serverWith(policies: ApiObject[]) {
   const written: { readonly name: string; readonly status: unknown; readonly by: string | undefined }[] = [];
   let changes = 1;
@@ -48,8 +48,8 @@ function policy(name: string, generation: number, spec: PolicySpec): ApiObject {
   } as unknown as ApiObject;
 }
 
-describe('the status of a policy', () => {
-  test('says what does not fit, and which generation was looked at', () => {
+describe('the policy status reconciler', () => {
+  test('reports type-checking warnings and the observed generation', () => {
     const { server, written } = serverWith([
       policy('good', 1, specOf('object.spec.replicas > 1')),
       policy('bad', 3, specOf('object.spec.size > 1')),
@@ -76,23 +76,23 @@ describe('the status of a policy', () => {
     ]);
   });
 
-  test('is written once for each generation', () => {
+  test('writes the status once for each generation', () => {
     const policies = [policy('p', 1, specOf('true'))];
     const { server, written, touch } = serverWith(policies);
-    const attendant = policyTypeCheckReconciler(server, lookups);
-    attendant.reconcile();
-    attendant.reconcile();
+    const reconciler = policyTypeCheckReconciler(server, lookups);
+    reconciler.reconcile();
+    reconciler.reconcile();
     touch();
-    attendant.reconcile();
+    reconciler.reconcile();
     expect(written).toHaveLength(1);
     policies[0] = { ...(policies[0] as ApiObject), metadata: { name: 'p', generation: 2 } } as ApiObject;
     touch();
-    attendant.reconcile();
+    reconciler.reconcile();
     expect(written).toHaveLength(2);
   });
 });
 
-describe('custom kinds', () => {
+describe('type checking of custom resources', () => {
   const published = {
     type: 'object',
     properties: {
@@ -137,7 +137,7 @@ describe('custom kinds', () => {
     ['object.metadata.generation == "x"', 1],
     ['object.kind == "Widget"', 0],
     ['object.status.x == 1', 1],
-  ])('%s', (expression, warnings) => {
+  ])('checks the expression %s', (expression, warnings) => {
     expect(check(expression)).toBe(warnings);
   });
 });

@@ -1,4 +1,4 @@
-/** Which kinds and writes quotas look at, and what those are called that only some clusters serve. */
+/** Which kinds and writes the quota plugin handles, and the resource names of kinds that only some clusters serve. */
 import { mergePatch } from 'orchplane';
 import { builtInKinds, DeviceClass, Pod, ResourceClaim } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -8,7 +8,7 @@ import { serveKind } from '../../../../src/kinds/served-kind.js';
 import { dialects } from '../../../../src/meta/dialect.js';
 import { forbidden, makeQuota, usedOf } from './setting.js';
 
-test.each(dialects)('every namespaced kind is looked at but bindings, events and reviews ($name)', (dialect) => {
+test.each(dialects)('handles every namespaced kind except bindings, events and reviews ($name)', (dialect) => {
   const namespaced = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => served.namespaced);
   const left = namespaced.filter((served) => resourceQuota.handlesKind?.(served) === false);
   expect([...new Set(left.map(({ kind }) => kind.names.plural))].sort()).toEqual([
@@ -19,7 +19,7 @@ test.each(dialects)('every namespaced kind is looked at but bindings, events and
   expect(left.length).toBeLessThan(namespaced.length);
 });
 
-test('kinds without a namespace are not', () => {
+test('handles no cluster-scoped kinds', () => {
   const [dialect] = dialects;
   if (dialect === undefined) throw new Error('there are dialects');
   const others = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => !served.namespaced);
@@ -27,7 +27,7 @@ test('kinds without a namespace are not', () => {
   expect(others.filter((served) => resourceQuota.handlesKind?.(served) !== false)).toEqual([]);
 });
 
-test('names are those of the dialect', async () => {
+test('uses the group names of the dialect', async () => {
   const cluster = testCluster({ dialect: 'kubernetes' });
   const leases = 'count/leases.coordination.k8s.io';
   await makeQuota(cluster, 'q', { [leases]: '0' });
@@ -38,7 +38,7 @@ test('names are those of the dialect', async () => {
   );
 });
 
-test('what is done below an object is not counted, a status or a binding', async () => {
+test('does not count writes to the status and binding subresources', async () => {
   const cluster = testCluster();
   await makeQuota(cluster, 'q', { 'count/pods': '1', pods: '1' });
   const spec = { containers: [{ name: 'c', image: 'i' }] };
@@ -51,11 +51,11 @@ test('what is done below an object is not counted, a status or a binding', async
   expect(await usedOf(cluster, 'q')).toEqual({ 'count/pods': '1', pods: '1' });
 });
 
-describe('claims of devices', () => {
+describe('quotas for device claims', () => {
   const COUNT = 'count/resourceclaims.resource.orch.io';
   const GPUS = 'gpu.deviceclass.resource.orch.io/devices';
 
-  test('count by class with what they may be given at most, in any version', async () => {
+  test('count the maximum number of devices by class, in any version', async () => {
     const featureGates = { DynamicResourceAllocation: true, DRAPrioritizedList: true };
     const cluster = testCluster({ runtimeConfig: 'api/all=true', featureGates });
     await cluster.api(DeviceClass).create({ metadata: { name: 'gpu' }, spec: {} });

@@ -1,4 +1,4 @@
-/** What a quota's status should say, from the objects that there are. */
+/** Calculation of the status of a quota from the existing objects. */
 import { ConfigMap, Pod, ResourceQuota } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ async function statusOf(hard: Amounts, options?: QuotaOptions) {
   return recalculate(quota as never, counted, terms());
 }
 
-test('it adds up what objects use, under every name that the quota has', async () => {
+test('adds up usage under every resource name of the quota', async () => {
   await pod('a', '250m');
   await pod('b', '1750m');
   await cluster.api(ConfigMap).create({ metadata: { name: 'c' } });
@@ -43,20 +43,20 @@ test('it adds up what objects use, under every name that the quota has', async (
   expect(used).toEqual({ configmaps: '1', cpu: '2', 'limits.cpu': '0', pods: '2', 'requests.cpu': '2' });
 });
 
-test('it says what the spec says, and keeps what nobody measures', async () => {
+test('copies the limits of the spec, and keeps usage that is not measured', async () => {
   const { hard, used } = await statusOf({ services: '5', pods: '2k' }, { used: { services: '3', pods: '7' } });
   expect(hard).toEqual({ pods: '2k', services: '5' });
   expect(used).toEqual({ pods: '0', services: '3' });
 });
 
-test('objects outside of its scopes do not count', async () => {
+test('ignores objects outside of the scopes', async () => {
   await pod('stays', '1');
   await pod('ends', '2', { activeDeadlineSeconds: 5 });
   const { used } = await statusOf({ pods: '9', cpu: '9' }, { spec: { scopes: ['Terminating'] } });
   expect(used).toEqual({ cpu: '2', pods: '1' });
 });
 
-test('nothing is in a scope that cannot be used', async () => {
+test('matches no object if the scope selector is invalid', async () => {
   await pod('a', '1');
   const matchExpressions = [{ scopeName: 'PriorityClass' as const, operator: 'NotIn' as const, values: ['a b'] }];
   const quota = { spec: { hard: { pods: '9' }, scopeSelector: { matchExpressions } }, status: {} };
@@ -64,7 +64,7 @@ test('nothing is in a scope that cannot be used', async () => {
   expect(recalculate(quota as never, [{ resource: PODS, objects }], terms()).used).toEqual({ pods: '0' });
 });
 
-test('a pod that has run to its end is still there, and that is all', async () => {
+test('counts a terminated pod only as an object', async () => {
   const made = await pod('a', '1');
   const names = (object: object) => [...usageOf(object as ApiObject, PODS, terms()).keys()].sort();
   expect(names(made)).toEqual(['count/pods', 'cpu', 'pods', 'requests.cpu']);
@@ -75,7 +75,7 @@ test('a pod that has run to its end is still there, and that is all', async () =
   expect(names({ ...made, metadata })).toEqual(['count/pods']);
 });
 
-test('whether a quota is about a resource shows in its spec', async () => {
+test('derives the limited resources from the spec', async () => {
   await makeQuota(cluster, 'q', { 'requests.x.io/gpu': '1' });
   const quota = await cluster.api(ResourceQuota).get('q');
   expect(limitsResource(quota as never, PODS, terms())).toBe(true);

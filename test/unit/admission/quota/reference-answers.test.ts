@@ -1,6 +1,6 @@
 /**
- * What the reference server's evaluators and its LimitRanger say about random objects, quotas and ranges. Its maps have
- * no order, so that the texts of a refusal by several limits are compared as a set.
+ * Usage and limits of random objects, compared with recordings of the reference server's quota evaluators and
+ * LimitRanger. Go maps have no order, so messages about several limits are compared as sets.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { StatusError } from '../../../../src/meta/errors.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 
-/** What a case says nothing about is as the generator of the cases had it. */
+/** Defaults of the case generator for fields that a case omits. */
 const GATES = { VolumeAttributesClass: false, DynamicResourceAllocation: true };
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -38,13 +38,13 @@ function contextOf({ gates }: Subject): EvaluatorContext {
   return { dialect: kubernetesDialect, features, clock: { now: () => NOW } };
 }
 
-/** As much of a request as the plugins look at. */
+/** The fields of a request that the plugins read. */
 function requestFor({ resource, group = '' }: Subject, more: object): AdmissionRequest {
   const served = { kind: { group, names: { plural: resource } }, groupResource: { group, resource } };
   return { served, name: 'x', subresource: '', operation: 'CREATE', ...more } as unknown as AdmissionRequest;
 }
 
-/** The message of what is thrown. */
+/** The message of the thrown error. */
 function refusalOf(run: () => void): string | undefined {
   try {
     run();
@@ -55,7 +55,7 @@ function refusalOf(run: () => void): string | undefined {
   }
 }
 
-describe('quotas', () => {
+describe('quota evaluators', () => {
   interface QuotaCase extends Subject {
     readonly operation: 'CREATE' | 'UPDATE';
     readonly subresource: string;
@@ -65,7 +65,7 @@ describe('quotas', () => {
   interface QuotaAnswer {
     readonly handles?: boolean;
     readonly usage: ResourceList;
-    /** For each quota what is used of it afterwards, if that is something else. */
+    /** The usage of each quota after the request, where it changes. */
     readonly used?: readonly (ResourceList | null)[];
     readonly error?: string;
   }
@@ -77,7 +77,7 @@ describe('quotas', () => {
     return [`${index}: ${operation} ${resource} ${subresource}: ${outcome}`, given, answer] as const;
   });
 
-  test.each(titled)('%s', (_title, given, answer) => {
+  test.each(titled)('agree with the reference server: %s', (_title, given, answer) => {
     const context = contextOf(given);
     const evaluator = evaluatorFor({ group: given.group ?? '', resource: given.resource }, context);
     const request = requestFor(given, given);
@@ -102,7 +102,7 @@ describe('quotas', () => {
   });
 });
 
-describe('limits', () => {
+describe('LimitRanger', () => {
   interface Resources {
     readonly requests?: ResourceList;
     readonly limits?: ResourceList;
@@ -112,7 +112,7 @@ describe('limits', () => {
   }
   interface LimitsAnswer {
     readonly errors?: readonly string[];
-    /** A pod with what was filled in. */
+    /** The pod with its defaults. */
     readonly object?: {
       readonly annotations?: Record<string, string>;
       readonly containers: readonly Resources[];
@@ -126,11 +126,11 @@ describe('limits', () => {
     return [`${index}: ${given.resource}, ${count} problems`, given, answer] as const;
   });
 
-  /** Canonical, and without what is empty. */
+  /** Canonical quantities without empty values. */
   const printed = (resources: Resources | undefined) =>
     (['requests', 'limits'] as const).map((field) => toResourceList(readAmounts(resources?.[field])));
 
-  test.each(titled)('%s', (_title, given, answer) => {
+  test.each(titled)('agrees with the reference server: %s', (_title, given, answer) => {
     const object = structuredClone(given.object) as ApiObject & {
       spec: { containers?: { resources?: Resources }[]; initContainers?: { resources?: Resources }[] };
     };

@@ -1,4 +1,4 @@
-/** What ResourceQuotas let into their namespace, and what they are charged for it. */
+/** What the ResourceQuota plugin admits and charges. */
 import { type AdmissionPlugin, defaultAdmission, errors, jsonPatch, mergePatch, strategicPatch } from 'orchplane';
 import {
   ConfigMap,
@@ -25,7 +25,7 @@ const MAPS = 'count/configmaps';
 const map = (name: string) => cluster.api(ConfigMap).create({ metadata: { name } });
 
 describe('a quota', () => {
-  test('refuses what is too much, in a dry run too', async () => {
+  test('rejects a request above its limit, also in a dry run', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '1' });
     await map('a');
     const why = `exceeded quota: q, requested: ${MAPS}=1, used: ${MAPS}=1, limited: ${MAPS}=1`;
@@ -35,7 +35,7 @@ describe('a quota', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('is charged for nothing that is not stored', async () => {
+  test('is not charged for an object that is not stored', async () => {
     const late: AdmissionPlugin = {
       name: 'late',
       validate({ name, served }) {
@@ -50,7 +50,7 @@ describe('a quota', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '0' });
   });
 
-  test('is charged for a name that turns out to be taken', async () => {
+  test('is charged for a create that fails because the name exists', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '3' });
     await map('a');
     await expect(map('a')).rejects.toMatchObject({ code: 409, reason: 'AlreadyExists' });
@@ -63,33 +63,33 @@ describe('a quota', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('without a status enforces nothing', async () => {
+  test('enforces nothing without a status', async () => {
     await cluster.api(ResourceQuota).create({ metadata: { name: 'q' }, spec: { hard: { [MAPS]: '0' } } });
     await expect(map('a')).resolves.toBeDefined();
     expect(await usedOf(cluster, 'q')).toBeUndefined();
   });
 
-  test('enforces its status, and not what its spec says by now', async () => {
+  test('enforces the limits in its status, not in its spec', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '1' });
     await cluster.api(ResourceQuota).patch('q', mergePatch({ spec: { hard: { [MAPS]: '9' } } }));
     await map('a');
     await expect(map('b')).rejects.toMatchObject({ code: 403 });
   });
 
-  test('that does not know what is used lets nothing in', async () => {
+  test('rejects every request while its usage is unknown', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '5', configmaps: '5', secrets: '1' }, { used: { [MAPS]: '0' } });
     const why = 'status unknown for quota: q, resources: configmaps,count/configmaps';
     await expect(map('a')).rejects.toMatchObject(forbidden('configmaps "a"', why));
   });
 
-  test('gives nothing back by itself', async () => {
+  test('is not credited when an object is deleted', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '1' });
     await map('a');
     await cluster.api(ConfigMap).delete('a');
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('is about its own namespace only', async () => {
+  test('applies to its own namespace only', async () => {
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     await makeQuota(cluster, 'q', { [MAPS]: '0' }, { namespace: 'other' });
     await expect(map('a')).resolves.toBeDefined();
@@ -98,7 +98,7 @@ describe('a quota', () => {
     });
   });
 
-  test('belongs to the server where it is charged', async () => {
+  test('has its charged status fields owned by the server', async () => {
     const owner = cluster.with({ fieldManager: 'owner' }) as TestCluster;
     await makeQuota(owner, 'q', { [MAPS]: '5', secrets: '5' });
     await cluster.clock.advance(1000);
@@ -131,7 +131,7 @@ describe('a quota', () => {
     ]);
   });
 
-  test('without managers gets none', async () => {
+  test('gets no managedFields when it is charged if it has none', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '5' });
     const patch = jsonPatch([{ op: 'replace', path: '/metadata/managedFields', value: [{}] }]);
     await cluster.api(ResourceQuota).patch('q', patch);
@@ -151,7 +151,7 @@ describe('several quotas', () => {
     expect(await usedOf(cluster, 'b')).toEqual({ configmaps: '1', secrets: '0' });
   });
 
-  test('are all left alone when one of them refuses', async () => {
+  test('are not charged if one of them rejects the request', async () => {
     await makeQuota(cluster, 'a', { [MAPS]: '5' });
     await makeQuota(cluster, 'b', { configmaps: '0' });
     await expect(map('a')).rejects.toMatchObject({ code: 403 });
@@ -159,8 +159,8 @@ describe('several quotas', () => {
   });
 });
 
-describe('counted is', () => {
-  test('what a write creates, however it does so', async () => {
+describe('object counts', () => {
+  test('include an object that apply creates, once', async () => {
     await makeQuota(cluster, 'q', { [MAPS]: '5' });
     await cluster.api(ConfigMap).apply({ metadata: { name: 'applied' }, data: { a: 'b' } }, { fieldManager: 'x' });
     await cluster.api(ConfigMap).apply({ metadata: { name: 'applied' }, data: { a: 'c' } }, { fieldManager: 'x' });
@@ -168,7 +168,7 @@ describe('counted is', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('every kind by its name and group, custom kinds too', async () => {
+  test('use the plural name and group of each kind, including custom resources', async () => {
     await cluster.applyYaml(`
 apiVersion: apiextensions.orch.io/v1
 kind: CustomResourceDefinition
@@ -189,14 +189,14 @@ spec:
     expect((await usedOf(cluster, 'q'))?.['count/widgets.example.com']).toBe('1');
   });
 
-  test('quotas themselves', async () => {
+  test('include the quotas themselves', async () => {
     await makeQuota(cluster, 'q', { resourcequotas: '1', 'count/resourcequotas': '5' });
     await cluster.api(ResourceQuota).create({ metadata: { name: 'r' } });
     await expect(cluster.api(ResourceQuota).create({ metadata: { name: 's' } })).rejects.toMatchObject({ code: 403 });
     expect(await usedOf(cluster, 'q')).toEqual({ 'count/resourcequotas': '1', resourcequotas: '1' });
   });
 
-  test('no event and no review', async () => {
+  test('exclude events and reviews', async () => {
     await makeQuota(cluster, 'q', {
       'count/events': '0',
       'count/events.events.orch.io': '0',
@@ -224,8 +224,8 @@ const container = (name: string, resources: Resources = {}, more: object = {}) =
 const pod = (name: string, resources: Resources, more: object = {}) =>
   cluster.api(Pod).create({ metadata: { name }, spec: { containers: [container('c', resources)], ...more } } as never);
 
-describe('pods', () => {
-  test('must say what a quota is on, each container of them', async () => {
+describe('quotas for pods', () => {
+  test('require every container to specify the limited resources', async () => {
     await makeQuota(cluster, 'q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1' });
     const spec = {
       containers: [container('c', { requests: { cpu: '1' } }), container('b')],
@@ -237,7 +237,7 @@ describe('pods', () => {
     );
   });
 
-  test('count with their sums, in the format of the first amount', async () => {
+  test('count the sum over containers in the format of the first amount', async () => {
     await makeQuota(cluster, 'q', { pods: '5', 'requests.cpu': '2', 'limits.memory': '2Gi', 'requests.x.io/gpu': '4' });
     const resources = { requests: { cpu: '300m' }, limits: { memory: '256Mi', 'x.io/gpu': '1' } };
     await pod('a', resources, { initContainers: [container('s', resources, { restartPolicy: 'Always' })] });
@@ -253,7 +253,7 @@ describe('pods', () => {
     await expect(tooMuch).rejects.toMatchObject(forbidden('pods "b"', why));
   });
 
-  test('that are resized count with the difference, and nothing comes back', async () => {
+  test('are charged the difference of a resize, and are not credited', async () => {
     await makeQuota(cluster, 'q', { 'requests.cpu': '1' });
     await pod('a', { requests: { cpu: '200m' } });
     const resize = (cpu: string) => {
@@ -271,7 +271,7 @@ describe('pods', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ 'requests.cpu': '700m' });
   });
 
-  test('that get a deadline come into the scope of another quota', async () => {
+  test('count a pod in the scope that it enters by getting a deadline', async () => {
     await makeQuota(cluster, 'ends', { pods: '1' }, { spec: { scopes: ['Terminating'] } });
     await makeQuota(cluster, 'stays', { pods: '5' }, { spec: { scopes: ['NotTerminating'] } });
     await pod('a', {});
@@ -286,7 +286,7 @@ describe('pods', () => {
     expect(await usedOf(cluster, 'stays')).toEqual({ pods: '2' });
   });
 
-  test('are in the scope of their class', async () => {
+  test('count a pod in the scope of its priority class', async () => {
     await cluster.api(PriorityClass).create({ metadata: { name: 'high' }, value: 5 });
     const scopeSelector = {
       matchExpressions: [{ scopeName: 'PriorityClass' as const, operator: 'In' as const, values: ['high'] }],
@@ -296,7 +296,7 @@ describe('pods', () => {
     await expect(pod('high', {}, { priorityClassName: 'high' })).rejects.toMatchObject({ code: 403 });
   });
 
-  test('cannot be judged by a scope that nothing can be in', async () => {
+  test('reject a pod with an error if the scope selector is invalid', async () => {
     const scopeSelector = {
       matchExpressions: [{ scopeName: 'PriorityClass' as const, operator: 'NotIn' as const, values: ['a b'] }],
     };
@@ -311,12 +311,12 @@ describe('pods', () => {
   });
 });
 
-describe('services', () => {
+describe('quotas for services', () => {
   const ports = [
     { name: 'a', port: 1 },
     { name: 'b', port: 2 },
   ];
-  test('count with what they become', async () => {
+  test('are charged for the new type of a service', async () => {
     await makeQuota(cluster, 'q', { services: '5', 'services.nodeports': '3', 'services.loadbalancers': '1' });
     const services = cluster.api(Service);
     await services.create({ metadata: { name: 's' }, spec: { ports } });
@@ -333,7 +333,7 @@ describe('services', () => {
   });
 });
 
-describe('claims', () => {
+describe('quotas for claims', () => {
   const GOLD = 'gold.storageclass.storage.orch.io/requests.storage';
   const claim = (name: string, storage: string, storageClassName: string) =>
     cluster.api(PersistentVolumeClaim).create({
@@ -341,7 +341,7 @@ describe('claims', () => {
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } }, storageClassName },
     });
 
-  test('count over all and by class, and with what they grow to', async () => {
+  test('count storage in total and by class, and its expansion', async () => {
     const gold = { metadata: { name: 'gold' }, provisioner: 'x.io/y', allowVolumeExpansion: true };
     await cluster.api(StorageClass).create(gold);
     await makeQuota(cluster, 'q', { 'requests.storage': '10Gi', [GOLD]: '4Gi', persistentvolumeclaims: '5' });
@@ -361,7 +361,7 @@ describe('claims', () => {
     await expect(grow('5Gi')).rejects.toMatchObject(forbidden('persistentvolumeclaims "a"', why));
   });
 
-  test('count with what was allocated, which nobody can refuse any more', async () => {
+  test('count allocated storage without rejecting the status update', async () => {
     await makeQuota(cluster, 'q', { 'requests.storage': '2Gi' });
     await claim('a', '1Gi', '');
     const allocatedResources = { storage: '5Gi' };

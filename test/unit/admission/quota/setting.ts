@@ -1,4 +1,4 @@
-/** A cluster with quotas whose status says what their spec says, as if somebody had counted. */
+/** Creates quotas whose status has the limits of their spec, as the quota controller would set it. */
 import { mergePatch } from 'orchplane';
 import { ResourceQuota, type ResourceQuotaInput } from 'orchplane/kinds';
 import type { TestCluster } from 'orchplane/testing';
@@ -11,7 +11,7 @@ export interface QuotaOptions {
   readonly namespace?: string;
 }
 
-/** Unless said otherwise, nothing is used yet. */
+/** Zero by default. */
 export async function makeQuota(cluster: TestCluster, name: string, hard: Amounts, options: QuotaOptions = {}) {
   const api = cluster.api(ResourceQuota, options.namespace ?? 'default');
   await api.create({ metadata: { name }, spec: { ...options.spec, hard } });
@@ -24,5 +24,5 @@ export async function usedOf(cluster: TestCluster, name: string, namespace = 'de
   return status.used;
 }
 
-/** The refusal, for `rejects.toMatchObject`. */
+/** The expected rejection, for `rejects.toMatchObject`. */
 export const forbidden = (what: string, why: string) => ({ code: 403, message: `${what} is forbidden: ${why}` });

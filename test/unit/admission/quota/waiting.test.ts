@@ -1,4 +1,4 @@
-/** What becomes of quotas while a write waits: it is judged again when it is stored. */
+/** Quotas during asynchronous admission: the server checks a quota again when it commits the write. */
 import { type AdmissionPlugin, defaultAdmission, mergePatch } from 'orchplane';
 import { ConfigMap, ResourceQuota, Service } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -13,8 +13,8 @@ beforeEach(() => {
 const MAPS = 'count/configmaps';
 const map = (name: string) => cluster.api(ConfigMap).create({ metadata: { name } });
 
-describe('while a write waits', () => {
-  /** Makes writes of config maps wait until they are let go, each by its name. */
+describe('quotas during asynchronous admission', () => {
+  /** Delays writes of ConfigMaps until they are released by name. */
   function gate(position: 'before' | 'after') {
     const waiting = new Map<string, () => void>();
     const plugin: AdmissionPlugin = {
@@ -29,20 +29,23 @@ describe('while a write waits', () => {
     return (name: string) => waiting.get(name)?.();
   }
 
-  test.each(['before', 'after'] as const)('others may use up what is left (%s the quota)', async (position) => {
-    const release = gate(position);
-    await makeQuota(cluster, 'q', { [MAPS]: '1' });
-    const slow = map('slow');
-    const refused = expect(slow).rejects.toMatchObject({ code: 403, message: expect.stringContaining('used: ') });
-    await cluster.clock.advance(0);
-    await map('quick');
-    release('slow');
-    await refused;
-    expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
-    expect(await cluster.api(ConfigMap).find('slow')).toBeUndefined();
-  });
+  test.each(['before', 'after'] as const)(
+    'reject a write if another write uses up the rest meanwhile (%s the quota)',
+    async (position) => {
+      const release = gate(position);
+      await makeQuota(cluster, 'q', { [MAPS]: '1' });
+      const slow = map('slow');
+      const refused = expect(slow).rejects.toMatchObject({ code: 403, message: expect.stringContaining('used: ') });
+      await cluster.clock.advance(0);
+      await map('quick');
+      release('slow');
+      await refused;
+      expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
+      expect(await cluster.api(ConfigMap).find('slow')).toBeUndefined();
+    },
+  );
 
-  test('both of two are charged if both fit', async () => {
+  test('are charged for two concurrent writes that both fit', async () => {
     const release = gate('after');
     await makeQuota(cluster, 'q', { [MAPS]: '2' });
     const writes = [map('slow-a'), map('slow-b')];
@@ -53,7 +56,7 @@ describe('while a write waits', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '2' });
   });
 
-  test('a quota that comes in the meantime is charged, and one that goes is not missed', async () => {
+  test('are charged if created meanwhile, and ignored if deleted meanwhile', async () => {
     const release = gate('after');
     await makeQuota(cluster, 'old', { [MAPS]: '5' });
     const slow = map('slow');
@@ -65,7 +68,7 @@ describe('while a write waits', () => {
     expect(await usedOf(cluster, 'new')).toEqual({ [MAPS]: '1' });
   });
 
-  test('the first quota of all is charged if it comes in the meantime', async () => {
+  test('are charged if the first quota is created meanwhile', async () => {
     const release = gate('after');
     const slow = map('slow');
     await cluster.clock.advance(0);
@@ -75,7 +78,7 @@ describe('while a write waits', () => {
     expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
   });
 
-  test('an update that is tried again is charged once', async () => {
+  test('are charged once for an update that is retried', async () => {
     const waiting: (() => void)[] = [];
     const plugin: AdmissionPlugin = {
       name: 'gate',

@@ -1,6 +1,6 @@
 /**
- * What webhooks may answer, each answer with what the reference server makes of it: recorded from its own plugins. The
- * answers come through `fetch`, as they would from a server.
+ * Responses of webhooks, compared with recordings of the reference server's plugins. The responses are delivered
+ * through `fetch`.
  */
 import { readFileSync } from 'node:fs';
 import { ConfigMap, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'orchplane/kinds';
@@ -17,7 +17,7 @@ interface Case {
   readonly body: string;
   readonly operation?: 'DELETE';
   readonly ignore?: boolean;
-  /** The message of a failure, without what all of its kind begin with. */
+  /** The message of a failure without the common prefix of its type. */
   readonly internal?: string;
   readonly status?: object;
   readonly plain?: string;
@@ -30,11 +30,11 @@ const cases = JSON.parse(readFileSync(new URL('./answers.json', import.meta.url)
 let current: Case;
 let uid = '';
 
-/** The answer of the present case. */
+/** The response of the current case. */
 async function answer(_url: unknown, init: { readonly body: string }): Promise<Response> {
   uid = JSON.parse(init.body).request.uid;
   const { body, code = 200, contentType = 'application/json' } = current;
-  // A text would be given a type by itself.
+  // A string body would get a content type by default.
   const bytes = new TextEncoder().encode(body.replaceAll('REVIEW-ID', uid));
   const headers: Record<string, string> = contentType === '' ? {} : { 'content-type': contentType };
   return new Response(code === 204 ? null : bytes, { status: code, headers });
@@ -42,7 +42,7 @@ async function answer(_url: unknown, init: { readonly body: string }): Promise<R
 
 const clusters = new Map<string, Promise<TestCluster>>();
 
-/** One for each kind of webhook; nothing is stored in it but the webhook and one object. */
+/** One cluster per type of webhook; it stores only the webhook and one object. */
 function clusterFor({ type, version, ignore = false }: Case): Promise<TestCluster> {
   const key = `${type} ${version} ${ignore}`;
   let made = clusters.get(key);
@@ -74,35 +74,41 @@ async function prepare(type: Case['type'], version: string, failurePolicy: strin
   return cluster;
 }
 
-describe.each(['mutating v1', 'mutating v1beta1', 'validating v1', 'validating v1beta1'])('%s', (group) => {
-  test.each(cases.filter(({ type, version }) => `${type} ${version}` === group))('$name', async (one) => {
-    const cluster = await clusterFor(one);
-    current = one;
-    let warnings: readonly string[] = [];
-    using _told = cluster.use(async (_request, next) => {
-      const response = await next();
-      if ('warnings' in response) warnings = response.warnings;
-      return response;
-    });
-    const maps = cluster.api(ConfigMap, 'default');
-    const dryRun = true;
-    const done =
-      one.operation === 'DELETE'
-        ? maps.delete('old', { dryRun })
-        : maps.create({ metadata: { name: 'a' }, data: { k: 'v' } }, { dryRun });
-    const outcome: unknown = await done.catch((error: unknown) => error);
-    const { code, message, status } = outcome as { code?: number; message?: string; status?: { kind?: string } };
-    if (one.internal !== undefined) {
-      expect(message?.replaceAll(uid, 'REVIEW-ID')).toBe(`Internal error occurred: ${one.internal}`);
-      expect(code).toBe(500);
-    } else if (one.status !== undefined) {
-      expect(status).toEqual({ kind: 'Status', apiVersion: 'v1', ...one.status });
-    } else if (one.plain !== undefined) {
-      expect(message).toBe(one.plain);
-    } else {
-      expect(outcome).not.toBeInstanceOf(Error);
-      if (one.object !== undefined) expect(outcome).toMatchObject(one.object);
-      expect(warnings).toEqual((one.warnings ?? []).filter((text) => text !== ''));
-    }
-  });
-});
+describe.each(['mutating v1', 'mutating v1beta1', 'validating v1', 'validating v1beta1'])(
+  'responses of %s webhooks',
+  (group) => {
+    test.each(cases.filter(({ type, version }) => `${type} ${version}` === group))(
+      'are handled as in the reference server: $name',
+      async (one) => {
+        const cluster = await clusterFor(one);
+        current = one;
+        let warnings: readonly string[] = [];
+        using _recorder = cluster.use(async (_request, next) => {
+          const response = await next();
+          if ('warnings' in response) warnings = response.warnings;
+          return response;
+        });
+        const maps = cluster.api(ConfigMap, 'default');
+        const dryRun = true;
+        const done =
+          one.operation === 'DELETE'
+            ? maps.delete('old', { dryRun })
+            : maps.create({ metadata: { name: 'a' }, data: { k: 'v' } }, { dryRun });
+        const outcome: unknown = await done.catch((error: unknown) => error);
+        const { code, message, status } = outcome as { code?: number; message?: string; status?: { kind?: string } };
+        if (one.internal !== undefined) {
+          expect(message?.replaceAll(uid, 'REVIEW-ID')).toBe(`Internal error occurred: ${one.internal}`);
+          expect(code).toBe(500);
+        } else if (one.status !== undefined) {
+          expect(status).toEqual({ kind: 'Status', apiVersion: 'v1', ...one.status });
+        } else if (one.plain !== undefined) {
+          expect(message).toBe(one.plain);
+        } else {
+          expect(outcome).not.toBeInstanceOf(Error);
+          if (one.object !== undefined) expect(outcome).toMatchObject(one.object);
+          expect(warnings).toEqual((one.warnings ?? []).filter((text) => text !== ''));
+        }
+      },
+    );
+  },
+);

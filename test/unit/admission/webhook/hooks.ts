@@ -1,4 +1,4 @@
-/** What the tests of webhooks have in common: a cluster whose services are functions, and configurations that name them. */
+/** Helpers of the webhook tests: a cluster whose services are functions, and webhook configurations for them. */
 import type { Client } from 'orchplane';
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'orchplane/kinds';
 import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
@@ -7,16 +7,16 @@ import type { WebhookFunction } from '../../../../src/kinds/reconciler.js';
 // biome-ignore lint/suspicious/noExplicitAny: reviews are looked into field by field.
 export type Review = any;
 
-/** A review and the answer to it; what a function gives is put beside the uid. */
+/** Answers a review; the result is returned together with the uid. */
 export type Answer = (review: Review) => object | Promise<object>;
 
 export interface HookCluster {
   readonly cluster: TestCluster;
-  /** Every review that was sent, with the service it went to. */
+  /** Every review that was sent, with its service. */
   readonly calls: { readonly service: string; readonly review: Review }[];
 }
 
-/** Services by name. `raw` functions answer with whole reviews. */
+/** Services by name. Functions in `raw` return the whole review. */
 export function hookCluster(
   services: Readonly<Record<string, Answer>>,
   raw: Readonly<Record<string, WebhookFunction>> = {},
@@ -77,7 +77,7 @@ export async function validateWith(cluster: Client, name: string, ...hooks: read
   await cluster.api(ValidatingWebhookConfiguration).create({ metadata: { name }, webhooks: hooks.map(hook) });
 }
 
-/** An answer that changes the object. */
+/** A response that patches the object. */
 export function patching(...operations: readonly object[]): Answer {
   return () => ({ allowed: true, patchType: 'JSONPatch', patch: btoa(JSON.stringify(operations)) });
 }

@@ -1,4 +1,4 @@
-/** Webhooks that may change the object, through a whole cluster. */
+/** Mutating webhooks in a cluster. */
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { define, version } from '../../crd/widgets.js';
@@ -6,7 +6,7 @@ import { type Answer, allow, hookCluster, mutateWith, patching, rule, validateWi
 
 const POD = { spec: { containers: [{ name: 'c', image: 'i' }] } };
 
-/** Adds a letter to what those before have written. */
+/** Appends a letter to the value that earlier webhooks wrote. */
 const signing =
   (letter: string): Answer =>
   (review) => {
@@ -18,8 +18,8 @@ const signing =
     return { allowed: true, patchType: 'JSONPatch', patch: btoa(JSON.stringify([operation])) };
   };
 
-describe('a patch', () => {
-  test('changes the object before it is judged and stored', async () => {
+describe('a webhook patch', () => {
+  test('changes the object before it is validated and stored', async () => {
     const { cluster, calls } = hookCluster({
       label: patching({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }),
       look: allow,
@@ -31,7 +31,7 @@ describe('a patch', () => {
     expect(calls.map(({ review }) => review.request.object.metadata.labels)).toEqual([undefined, { a: 'b' }]);
   });
 
-  test('is shown an object that is not created yet', async () => {
+  test('applies to an object that has no name, uid or creation time yet', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     await mutateWith(cluster, 'one', { service: 'look' });
     await cluster.api(ConfigMap, 'default').create({ metadata: { generateName: 'a-' } });
@@ -42,7 +42,7 @@ describe('a patch', () => {
     expect(managedFields).toHaveLength(1);
   });
 
-  test('gets defaults for what it adds', async () => {
+  test('has defaults applied to the fields it adds', async () => {
     const container = { name: 'side', image: 'car:1' };
     const { cluster, calls } = hookCluster({
       inject: patching({ op: 'add', path: '/spec/containers/-', value: container }),
@@ -79,7 +79,7 @@ describe('a patch', () => {
       '[{"op":"replace","path":"/kind","value":"Nothing"}]',
       'no kind "Nothing" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
     ],
-  ])('that makes no sense is a failure: %s', async (patch, why) => {
+  ])('fails the request if it is invalid: %s', async (patch, why) => {
     const { cluster } = hookCluster({ odd: () => ({ allowed: true, patchType: 'JSONPatch', patch: btoa(patch) }) });
     await mutateWith(cluster, 'one', { service: 'odd', failurePolicy: 'Ignore' });
     await expect(
@@ -91,7 +91,7 @@ describe('a patch', () => {
     [{ patch: 'W10=' }, 'webhook returned response.patch but not response.patchType'],
     [{ patchType: 'JSONPatch' }, 'webhook returned response.patchType but not response.patch'],
     [{ patch: 'W10=', patchType: '' }, 'webhook returned invalid response.patchType of ""'],
-  ])('must come with its type: %j', async (response, why) => {
+  ])('requires both patch and patchType: %j', async (response, why) => {
     const { cluster } = hookCluster({ odd: () => ({ allowed: true, ...response }) });
     await mutateWith(cluster, 'one', { service: 'odd' });
     await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toThrow(
@@ -99,7 +99,7 @@ describe('a patch', () => {
     );
   });
 
-  test('of another type is not known', async () => {
+  test('is rejected if its patchType is unsupported', async () => {
     const patch = btoa('[{"op":"add","path":"/data","value":{}}]');
     const { cluster } = hookCluster({ odd: () => ({ allowed: true, patchType: 'Merge', patch }) });
     await mutateWith(cluster, 'one', { service: 'odd' });
@@ -108,7 +108,7 @@ describe('a patch', () => {
     );
   });
 
-  test('of a deletion has nothing to change', async () => {
+  test('is rejected for a deletion', async () => {
     const { cluster } = hookCluster({ odd: patching({ op: 'add', path: '/data', value: {} }) });
     await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
     await mutateWith(cluster, 'one', { service: 'odd', rules: [rule('', 'v1', 'configmaps', ['DELETE'])] });
@@ -117,7 +117,7 @@ describe('a patch', () => {
     );
   });
 
-  test('in the older review needs no type', async () => {
+  test('needs no patchType in a v1beta1 review', async () => {
     const { cluster } = hookCluster(
       {},
       {
@@ -129,7 +129,7 @@ describe('a patch', () => {
     expect(made.data).toEqual({ a: 'b' });
   });
 
-  test('is written when nobody waits any more, and then counts for nothing', async () => {
+  test('is ignored if it arrives after the timeout', async () => {
     let late: (answer: object) => void = () => undefined;
     const { cluster } = hookCluster({ slow: () => new Promise((resolve) => (late = resolve)) });
     await mutateWith(cluster, 'one', { service: 'slow', failurePolicy: 'Ignore', timeoutSeconds: 1 });
@@ -142,8 +142,8 @@ describe('a patch', () => {
   });
 });
 
-describe('several webhooks', () => {
-  test('are asked by the name of the configuration, then in its order, each after the others', async () => {
+describe('several mutating webhooks', () => {
+  test('are called one after another, ordered by configuration name and then by position', async () => {
     const { cluster, calls } = hookCluster({ a: signing('a'), b: signing('b'), c: signing('c') });
     await mutateWith(cluster, 'second', { service: 'c' });
     await mutateWith(cluster, 'first', { service: 'b' }, { service: 'a' });
@@ -152,7 +152,7 @@ describe('several webhooks', () => {
     expect(calls.map(({ service }) => service)).toEqual(['b', 'a', 'c']);
   });
 
-  test('are asked again if they wish and the object has changed since', async () => {
+  test('are called again if reinvocationPolicy is IfNeeded and the object has changed', async () => {
     const { cluster, calls } = hookCluster({ a: signing('a'), b: signing('b'), c: allow });
     const reinvocationPolicy = 'IfNeeded';
     await mutateWith(
@@ -163,13 +163,13 @@ describe('several webhooks', () => {
       { service: 'c', reinvocationPolicy },
     );
     const made = await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'x' } });
-    // The third one saw the last change; the second one does not wish. In the second round the first one changes
-    // something again, and then there is no third.
+    // The third webhook saw the last change and the second one has no reinvocation policy. The first one changes the
+    // object again in the second round, and there is no third round.
     expect(calls.map(({ service }) => service)).toEqual(['a', 'b', 'c', 'a', 'c']);
     expect(made.data).toEqual({ by: 'aba' });
   });
 
-  test('are not asked again when nothing has changed', async () => {
+  test('are not called again if the object is unchanged', async () => {
     const { cluster, calls } = hookCluster({ a: allow, b: patching() });
     const reinvocationPolicy = 'IfNeeded';
     await mutateWith(cluster, 'one', { service: 'a', reinvocationPolicy }, { service: 'b', reinvocationPolicy });
@@ -177,7 +177,7 @@ describe('several webhooks', () => {
     expect(calls.map(({ service }) => service)).toEqual(['a', 'b']);
   });
 
-  test('are not asked for the first time in the second round', async () => {
+  test('are not called for the first time during reinvocation', async () => {
     const { cluster, calls } = hookCluster({
       a: allow,
       b: patching({ op: 'add', path: '/metadata/labels', value: { now: 'yes' } }),
@@ -187,12 +187,12 @@ describe('several webhooks', () => {
     await mutateWith(cluster, 'one', { service: 'a', reinvocationPolicy, objectSelector }, { service: 'b' });
     await mutateWith(cluster, 'two', { service: 'a', reinvocationPolicy, objectSelector });
     await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'x' } });
-    // The label was not there for the first one; the second one was asked after it came.
+    // The label did not exist for the first webhook; the second one was called after it was added.
     expect(calls.map(({ service }) => service)).toEqual(['b', 'a']);
   });
 });
 
-describe('a webhook for another version', () => {
+describe('a mutating webhook for another version', () => {
   async function twoVersions(matchPolicy: string) {
     const made = hookCluster({
       grow: (review) => {
@@ -212,7 +212,7 @@ describe('a webhook for another version', () => {
     return { ...made, widgets };
   }
 
-  test('gets the object in its own version, and its change comes back', async () => {
+  test('receives the object in its own version, and its change is converted back', async () => {
     const { widgets, calls } = await twoVersions('Equivalent');
     const made = await widgets.create({ metadata: { name: 'w' }, spec: { size: 1 } });
     expect(made).toMatchObject({ apiVersion: 'example.com/v1', spec: { size: 2 } });
@@ -228,14 +228,14 @@ describe('a webhook for another version', () => {
     }
   });
 
-  test('is not asked if it wants that version exactly', async () => {
+  test('is not called if its matchPolicy is Exact', async () => {
     const { widgets, calls } = await twoVersions('Exact');
     await widgets.create({ metadata: { name: 'w' }, spec: { size: 1 } });
     expect(calls).toEqual([]);
   });
 });
 
-describe('below an object', () => {
+describe('mutating webhooks for subresources', () => {
   const deployment = {
     metadata: { name: 'd' },
     spec: {
@@ -245,7 +245,7 @@ describe('below an object', () => {
     },
   };
 
-  test('a scale is what is asked about, and what is changed', async () => {
+  test('receive and change the Scale object', async () => {
     const { cluster, calls } = hookCluster({ grow: patching({ op: 'replace', path: '/spec/replicas', value: 5 }) });
     const deployments = cluster.api(Deployment, 'default');
     await deployments.create(deployment);
@@ -264,7 +264,7 @@ describe('below an object', () => {
     });
   });
 
-  test('a status is a whole object, and no write of the object itself', async () => {
+  test('receive the whole object for status, and are not called for the main resource', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     const deployments = cluster.api(Deployment, 'default');
     await deployments.create(deployment);

@@ -1,10 +1,10 @@
-/** What webhooks leave in the record of a request, and requests that are no writes. */
+/** Audit annotations of webhooks, and webhook calls for connect, deletecollection and eviction requests. */
 import { ConfigMap, Pod } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import { valueBody } from '../../../../src/protocol/body.js';
 import { allow, hookCluster, mutateWith, patching, rule, validateWith } from './hooks.js';
 
-/** Creates a ConfigMap and gives the notes about that. */
+/** Creates a ConfigMap and returns its audit annotations. */
 async function notesOf({ cluster }: Pick<ReturnType<typeof hookCluster>, 'cluster'>): Promise<Record<string, string>> {
   const notes: Record<string, string> = {};
   await cluster.send({
@@ -22,7 +22,7 @@ async function notesOf({ cluster }: Pick<ReturnType<typeof hookCluster>, 'cluste
   return notes;
 }
 
-test('who was asked, who changed something, and how', async () => {
+test('records each called webhook, whether it mutated the object, and its patch', async () => {
   const operation = { op: 'add', path: '/data', value: { k: 'v' } };
   const made = hookCluster({ look: allow, set: patching(operation) });
   await mutateWith(made.cluster, 'one', { service: 'look', reinvocationPolicy: 'IfNeeded' }, { service: 'set' });
@@ -38,7 +38,7 @@ test('who was asked, who changed something, and how', async () => {
   });
 });
 
-test('who did not answer and was not missed', async () => {
+test('records webhooks that failed open', async () => {
   const made = hookCluster({ look: allow });
   const failurePolicy = 'Ignore';
   await mutateWith(made.cluster, 'one', { service: 'gone', failurePolicy });
@@ -51,13 +51,13 @@ test('who did not answer and was not missed', async () => {
   });
 });
 
-test('what they note themselves, under their own name', async () => {
+test('records audit annotations of a webhook under its name', async () => {
   const made = hookCluster({ note: () => ({ allowed: true, auditAnnotations: { why: 'because', 'no key': 'x' } }) });
   await validateWith(made.cluster, 'two', { service: 'note' });
   expect(await notesOf(made)).toEqual({ 'note.example.com/why': 'because' });
 });
 
-test('a line to what runs elsewhere is asked about too', async () => {
+test('calls webhooks for connect subresources', async () => {
   const { cluster, calls } = hookCluster({
     look: allow,
     no: () => ({ allowed: false, status: { message: 'no shells' } }),
@@ -94,7 +94,7 @@ test('a line to what runs elsewhere is asked about too', async () => {
   );
 });
 
-test('a whole collection is asked about object by object, and no name is told', async () => {
+test('calls webhooks for each object of a deletecollection, without a name in the request', async () => {
   const { cluster, calls } = hookCluster({ look: allow });
   const maps = cluster.api(ConfigMap, 'default');
   await maps.create({ metadata: { name: 'a' } });
@@ -108,7 +108,7 @@ test('a whole collection is asked about object by object, and no name is told', 
   for (const { review } of calls) expect(Object.keys(review.request)).not.toContain('name');
 });
 
-test('an eviction is what is asked about, not the pod', async () => {
+test('calls webhooks for an eviction with the Eviction object', async () => {
   const { cluster, calls } = hookCluster({ no: () => ({ allowed: false, status: { code: 429, message: 'later' } }) });
   const spec = { containers: [{ name: 'c', image: 'i' }] };
   const pods = cluster.api(Pod, 'default');
@@ -125,7 +125,7 @@ test('an eviction is what is asked about, not the pod', async () => {
   });
 });
 
-test('those who change come before those who judge', async () => {
+test('calls mutating webhooks before validating webhooks', async () => {
   const seen: string[] = [];
   const { cluster } = hookCluster({
     change: (review) => {

@@ -1,4 +1,4 @@
-/** How webhooks are reached: by functions of this process, by URLs, by a caller of the user's own. */
+/** How webhooks are called: functions in this process, URLs, or a caller that the user provides. */
 import { ConfigMap } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const answer = ({ kind, apiVersion, request }: Review) => ({
 });
 const reached = 'denied the request: reached';
 
-test('a resolver sees the address of the configuration', async () => {
+test('passes the address of the configuration to the resolver', async () => {
   const seen: WebhookAddress[] = [];
   const cluster = clusterWith({
     resolve(address) {
@@ -32,13 +32,13 @@ test('a resolver sees the address of the configuration', async () => {
   expect(seen).toMatchObject([{ service }]);
 });
 
-describe('a URL', () => {
+describe('a webhook URL', () => {
   const sending = (respond: (url: string, init: RequestInit) => Response | Promise<Response>) => ({
     resolve: () => 'http://127.0.0.1:9/real?key=1',
     fetch: (async (url: string, init: RequestInit) => respond(url, init)) as typeof fetch,
   });
 
-  test('is where the review is sent, with the time that there is', async () => {
+  test('receives the review with the timeout', async () => {
     const sent: { url: string; init: RequestInit }[] = [];
     const cluster = clusterWith(
       sending((url, init) => {
@@ -56,7 +56,7 @@ describe('a URL', () => {
     ]);
   });
 
-  test('is not named when it leads nowhere', async () => {
+  test('is reported without the network address if the connection fails', async () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '127.0.0.1', port: 9 });
     const cluster = clusterWith(sending(() => Promise.reject(new TypeError('fetch failed', { cause: refused }))));
     await validateWith(cluster, 'one', { service: 'x' });
@@ -65,7 +65,7 @@ describe('a URL', () => {
     );
   });
 
-  test('is given up on when the time is over', async () => {
+  test('is aborted after the timeout', async () => {
     const cluster = clusterWith(
       sending(
         (_url, { signal }) =>
@@ -83,7 +83,7 @@ describe('a URL', () => {
     );
   });
 
-  // Recorded from the client of the reference server.
+  // Recorded from the reference server's client.
   test.each([
     [{ url: 'https://127.0.0.1:1' }, 'https://127.0.0.1:1/?timeout=10s'],
     [{ url: 'https://127.0.0.1:1/a/' }, 'https://127.0.0.1:1/a?timeout=10s'],
@@ -99,13 +99,13 @@ describe('a URL', () => {
     [{ service: { namespace: 'ns', name: 'n' } }, 'https://n.ns.svc:443/?timeout=10s'],
     [{ service: { namespace: 'ns', name: 'n', path: '/a/', port: 8443 } }, 'https://n.ns.svc:8443/a?timeout=10s'],
     [{ service: { namespace: 'ns', name: 'n', path: '/a?b=c' } }, 'https://n.ns.svc:443/a%3Fb=c?timeout=10s'],
-  ])('is shown as the reference server shows it: %j', (address, shown) => {
+  ])('is printed as in the reference server: %j', (address, shown) => {
     expect(postUrl(address, 10)).toBe(shown);
   });
 });
 
-describe('a caller of the user’s own', () => {
-  test('gets everything, and what it throws is told', async () => {
+describe('a user-provided webhook caller', () => {
+  test('receives address, review and timeout, and its error is reported', async () => {
     const seen: unknown[] = [];
     const cluster = clusterWith((address, review, timeoutSeconds) => {
       seen.push({ address, kind: review['kind'], timeoutSeconds });
@@ -118,7 +118,7 @@ describe('a caller of the user’s own', () => {
     expect(seen).toMatchObject([{ kind: 'AdmissionReview', timeoutSeconds: 10 }]);
   });
 
-  test('is given up on when it does not keep the time', async () => {
+  test('is abandoned after the timeout', async () => {
     const cluster = clusterWith(() => new Promise(() => undefined));
     await validateWith(cluster, 'one', { service: 'x', failurePolicy: 'Ignore' });
     const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
@@ -128,7 +128,7 @@ describe('a caller of the user’s own', () => {
   });
 });
 
-test('a webhook may ask the cluster while the cluster waits for it', async () => {
+test('lets a webhook call the cluster while the cluster waits for it', async () => {
   const { cluster } = hookCluster({
     ask: async () => ({ allowed: (await cluster.api(ConfigMap, 'default').find('permit')) !== undefined }),
   });
@@ -137,7 +137,7 @@ test('a webhook may ask the cluster while the cluster waits for it', async () =>
   expect((await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).metadata.name).toBe('a');
 });
 
-test('conversions go the same way', async () => {
+test('calls conversion webhooks in the same way', async () => {
   const asked: string[] = [];
   const cluster = clusterWith({
     resolve: ({ service }) =>
@@ -172,7 +172,7 @@ test('conversions go the same way', async () => {
   expect(asked).toContain('example.com/v2');
 });
 
-test('a service that is not there is no way to a conversion either', async () => {
+test('reports a missing service of a conversion webhook', async () => {
   const { cluster } = hookCluster({ look: allow });
   const whole = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const webhook = {

@@ -1,10 +1,10 @@
-/** Webhooks that may only refuse, through a whole cluster. */
+/** Validating webhooks in a cluster. */
 import { ConfigMap, Namespace, Pod, Service } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { allow, CONFIG_MAPS, hookCluster, rule, validateWith } from './hooks.js';
 
-describe('a webhook that is asked', () => {
-  test('gets the review that the reference server sends', async () => {
+describe('a validating webhook', () => {
+  test('receives the review that the reference server sends', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     await validateWith(cluster, 'one', { service: 'look' });
     const maps = cluster.api(ConfigMap, 'default');
@@ -48,7 +48,7 @@ describe('a webhook that is asked', () => {
     expect(object.metadata.uid).not.toBe('');
   });
 
-  test('speaks the dialect of the cluster', async () => {
+  test("receives names of the cluster's dialect", async () => {
     const { cluster, calls } = hookCluster({ look: allow }, {}, { dialect: 'orch' });
     await validateWith(cluster, 'one', { service: 'look' });
     await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
@@ -58,7 +58,7 @@ describe('a webhook that is asked', () => {
     });
   });
 
-  test('gets both objects of an update, and the old one of a deletion', async () => {
+  test('receives both objects of an update, and the old object of a deletion', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     const maps = cluster.api(ConfigMap, 'default');
     await maps.create({ metadata: { name: 'a' }, data: { k: '1' } });
@@ -77,7 +77,7 @@ describe('a webhook that is asked', () => {
     ]);
   });
 
-  test('is told the generated name, and not told one before it is generated', async () => {
+  test('receives the generated name', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     await validateWith(cluster, 'one', { service: 'look' });
     const made = await cluster.api(ConfigMap, 'default').create({ metadata: { generateName: 'a-' } });
@@ -85,7 +85,7 @@ describe('a webhook that is asked', () => {
   });
 });
 
-describe('a denial', () => {
+describe('a webhook denial', () => {
   async function refusal(response: object) {
     const { cluster } = hookCluster({ no: () => ({ allowed: false, ...response }) });
     await validateWith(cluster, 'one', { service: 'no' });
@@ -126,11 +126,11 @@ describe('a denial', () => {
         status: 'Failure',
       },
     ],
-  ])('with %s', async (_name, response, status) => {
+  ])('produces the expected Status for a response with %s', async (_name, response, status) => {
     expect(await refusal(response)).toEqual(status);
   });
 
-  test('leaves nothing behind', async () => {
+  test('leaves nothing stored', async () => {
     const { cluster } = hookCluster({ no: () => ({ allowed: false }) });
     await validateWith(cluster, 'one', { service: 'no' });
     const maps = cluster.api(ConfigMap, 'default');
@@ -139,10 +139,10 @@ describe('a denial', () => {
   });
 });
 
-describe('a call that fails', () => {
+describe('a failing webhook call', () => {
   const url = 'https://gone.hooks.svc:443/gone?timeout=10s';
 
-  test('refuses the request, or not, as the failure policy says', async () => {
+  test('rejects the request or not, according to failurePolicy', async () => {
     const { cluster } = hookCluster({});
     const maps = cluster.api(ConfigMap, 'default');
     await validateWith(cluster, 'open', { service: 'gone', failurePolicy: 'Ignore' });
@@ -162,7 +162,7 @@ describe('a call that fails', () => {
   test.each([
     [{ clusterIP: 'None', ports: [{ port: 443 }] }, 'cannot route to service with ClusterIP "None"'],
     [{ ports: [{ port: 80 }] }, 'no service port 443 found for service "gone"'],
-  ])('says why a service leads nowhere: %j', async (spec, why) => {
+  ])('reports why a service cannot be called: %j', async (spec, why) => {
     const { cluster } = hookCluster({});
     await cluster.api(Namespace).create({ metadata: { name: 'hooks' } });
     await cluster.api(Service, 'hooks').create({ metadata: { name: 'gone' }, spec } as never);
@@ -229,20 +229,20 @@ describe('a call that fails', () => {
       }),
       'received invalid webhook response: validating webhook may not return response.patch',
     ],
-  ])('is told about: it %s', async (_name, answer, why) => {
+  ])('is reported if the webhook %s', async (_name, answer, why) => {
     const { cluster, calls } = hookCluster({}, { odd: answer as never });
     await validateWith(cluster, 'one', { service: 'odd' });
     const failure = await cluster
       .api(ConfigMap, 'default')
       .create({ metadata: { name: 'a' } })
       .catch((error) => error);
-    const told = failure.message
+    const message = failure.message
       .replace('https://odd.hooks.svc:443/odd?timeout=10s', 'URL')
       .replace(calls[0]?.review.request.uid, 'UID');
-    expect(told).toBe(`Internal error occurred: failed calling webhook "odd.example.com": ${why}`);
+    expect(message).toBe(`Internal error occurred: failed calling webhook "odd.example.com": ${why}`);
   });
 
-  test('is given up on when its time is over', async () => {
+  test('is abandoned after its timeout', async () => {
     const { cluster } = hookCluster({ slow: () => new Promise(() => undefined) });
     await validateWith(cluster, 'one', { service: 'slow', timeoutSeconds: 3 });
     const made = cluster
@@ -258,7 +258,7 @@ describe('a call that fails', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('does not stop a request that may go on without it', async () => {
+  test('does not stop a request if failurePolicy is Ignore', async () => {
     const { cluster } = hookCluster({ slow: () => new Promise(() => undefined) });
     await validateWith(cluster, 'one', { service: 'slow', failurePolicy: 'Ignore' });
     const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
@@ -267,7 +267,7 @@ describe('a call that fails', () => {
   });
 });
 
-test('all are asked at once, and the first refusal to arrive counts', async () => {
+test('calls all validating webhooks concurrently, and returns the first rejection', async () => {
   const doors = new Map<string, (value: object) => void>();
   const wait = (name: string) => () => new Promise<object>((resolve) => doors.set(name, resolve));
   const { cluster } = hookCluster({ a: wait('a'), b: wait('b'), c: wait('c') });
@@ -286,14 +286,14 @@ test('all are asked at once, and the first refusal to arrive counts', async () =
   expect(await made).toBe('admission webhook "c.example.com" denied the request: third');
 });
 
-test('a webhook with side effects is not asked on a dry run', async () => {
+test('calls a webhook with sideEffects NoneOnDryRun in a dry run', async () => {
   const { cluster, calls } = hookCluster({ look: allow });
   await validateWith(cluster, 'one', { service: 'look', sideEffects: 'NoneOnDryRun' });
   await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } }, { dryRun: true } as never);
   expect(calls[0]?.review.request).toMatchObject({ dryRun: true, options: { dryRun: ['All'] } });
 });
 
-test('a webhook may ask in the older version, and need not prove then that it answers', async () => {
+test('sends v1beta1 reviews to a webhook that prefers them, and accepts a response without uid', async () => {
   const { cluster, calls } = hookCluster(
     {},
     { old: () => ({ response: { allowed: false, status: { message: 'no' } } }) },
@@ -305,11 +305,11 @@ test('a webhook may ask in the older version, and need not prove then that it an
   expect(calls[0]?.review.apiVersion).toBe('admission.k8s.io/v1beta1');
 });
 
-test('what it warns of reaches the client', async () => {
+test('passes warnings of a webhook to the client', async () => {
   const { cluster } = hookCluster({ warn: () => ({ allowed: true, warnings: ['old stuff', ''] }) });
   await validateWith(cluster, 'one', { service: 'warn' });
   const warnings: string[] = [];
-  using _told = cluster.use(async (_request, next) => {
+  using _recorder = cluster.use(async (_request, next) => {
     const response = await next();
     if ('warnings' in response) warnings.push(...response.warnings);
     return response;
@@ -318,7 +318,7 @@ test('what it warns of reaches the client', async () => {
   expect(warnings).toEqual(['old stuff']);
 });
 
-test('what it does with the review is nobody else’s', async () => {
+test('isolates the review of one webhook from changes by another', async () => {
   const { cluster, calls } = hookCluster({
     vandal: (review) => {
       review.request.object.data = { gone: 'yes' };
@@ -333,8 +333,8 @@ test('what it does with the review is nobody else’s', async () => {
   expect(calls[1]?.review.request.object.data).toEqual({ k: 'v' });
 });
 
-describe('what is asked about', () => {
-  test('the webhook says by rules and selectors', async () => {
+describe('webhook selection', () => {
+  test('calls a webhook according to its rules and selectors', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     await cluster.api(Namespace).create({ metadata: { name: 'marked', labels: { watch: 'yes' } } });
     await validateWith(cluster, 'one', {
@@ -352,7 +352,7 @@ describe('what is asked about', () => {
     expect(calls.map(({ review }) => review.request.name)).toEqual(['c', 'd']);
   });
 
-  test('the webhook says by expressions', async () => {
+  test('calls a webhook according to its match conditions', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     const matchConditions = [
       { name: 'not-me', expression: "request.userInfo.username != 'me'" },
@@ -369,7 +369,7 @@ describe('what is asked about', () => {
     expect(calls.map(({ review }) => review.request.name)).toEqual(['b']);
   });
 
-  test('conditions that cannot be told are skipped by a webhook that may fail', async () => {
+  test('skips a webhook whose match condition fails if failurePolicy is Ignore', async () => {
     const { cluster, calls } = hookCluster({ look: allow });
     const matchConditions = [{ name: 'odd', expression: "object.data.k == 'v'" }];
     await validateWith(cluster, 'one', { service: 'look', matchConditions, failurePolicy: 'Ignore' });
@@ -377,7 +377,7 @@ describe('what is asked about', () => {
     expect(calls).toEqual([]);
   });
 
-  test('configurations themselves are not', async () => {
+  test('never calls webhooks for webhook configurations', async () => {
     const { cluster } = hookCluster({ no: () => ({ allowed: false }) });
     await validateWith(cluster, 'one', { service: 'no', rules: [rule('*', '*', '*/*')] });
     await validateWith(cluster, 'two', { service: 'no' });
