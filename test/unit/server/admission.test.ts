@@ -1,4 +1,6 @@
-/** Plugins: when they are asked, in which order, what they may do, and what happens while one makes the server wait. */
+/**
+ * Admission in the write pipeline: order of plugins, their requests, changes and failures, and asynchronous plugins.
+ */
 import type { AdmissionPlugin, AdmissionRequest, Ids } from 'orchplane';
 import { allowAll, defaultAdmission, errors, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Namespace, Pod, Service } from 'orchplane/kinds';
@@ -6,7 +8,7 @@ import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { door, failureOf, stateOf, turns } from './reading.js';
 
-/** A plugin that waits at a door the first time it is asked about an operation. */
+/** A plugin that waits, the first time it is called for an operation, until the test releases it. */
 function waitsOnce(phase: 'mutate' | 'validate', operation: AdmissionRequest['operation'], name = 'a') {
   const { opened, open } = door();
   let waited = false;
@@ -19,7 +21,7 @@ function waitsOnce(phase: 'mutate' | 'validate', operation: AdmissionRequest['op
   return { plugin, open };
 }
 
-describe('the order of plugins', () => {
+describe('the order of admission plugins', () => {
   const tells = (name: string, told: string[]): AdmissionPlugin => ({
     name,
     mutate: () => {
@@ -30,14 +32,14 @@ describe('the order of plugins', () => {
     },
   });
 
-  test('is that of their list, and every mutation comes before any validation', async () => {
+  test('is the order of the list, with every mutation before any validation', async () => {
     const told: string[] = [];
     const cluster = testCluster({ admission: [tells('first', told), tells('second', told)] });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(told).toEqual(['first mutates', 'second mutates', 'first validates', 'second validates']);
   });
 
-  test('holds when the first one has to be waited for', async () => {
+  test('is kept when the first plugin is asynchronous', async () => {
     const told: string[] = [];
     const { plugin, open } = waitsOnce('mutate', 'CREATE');
     const cluster = testCluster({ admission: [plugin, tells('second', told)] });
@@ -49,7 +51,7 @@ describe('the order of plugins', () => {
     expect(told).toEqual(['second mutates', 'second validates']);
   });
 
-  test('ends with the first refusal, which leaves nothing behind', async () => {
+  test('ends with the first rejection, which leaves nothing stored', async () => {
     const told: string[] = [];
     const refuses: AdmissionPlugin = {
       name: 'Refuses',
@@ -66,13 +68,13 @@ describe('the order of plugins', () => {
   });
 });
 
-describe('what a plugin is told', () => {
+describe('the admission request', () => {
   function listening(): { readonly told: AdmissionRequest[]; readonly plugin: AdmissionPlugin } {
     const told: AdmissionRequest[] = [];
     return { told, plugin: { name: 'Listens', validate: (request) => void told.push(request) } };
   }
 
-  test('of a create: the object, no old one, and who asks', async () => {
+  test('of a create has the object, no old object, and the user', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin], authorizer: allowAll() });
     await cluster
@@ -92,7 +94,7 @@ describe('what a plugin is told', () => {
     expect(told[0]?.oldObject).toBeUndefined();
   });
 
-  test('of an update and a patch: the new object and the live one', async () => {
+  test('of an update and a patch has the new object and the live object', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { k: 'old' } });
@@ -102,7 +104,7 @@ describe('what a plugin is told', () => {
     expect(told[1]?.object).toMatchObject({ data: { k: 'new' } });
   });
 
-  test('of a delete: the live object and no new one', async () => {
+  test('of a delete has the live object and no new object', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -112,7 +114,7 @@ describe('what a plugin is told', () => {
     expect(told[1]?.object).toBeUndefined();
   });
 
-  test('of a deletion of a collection: each object by itself', async () => {
+  test('of a deletecollection is made for each object', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name } });
@@ -123,7 +125,7 @@ describe('what a plugin is told', () => {
     ]);
   });
 
-  test('of a subresource: its name', async () => {
+  test('of a subresource has its name', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     const namespace = await cluster.api(Namespace).create({ metadata: { name: 'dev' } });
@@ -131,14 +133,14 @@ describe('what a plugin is told', () => {
     expect(told.map(({ subresource }) => subresource)).toEqual(['', 'finalize']);
   });
 
-  test('of a rehearsal: that it is one', async () => {
+  test('of a dry run has the dryRun flag', async () => {
     const { told, plugin } = listening();
     const cluster = testCluster({ admission: [plugin] });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } }, { dryRun: true });
     expect(told[0]?.dryRun).toBe(true);
   });
 
-  test('of a name that will be generated: its beginning, while the object still has none', async () => {
+  test('of an object with generateName has the prefix as name, while the object has no name', async () => {
     const told: (string | undefined)[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Listens',
@@ -149,7 +151,7 @@ describe('what a plugin is told', () => {
     expect(told).toEqual(['web-', undefined]);
   });
 
-  test('of the cluster: its namespaces', async () => {
+  test('gives access to the namespaces of the cluster', async () => {
     const seen: unknown[] = [];
     const plugin: AdmissionPlugin = {
       name: 'Looks',
@@ -161,8 +163,8 @@ describe('what a plugin is told', () => {
   });
 });
 
-describe('what a plugin may change', () => {
-  test('is stored, and judged like what a client sends', async () => {
+describe('the change of a mutating plugin', () => {
+  test('is stored, and validated like the input of a client', async () => {
     const labels: AdmissionPlugin = {
       name: 'Labels',
       mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { labels: { team: 'blue' } }),
@@ -183,7 +185,7 @@ describe('what a plugin may change', () => {
     expect(error).toMatchObject({ reason: 'Invalid', status: { details: { causes: [{ field: 'metadata.labels' }] } } });
   });
 
-  test('is not the namespace that the object is stored in', async () => {
+  test('is rejected if it changes the namespace', async () => {
     const moves: AdmissionPlugin = {
       name: 'Moves',
       mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { namespace: 'kube-system' }),
@@ -196,7 +198,7 @@ describe('what a plugin may change', () => {
     expect((await cluster.all(ConfigMap).list()).items).toEqual([]);
   });
 
-  test('is warned about when it repeats an owner', async () => {
+  test('produces a warning if it duplicates an owner reference', async () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' };
     const repeats: AdmissionPlugin = {
       name: 'Repeats',
@@ -212,7 +214,7 @@ describe('what a plugin may change', () => {
   });
 });
 
-describe('a plugin that fails in a way of its own', () => {
+describe('a plugin that fails with an unexpected error', () => {
   const boom = new Error('boom');
   const cases: Record<string, AdmissionPlugin> = {
     'throws while mutating': {
@@ -231,14 +233,14 @@ describe('a plugin that fails in a way of its own', () => {
     'rejects while validating': { name: 'Breaks', validate: () => Promise.reject(boom) },
   };
 
-  test.each(Object.entries(cases))('and %s makes an internal error with its cause', async (_how, plugin) => {
+  test.each(Object.entries(cases))('and %s causes an internal error with its cause', async (_how, plugin) => {
     const cluster = testCluster({ admission: [plugin] });
     const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
     expect(StatusError.is(error, 'InternalError')).toBe(true);
     expect(error).toMatchObject({ code: 500, cause: boom });
   });
 
-  test.each(Object.entries(cases))('and %s leaves nothing behind', async (_how, plugin) => {
+  test.each(Object.entries(cases))('and %s leaves nothing stored', async (_how, plugin) => {
     const cluster = testCluster({ admission: [plugin] });
     await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
@@ -246,8 +248,8 @@ describe('a plugin that fails in a way of its own', () => {
   });
 });
 
-describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to %s', (phase) => {
-  test('a create has not happened', async () => {
+describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin to %s', (phase) => {
+  test('is not visible before a create completes', async () => {
     const { plugin, open } = waitsOnce(phase, 'CREATE');
     const cluster = testCluster({ admission: [plugin] });
     const created = cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -257,7 +259,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect((await created).metadata.resourceVersion).toBe('5');
   });
 
-  test('a create loses to one that was faster', async () => {
+  test('fails a create with AlreadyExists if a faster create took the name', async () => {
     const { plugin, open } = waitsOnce(phase, 'CREATE');
     const cluster = testCluster({ admission: [plugin] });
     const slow = cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { from: 'slow' } });
@@ -267,7 +269,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ from: 'fast' });
   });
 
-  test('a patch that lost its race is applied to what is there now', async () => {
+  test('applies a patch to the current object after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -278,7 +280,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect((await slow).data).toEqual({ k: '0', fast: '1', slow: '1' });
   });
 
-  test('an update without a version that lost its race replaces what is there now', async () => {
+  test('replaces the current object in an update without resourceVersion', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -291,7 +293,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect(stored.metadata.labels).toBeUndefined();
   });
 
-  test('an update with a version that lost its race is a conflict', async () => {
+  test('fails an update with resourceVersion with a conflict after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -307,7 +309,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect((await configMaps.get('a')).data).toEqual({ from: 'fast' });
   });
 
-  test('an update of an object that is gone meanwhile is NotFound', async () => {
+  test('fails an update with NotFound if the object is deleted meanwhile', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -318,7 +320,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect(await failureOf(slow)).toMatchObject({ reason: 'NotFound' });
   });
 
-  test('the last finalizer may be taken away by somebody else, which is just as well', async () => {
+  test('succeeds if another client removes the last finalizer meanwhile', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -331,7 +333,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('a delete that lost its race looks again', async () => {
+  test('retries a delete after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'DELETE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -343,7 +345,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('a delete of a version that changed meanwhile is a conflict', async () => {
+  test('fails a delete with a resourceVersion precondition after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'DELETE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -356,7 +358,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect(await configMaps.find('a')).toBeDefined();
   });
 
-  test('what the caller does with its object is no part of the write', async () => {
+  test('ignores changes that the caller makes to its object', async () => {
     const { plugin, open } = waitsOnce(phase, 'CREATE');
     const cluster = testCluster({ admission: [plugin] });
     const input = { metadata: { name: 'a' }, data: { k: 'sent' } };
@@ -366,7 +368,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect((await created).data).toEqual({ k: 'sent' });
   });
 
-  test('what the caller does with its patch is no part of the write, not even when that is tried again', async () => {
+  test('ignores changes that the caller makes to its patch, also in a retry', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -379,8 +381,8 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
     expect((await slow).data).toEqual({ fast: '1', k: 'sent' });
   });
 
-  test('a deletion of a collection goes on after it', async () => {
-    // Plugins are asked about the collection, which has no name.
+  test('continues a deletecollection when the plugin completes', async () => {
+    // For a deletecollection, plugins are called without a name.
     const { plugin, open } = waitsOnce(phase, 'DELETE', '');
     const cluster = testCluster({ admission: [plugin] });
     const configMaps = cluster.api(ConfigMap);
@@ -394,7 +396,7 @@ describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to 
 });
 
 describe('a generated name', () => {
-  /** Every suffix the same, until told otherwise. */
+  /** Returns the same suffix until the test sets others. */
   function stubbornIds(): Ids & { suffixes: string[]; asked: number } {
     const ids = {
       ...sequentialIds(),
@@ -408,7 +410,7 @@ describe('a generated name', () => {
     return ids;
   }
 
-  test('is tried eight times, and then it is a 409 that says when to come back', async () => {
+  test('is tried eight times before a 409 that suggests a retry', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -423,7 +425,7 @@ describe('a generated name', () => {
     });
   });
 
-  test('that is taken is replaced by the first that is free', async () => {
+  test('is replaced by the first free one if it exists', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -432,7 +434,7 @@ describe('a generated name', () => {
     expect(stored.metadata).toMatchObject({ name: 'a-ccccc', generateName: 'a-' });
   });
 
-  test('asks validating plugins for every try and mutating ones once', async () => {
+  test('runs validating plugins for every attempt and mutating plugins once', async () => {
     const ids = stubbornIds();
     const asked: string[] = [];
     const plugin: AdmissionPlugin = {
@@ -448,7 +450,7 @@ describe('a generated name', () => {
     expect(asked).toEqual(['mutate', 'validate', 'validate']);
   });
 
-  test('is judged with each try: what is refused is refused under the first name', async () => {
+  test('is validated for each attempt, so errors mention the first name', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -460,7 +462,7 @@ describe('a generated name', () => {
     expect(ids.suffixes).toEqual(['ccccc']);
   });
 
-  test('comes with an identity for each try', async () => {
+  test('comes with a new uid for each attempt', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     const first = await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
@@ -470,7 +472,7 @@ describe('a generated name', () => {
     expect(number(second.metadata.uid) - number(first.metadata.uid)).toBe(3);
   });
 
-  test('of a service is tried eight times as well', async () => {
+  test('of a service is also tried eight times', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     const body = { metadata: { generateName: 'a-' }, spec: { ports: [{ port: 80 }] } };
@@ -480,7 +482,7 @@ describe('a generated name', () => {
     expect(ids.asked).toBe(8);
   });
 
-  test('is tried again also while plugins are waited for', async () => {
+  test('is tried again with asynchronous plugins', async () => {
     const ids = stubbornIds();
     const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
     const cluster = testCluster({ ids, admission: [plugin] });
@@ -489,14 +491,14 @@ describe('a generated name', () => {
     expect((await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } })).metadata.name).toBe('a-ccccc');
   });
 
-  test('cuts a long prefix so that the name is a label', async () => {
+  test('truncates a long prefix so that the name is a valid label', async () => {
     const stored = await testCluster()
       .api(ConfigMap)
       .create({ metadata: { generateName: 'x'.repeat(70) } });
     expect(stored.metadata.name).toBe(`${'x'.repeat(58)}bbbbb`);
   });
 
-  test('is not made where there is a name, and a collision is not tried again', async () => {
+  test('is not created for an object with a name, and a collision is not retried', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -505,7 +507,7 @@ describe('a generated name', () => {
     expect(error).toMatchObject({ code: 409, message: expect.stringContaining('unique name for the object') });
   });
 
-  test('gives a namespace the label of its own name', async () => {
+  test('sets the metadata.name label of a namespace', async () => {
     const ids = stubbornIds();
     const cluster = testCluster({ ids });
     await cluster.api(Namespace).create({ metadata: { generateName: 'n-' } });
@@ -515,7 +517,7 @@ describe('a generated name', () => {
   });
 });
 
-test('without plugins nothing is refused that the API itself allows', async () => {
+test('rejects nothing that the API allows if there are no plugins', async () => {
   const cluster = testCluster({ admission: [] });
   const stored = await cluster.api(ConfigMap, 'nowhere').create({ metadata: { name: 'a' } });
   expect(stored.metadata.namespace).toBe('nowhere');
@@ -544,7 +546,7 @@ test('without plugins nothing is refused that the API itself allows', async () =
   ]);
 });
 
-test('a plugin may change another object as deep as it likes', async () => {
+test('lets a plugin change nested fields of another object', async () => {
   const address = { group: '', resource: 'pods', namespace: 'default', name: 'p' };
   const plugin: AdmissionPlugin = {
     name: 'Reaches',

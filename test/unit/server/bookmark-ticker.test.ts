@@ -1,9 +1,9 @@
-/** The one timer behind all bookmarks: when it ticks, and when there is none. */
+/** The timer that all bookmarks share: when it ticks, and when it is stopped. */
 import { expect, test } from 'vitest';
 import { BookmarkTicker } from '../../../src/server/bookmark-ticker.js';
 import { fakeClock } from '../../../src/testing/index.js';
 
-/** Something that is written to, and a ticker that tells of it. */
+/** A ticker with a function that simulates writes. */
 function tickerOf() {
   const clock = fakeClock({ now: 0 });
   const wakers = new Set<() => void>();
@@ -27,7 +27,7 @@ function tickerOf() {
   return { clock, ticker, write, times, minutes };
 }
 
-test('tells once of what was written, at moments a minute apart', async () => {
+test('ticks once after a write, at multiples of the interval', async () => {
   const { clock, ticker, write, times, minutes } = tickerOf();
   ticker.add(() => times.push(clock.now()) > 0);
   await clock.advance(600_000);
@@ -42,7 +42,7 @@ test('tells once of what was written, at moments a minute apart', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('tells of what is written at the very moment of a tick, and an interval later where there was none', async () => {
+test('ticks for a write at the time of a tick, and one interval later after an idle period', async () => {
   const { clock, ticker, write, times, minutes } = tickerOf();
   clock.after(120_000, write);
   clock.after(300_000, write);
@@ -51,14 +51,14 @@ test('tells of what is written at the very moment of a tick, and an interval lat
   expect(minutes()).toEqual([1, 2, 6]);
 });
 
-test('offers again what could not be taken', async () => {
+test('repeats a tick that a watch could not take', async () => {
   const { clock, ticker, times, minutes } = tickerOf();
   ticker.add(() => times.push(clock.now()) >= 3);
   await clock.advance(600_000);
   expect(minutes()).toEqual([1, 2, 3]);
 });
 
-test('tells a watch that comes while others are told', async () => {
+test('ticks for a watch that is added during a tick', async () => {
   const { clock, ticker, times, minutes } = tickerOf();
   let hasCome = false;
   ticker.add(() => {
@@ -70,7 +70,7 @@ test('tells a watch that comes while others are told', async () => {
   expect(minutes()).toEqual([2]);
 });
 
-test('goes on after a watch that throws', async () => {
+test('continues after a watch throws', async () => {
   const { clock, ticker, times, minutes } = tickerOf();
   let failures = 0;
   ticker.add(() => {
@@ -82,7 +82,7 @@ test('goes on after a watch that throws', async () => {
   expect(minutes()).toEqual([2]);
 });
 
-test('leaves no timer when the last watch goes, even while it is told', async () => {
+test('leaves no timer when the last watch is removed, even during a tick', async () => {
   const { clock, ticker, write } = tickerOf();
   const leave = ticker.add(() => {
     leave();

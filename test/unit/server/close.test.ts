@@ -1,4 +1,4 @@
-/** The end of a cluster. */
+/** Closing a cluster. */
 import { createCluster } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { failureOf, Reader } from './reading.js';
 
 describe('a closed cluster', () => {
-  test('has ended its watches quietly', async () => {
+  test('ends its watches without an error', async () => {
     const cluster = testCluster();
     const readers = [
       new Reader(cluster.api(ConfigMap).watch()),
@@ -17,14 +17,14 @@ describe('a closed cluster', () => {
     for (const reader of readers) expect(await reader.read()).toBe('end');
   });
 
-  test('has no timers', async () => {
+  test('has no pending timers', async () => {
     const cluster = testCluster();
     cluster.all(ConfigMap).watch({ allowWatchBookmarks: true, timeoutSeconds: 60 });
     await cluster.close();
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('refuses every request', async () => {
+  test('rejects every request', async () => {
     const cluster = testCluster();
     await cluster.close();
     const closed = { code: 503, reason: 'ServiceUnavailable', message: 'the cluster is closed' };
@@ -49,7 +49,7 @@ describe('a closed cluster', () => {
     expect(await reader.readAll()).toEqual(['ADDED a']);
   });
 
-  test('was closed by leaving the scope that it was made in', async () => {
+  test('is closed at the end of its `await using` scope', async () => {
     let left: ReturnType<typeof createCluster> | undefined;
     {
       await using cluster = createCluster();

@@ -1,18 +1,18 @@
-/** Creating: what is the server's own, what is reconciled, what is said beside the answer. */
+/** Creating objects: server-set fields, consistency of URL and body, duplicate owners, unknown fields. */
 import { mergePatch } from 'orchplane';
 import { ConfigMap, type ConfigMapInput, Lease, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from './reading.js';
 
-/** A cluster, and the warnings that its client was given. */
+/** A cluster and the warnings that its client received. */
 function withWarnings() {
   const warnings: string[] = [];
   return { warnings, cluster: testCluster({ client: { onWarning: (warning) => warnings.push(warning) } }) };
 }
 
-describe('the fields that are the server’s own', () => {
-  test('are set by it', async () => {
+describe('fields that the server sets', () => {
+  test('are set on create', async () => {
     const cluster = testCluster();
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(metadata).toEqual({
@@ -24,7 +24,7 @@ describe('the fields that are the server’s own', () => {
     });
   });
 
-  test('are not taken from a client', async () => {
+  test('are not taken from the client', async () => {
     const cluster = testCluster();
     const sent = {
       name: 'a',
@@ -42,14 +42,14 @@ describe('the fields that are the server’s own', () => {
     }
   });
 
-  test('tell the time of the cluster, in whole seconds', async () => {
+  test('use the time of the cluster, in whole seconds', async () => {
     const cluster = testCluster();
     await cluster.clock.advance(61_999);
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(metadata.creationTimestamp).toBe('2030-01-01T00:01:01Z');
   });
 
-  test('include the version, which a create must not name', async () => {
+  test('include resourceVersion, which a create must not set', async () => {
     const configMaps = testCluster().api(ConfigMap);
     const create = (resourceVersion: string) => configMaps.create({ metadata: { name: 'a', resourceVersion } });
     expect(await failureOf(create('3'))).toMatchObject({
@@ -60,7 +60,7 @@ describe('the fields that are the server’s own', () => {
     expect((await create('0')).metadata.resourceVersion).toBe('5');
   });
 
-  test('survive an update that leaves them out', async () => {
+  test('are kept by an update that omits them', async () => {
     const cluster = testCluster();
     const before = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.clock.advance(60_000);
@@ -69,7 +69,7 @@ describe('the fields that are the server’s own', () => {
   });
 });
 
-describe('an address and a document', () => {
+describe('the URL and the body of a request', () => {
   test('must agree on the namespace', async () => {
     const configMaps = testCluster().api(ConfigMap);
     expect(await failureOf(configMaps.create({ metadata: { name: 'a', namespace: 'other' } }))).toMatchObject({
@@ -78,14 +78,14 @@ describe('an address and a document', () => {
     });
   });
 
-  test('of a cluster-scoped kind need not: the namespace is dropped', async () => {
+  test('may differ in the namespace of a cluster-scoped kind, which is dropped', async () => {
     const stored = await testCluster()
       .api(Namespace)
       .create({ metadata: { name: 'dev', namespace: 'other' } });
     expect(stored.metadata).not.toHaveProperty('namespace');
   });
 
-  test('of a patch must agree on the name and the namespace', async () => {
+  test('must agree on the name and the namespace in a patch', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
     expect(await failureOf(configMaps.patch('a', mergePatch({ metadata: { name: 'b' } })))).toMatchObject({
@@ -112,13 +112,13 @@ describe('an address and a document', () => {
   });
 });
 
-describe('an owner named twice', () => {
+describe('a duplicate owner reference', () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' };
   const other = { ...owner, uid: 'u2' };
   const warning = (uids: string) =>
     `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`;
 
-  test('is one owner, and the client is told', async () => {
+  test('is removed with a warning', async () => {
     const { cluster, warnings } = withWarnings();
     const ownerReferences = [owner, other, { ...owner }, { ...other }];
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a', ownerReferences } });
@@ -126,7 +126,7 @@ describe('an owner named twice', () => {
     expect(warnings).toEqual([warning('u1, u2')]);
   });
 
-  test('is one owner on an update as well', async () => {
+  test('is removed on update as well', async () => {
     const { cluster, warnings } = withWarnings();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const ownerReferences = [owner, { ...owner }];
@@ -135,7 +135,7 @@ describe('an owner named twice', () => {
     expect(warnings).toEqual([warning('u1')]);
   });
 
-  test('with a difference is two', async () => {
+  test('is kept if the entries differ', async () => {
     const { cluster, warnings } = withWarnings();
     const ownerReferences = [owner, { ...owner, controller: false }];
     const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name: 'a', ownerReferences } });
@@ -143,7 +143,7 @@ describe('an owner named twice', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('is told also when the write fails for another reason', async () => {
+  test('is warned about also if the write fails for another reason', async () => {
     const { cluster } = withWarnings();
     const error = await failureOf(
       cluster.api(ConfigMap).create({ metadata: { name: 'Not A Name', ownerReferences: [owner, { ...owner }] } }),
@@ -152,7 +152,7 @@ describe('an owner named twice', () => {
   });
 });
 
-describe('fields that the kind does not know', () => {
+describe('unknown fields', () => {
   const sent = { metadata: { name: 'a' }, dta: { k: 'v' } } as never;
 
   test('are dropped with a warning', async () => {
@@ -161,13 +161,13 @@ describe('fields that the kind does not know', () => {
     expect(warnings).toEqual(['unknown field "dta"']);
   });
 
-  test('are dropped in silence when the client does not care', async () => {
+  test('are dropped without a warning if fieldValidation is Ignore', async () => {
     const { cluster, warnings } = withWarnings();
     await cluster.api(ConfigMap).create(sent, { fieldValidation: 'Ignore' });
     expect(warnings).toEqual([]);
   });
 
-  test('are refused when the client is strict', async () => {
+  test('are rejected if fieldValidation is Strict', async () => {
     const { cluster } = withWarnings();
     expect(await failureOf(cluster.api(ConfigMap).create(sent, { fieldValidation: 'Strict' }))).toMatchObject({
       code: 400,
@@ -176,7 +176,7 @@ describe('fields that the kind does not know', () => {
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
   });
 
-  test('are refused in a patch when the client is strict, in the words of patches', async () => {
+  test('are rejected in a patch with the message for patches if fieldValidation is Strict', async () => {
     const { cluster } = withWarnings();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const patch = mergePatch<ConfigMapInput>({ dta: 'v' } as never);
@@ -190,8 +190,8 @@ describe('fields that the kind does not know', () => {
   });
 });
 
-describe('a PUT to a name that is not there', () => {
-  test('creates where the kind allows it', async () => {
+describe('an update of a missing object', () => {
+  test('creates it if the kind allows that', async () => {
     const leases = testCluster().api(Lease);
     const stored = await leases.update({
       metadata: { name: 'a', resourceVersion: '99' },
@@ -201,7 +201,7 @@ describe('a PUT to a name that is not there', () => {
     expect(stored.spec.holderIdentity).toBe('me');
   });
 
-  test('is NotFound where it does not', async () => {
+  test('is NotFound if the kind does not allow creation by update', async () => {
     expect(
       await failureOf(
         testCluster()
@@ -214,7 +214,7 @@ describe('a PUT to a name that is not there', () => {
     });
   });
 
-  test('with an identity is a conflict, because nobody has it', async () => {
+  test('with a uid is a conflict', async () => {
     const leases = testCluster().api(Lease);
     expect(await failureOf(leases.update({ metadata: { name: 'a', uid: 'u1' } }))).toMatchObject({
       reason: 'Conflict',
@@ -223,7 +223,7 @@ describe('a PUT to a name that is not there', () => {
   });
 });
 
-test('a name that is taken by an object that is being deleted is said to be', async () => {
+test('reports that a name belongs to an object that is being deleted', async () => {
   const configMaps = testCluster().api(ConfigMap);
   await configMaps.create({ metadata: { name: 'a', finalizers: ['example.com/hold'] } });
   await configMaps.delete('a');

@@ -1,4 +1,4 @@
-/** Deleting: preconditions, finalizers, propagation, and what is answered. */
+/** Deleting objects: preconditions, finalizers, propagation and responses. */
 import type { RequestOptions } from 'orchplane';
 import { defineKind, mergePatch, valueBody } from 'orchplane';
 import { ConfigMap, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Pod } from 'orchplane/kinds';
@@ -19,8 +19,8 @@ async function clusterWith(metadata: {
   return cluster;
 }
 
-describe('what must hold of the object', () => {
-  test('its identity', async () => {
+describe('preconditions of a delete', () => {
+  test('compare the uid', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     const { uid } = (await configMaps.get('a')).metadata;
     expect(await failureOf(configMaps.delete('a', { preconditions: { uid: 'other' } }))).toMatchObject({
@@ -33,7 +33,7 @@ describe('what must hold of the object', () => {
     expect(await configMaps.delete('a', { preconditions: { uid } })).toMatchObject({ status: 'Success' });
   });
 
-  test('its version', async () => {
+  test('compare the resourceVersion', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     expect(await failureOf(configMaps.delete('a', { preconditions: { resourceVersion: '4' } }))).toMatchObject({
       reason: 'Conflict',
@@ -44,13 +44,13 @@ describe('what must hold of the object', () => {
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('is also asked of one that has finalizers', async () => {
+  test('are checked for an object with finalizers', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     await failureOf(configMaps.delete('a', { preconditions: { uid: 'other' } }));
     expect((await configMaps.get('a')).metadata).not.toHaveProperty('deletionTimestamp');
   });
 
-  test('nothing else: an object that is not there is NotFound', async () => {
+  test('are not checked for a missing object, which is NotFound', async () => {
     expect(await failureOf(testCluster().api(ConfigMap).delete('a'))).toMatchObject({
       code: 404,
       status: { details: { name: 'a', kind: 'configmaps' } },
@@ -58,8 +58,8 @@ describe('what must hold of the object', () => {
   });
 });
 
-describe('the answer', () => {
-  test('is a Status with the identity of what is gone', async () => {
+describe('the response to a delete', () => {
+  test('is a Status with the uid of the deleted object', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     const { uid } = (await configMaps.get('a')).metadata;
     expect(await configMaps.delete('a')).toEqual({
@@ -71,20 +71,20 @@ describe('the answer', () => {
     });
   });
 
-  test('is frozen like everything else', async () => {
+  test('is frozen', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     const status = (await configMaps.delete('a')) as { details?: object };
     expect([Object.isFrozen(status), Object.isFrozen(status.details)]).toEqual([true, true]);
   });
 
-  test('is the object while something holds it', async () => {
+  test('is the object while it has finalizers', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     expect(await configMaps.delete('a')).toBe(await configMaps.get('a'));
   });
 
   test.each([
-    ['is 202 when it waits and dependents are not to be orphaned', { orphanDependents: false }, 202],
-    ['is 200 when it waits', {}, 200],
+    ['is 202 for a pending deletion with orphanDependents false', { orphanDependents: false }, 202],
+    ['is 200 for a pending deletion', {}, 200],
   ])('%s', async (_what, options: RequestOptions, code) => {
     const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
@@ -94,7 +94,7 @@ describe('the answer', () => {
 });
 
 describe('an object with finalizers', () => {
-  test('is marked, and stays', async () => {
+  test('gets a deletionTimestamp and stays', async () => {
     const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
     await cluster.clock.advance(10_000);
     await cluster.api(ConfigMap).delete('a');
@@ -114,7 +114,7 @@ describe('an object with finalizers', () => {
     expect(cluster.resourceVersion).toBe('6');
   });
 
-  test('goes with the last of them: the answer is what was asked for, the event what was stored', async () => {
+  test('is removed with its last finalizer; the response has the new state, the event the stored state', async () => {
     const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
     const configMaps = cluster.api(ConfigMap);
     await configMaps.delete('a');
@@ -128,7 +128,7 @@ describe('an object with finalizers', () => {
     expect(await configMaps.find('a')).toBeUndefined();
   });
 
-  test('takes no new ones once it is marked', async () => {
+  test('rejects new finalizers once it is being deleted', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     await configMaps.delete('a');
     const finalizers = [HOLD, 'example.com/second', 'example.com/another'];
@@ -139,14 +139,14 @@ describe('an object with finalizers', () => {
     });
   });
 
-  test('cannot be unmarked', async () => {
+  test('keeps its deletionTimestamp when an update removes it', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     await configMaps.delete('a');
     const stored = await configMaps.patch('a', mergePatch({ metadata: { deletionTimestamp: null } }));
     expect(stored.metadata.deletionTimestamp).toBe('2030-01-01T00:00:00Z');
   });
 
-  test('cannot be marked by an update', async () => {
+  test('rejects an update that sets a deletionTimestamp', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     const patch = mergePatch({ metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' } });
     expect(await failureOf(configMaps.patch('a', patch as never))).toMatchObject({
@@ -155,7 +155,7 @@ describe('an object with finalizers', () => {
     });
   });
 
-  test('counts a generation up when it is marked, once', async () => {
+  test('increments its generation once when it is deleted', async () => {
     const Widget = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -169,9 +169,9 @@ describe('an object with finalizers', () => {
     expect(await cluster.api(Widget).delete('w')).toMatchObject({ metadata: { generation: 2 } });
   });
 
-  test('survives a delete whatever generation it claims', async () => {
+  test('can be deleted with any generation', async () => {
     const cluster = testCluster();
-    // As the parser of bodies gives an integer that no number holds exactly.
+    // The JSON parser returns a bigint for an integer that a number cannot represent.
     const generation = 9_223_372_036_854_775_806n as unknown as number;
     await cluster.api(ConfigMap).create({ metadata: { name: 'a', generation, finalizers: [HOLD] } });
     expect(await cluster.api(ConfigMap).delete('a')).toMatchObject({
@@ -180,7 +180,7 @@ describe('an object with finalizers', () => {
   });
 });
 
-describe('propagation', () => {
+describe('the propagation policy', () => {
   test.each([
     ['Foreground', ['foregroundDeletion']],
     ['Orphan', ['orphan']],
@@ -189,13 +189,13 @@ describe('propagation', () => {
     expect(await configMaps.delete('a', { propagation })).toMatchObject({ metadata: { finalizers } });
   });
 
-  test('comes after the finalizers of others', async () => {
+  test('adds its finalizer after existing ones', async () => {
     const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
     const marked = await configMaps.delete('a', { propagation: 'Foreground' });
     expect(marked).toMatchObject({ metadata: { finalizers: [HOLD, 'foregroundDeletion'] } });
   });
 
-  test('of an earlier delete counts until another is named', async () => {
+  test('of an earlier delete applies until a later delete sets another', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     await configMaps.delete('a', { propagation: 'Orphan' });
     expect(await configMaps.delete('a')).toMatchObject({ metadata: { finalizers: ['orphan'] } });
@@ -205,7 +205,7 @@ describe('propagation', () => {
     expect(await configMaps.delete('a', { propagation: 'Background' })).toMatchObject({ status: 'Success' });
   });
 
-  test('that does not exist is refused', async () => {
+  test('is rejected if its value is unknown', async () => {
     const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
     expect(await failureOf(configMaps.delete('a', { propagation: 'Sideways' as never }))).toMatchObject({
       reason: 'Invalid',
@@ -215,23 +215,23 @@ describe('propagation', () => {
   });
 });
 
-describe('a body of options', () => {
+describe('DeleteOptions in the body', () => {
   const resource = { group: '', version: 'v1', resource: 'configmaps' };
   const request = { verb: 'delete', resource, namespace: 'default', name: 'a' } as const;
 
-  test('takes the place of every option of the address', async () => {
+  test('replace all options of the URL', async () => {
     const cluster = await clusterWith({ name: 'a' });
     await cluster.send({ ...request, options: { dryRun: ['All'] }, body: valueBody({}) });
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
   });
 
-  test('may rehearse', async () => {
+  test('can request a dry run', async () => {
     const cluster = await clusterWith({ name: 'a' });
     await cluster.send({ ...request, options: {}, body: valueBody({ dryRun: ['All'] }) });
     expect(await cluster.api(ConfigMap).find('a')).toBeDefined();
   });
 
-  test('that cannot be read is a plain 500', async () => {
+  test('that cannot be decoded are a plain 500', async () => {
     const cluster = await clusterWith({ name: 'a' });
     const send = async () => cluster.send({ ...request, options: {}, body: valueBody({ gracePeriodSeconds: 'soon' }) });
     expect(await failureOf(send())).toMatchObject({
@@ -243,7 +243,7 @@ describe('a body of options', () => {
 });
 
 describe('deleting a collection', () => {
-  test('answers with the list as it was, and leaves what was not selected', async () => {
+  test('returns the list before the deletion, and keeps objects that do not match', async () => {
     const configMaps = testCluster().api(ConfigMap);
     for (const [name, app] of [
       ['a', 'web'],
@@ -260,14 +260,14 @@ describe('deleting a collection', () => {
     expect((await configMaps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['b']);
   });
 
-  test('takes no more than its limit', async () => {
+  test('deletes no more than its limit', async () => {
     const configMaps = testCluster().api(ConfigMap);
     for (const name of ['a', 'b', 'c']) await configMaps.create({ metadata: { name } });
     await configMaps.deleteCollection({ limit: 2 });
     expect((await configMaps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['c']);
   });
 
-  test('marks those that something holds', async () => {
+  test('sets the deletionTimestamp of objects with finalizers', async () => {
     const configMaps = testCluster().api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a', finalizers: [HOLD] } });
     await configMaps.create({ metadata: { name: 'b' } });
@@ -276,7 +276,7 @@ describe('deleting a collection', () => {
     expect(items).toMatchObject([{ metadata: { name: 'a', deletionTimestamp: '2030-01-01T00:00:00Z' } }]);
   });
 
-  test('leaves other namespaces alone', async () => {
+  test('does not affect other namespaces', async () => {
     const cluster = testCluster();
     for (const namespace of ['default', 'kube-system']) {
       await cluster.api(ConfigMap, namespace).create({ metadata: { name: 'a' } });
@@ -285,17 +285,17 @@ describe('deleting a collection', () => {
     expect((await cluster.all(ConfigMap).list()).items).toMatchObject([{ metadata: { namespace: 'kube-system' } }]);
   });
 
-  test('across namespaces is not possible', async () => {
+  test('across namespaces is not allowed', async () => {
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
     const send = async () => testCluster().send({ verb: 'deletecollection', resource, options: {} });
     expect(await failureOf(send())).toMatchObject({ code: 405 });
   });
 });
 
-describe('a mark that something is going', () => {
+describe('setting the deletionTimestamp', () => {
   const pod = { metadata: { name: 'p', finalizers: [HOLD] }, spec: { containers: [{ name: 'c', image: 'web' }] } };
 
-  test('leaves the rest of the object as it is', async () => {
+  test('leaves the rest of the object unchanged', async () => {
     const pods = testCluster().api(Pod);
     await pods.create(pod);
     const live = await pods.get('p');
@@ -313,7 +313,7 @@ describe('a mark that something is going', () => {
     expect(Object.isFrozen(marked.metadata) && Object.isFrozen(marked)).toBe(true);
   });
 
-  test('is not written down by a dry run', async () => {
+  test('is not stored by a dry run', async () => {
     const cluster = testCluster();
     const pods = cluster.api(Pod);
     const live = await pods.create(pod);
@@ -324,7 +324,7 @@ describe('a mark that something is going', () => {
     expect(await pods.get('p')).toEqual(live);
   });
 
-  test('of an object that is shown in another version than it is stored in', async () => {
+  test('works for an object that is served in another version than its storage version', async () => {
     const cluster = testCluster();
     const old = cluster.api(HorizontalPodAutoscalerV1);
     const scaleTargetRef = { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' };
@@ -338,14 +338,14 @@ describe('a mark that something is going', () => {
     expect((await old.get('h')).spec.targetCPUUtilizationPercentage).toBe(70);
   });
 
-  test('a binding leaves alone what it does not say', async () => {
+  test('changes only nodeName when a pod is bound', async () => {
     const pods = testCluster().api(Pod);
     const live = await pods.create(pod);
     await pods.subresource('binding').create('p', { metadata: { name: 'p' }, target: { kind: 'Node', name: 'n' } });
     const bound = await pods.get('p');
     expect(bound.spec).toEqual({ ...live.spec, nodeName: 'n' });
     expect(bound.spec.containers).toBe(live.spec.containers);
-    // In its place on the wire.
+    // Fields are in wire order.
     expect(Object.keys(bound.spec).slice(3, 6)).toEqual(['dnsPolicy', 'nodeName', 'securityContext']);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * JSON and merge patches through the server: which type the patched document is read as, what is said about fields
- * that the patch or the document should not have, and how a document is printed that cannot be taken.
+ * JSON and merge patches through the server: the type of the patched document, unknown and duplicate fields, and the
+ * document in error messages.
  */
 import { mergePatch } from 'orchplane';
 import { ConfigMap, Deployment, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1 } from 'orchplane/kinds';
@@ -23,7 +23,7 @@ type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
 const scalers = { group: 'autoscaling', version: 'v1', resource: 'horizontalpodautoscalers' };
 
-/** What the server says when it does not do it. */
+/** The error of a rejected request. */
 async function failureOf(run: () => unknown): Promise<StatusError> {
   try {
     await run();
@@ -34,12 +34,12 @@ async function failureOf(run: () => unknown): Promise<StatusError> {
   throw new Error('it did not fail');
 }
 
-/** The one cause of an invalid patch. */
+/** The only cause of an invalid patch. */
 function causeOf({ status }: StatusError): string | undefined {
   return status.details?.causes?.[0]?.message;
 }
 
-/** A patch as text, so that keys may be given twice and numbers spelt freely. */
+/** Sends a patch as text, so that it can contain duplicate keys and any number format. */
 async function send(text: string, fieldValidation: FieldValidation = 'Warn', resource = configMaps, name = 'a') {
   const response = await cluster.send({
     verb: 'patch',
@@ -54,7 +54,7 @@ async function send(text: string, fieldValidation: FieldValidation = 'Warn', res
   return response;
 }
 
-/** Takes out of the document what differs from run to run. */
+/** Removes values that differ between runs from the document. */
 const PLAIN =
   '{"op":"remove","path":"/metadata/resourceVersion"},{"op":"remove","path":"/metadata/managedFields"},' +
   '{"op":"remove","path":"/metadata/uid"},{"op":"remove","path":"/metadata/creationTimestamp"}';
@@ -66,7 +66,7 @@ describe('a patched document', () => {
   const base = '"metadata":{"name":"a","namespace":"default"}';
   const cases: readonly (readonly [name: string, patch: string, document: string, why: string])[] = [
     [
-      'of another kind is read as that, and then does not fit',
+      'of another kind',
       `[${PLAIN},{"op":"replace","path":"/kind","value":"Secret"},{"op":"remove","path":"/data"}]`,
       `{"apiVersion":"v1","kind":"Secret",${base}}`,
       'converting (v1.Secret) to (core.ConfigMap): unknown conversion',
@@ -90,21 +90,21 @@ describe('a patched document', () => {
       'no kind "Thing" is registered for the internal version of group "" in scheme "pkg/api/legacyscheme/scheme.go:30"',
     ],
     [
-      'with characters that web pages mind',
+      'with characters that Go escapes for HTML',
       `{"data":{"k":1,"l":"<&>\\u2028"},"metadata":{${PLAIN_MERGE}}}`,
       `{"apiVersion":"v1","data":{"k":1,"l":"\\u003c\\u0026\\u003e\\u2028"},"kind":"ConfigMap",${base}}`,
       'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
     ],
   ];
 
-  test.each(cases)('%s', async (_name, patch, document, why) => {
+  test.each(cases)('is rejected with the document in the message: %s', async (_name, patch, document, why) => {
     const error = await failureOf(() => send(patch));
     expect(error.code).toBe(422);
     expect(causeOf(error)).toBe(`${printed(document)}: ${why}`);
     expect(warnings).toEqual([]);
   });
 
-  test('without a kind is of the addressed one', async () => {
+  test('without a kind has the kind of the URL', async () => {
     await send('{"kind":null,"data":{"k":"new"}}');
     expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ k: 'new' });
   });
@@ -114,7 +114,7 @@ describe('a patched document', () => {
   test.each([
     ['{"apiVersion":null}', ['unknown field "data"', 'unknown field "metadata"']],
     ['[{"op":"replace","path":"","value":{"data":{"only":"data"}}}]', ['unknown field "data"']],
-  ])('without a version has no field that clients know: %s', async (patch, findings) => {
+  ])('without an apiVersion has only unknown fields: %s', async (patch, findings) => {
     const error = await failureOf(() => send(patch));
     expect([error.code, error.message]).toEqual([400, NAMELESS]);
     expect(error.warnings).toEqual(findings);
@@ -134,54 +134,57 @@ describe('a patched document', () => {
     await send('{"apiVersion":"autoscaling/v2","spec":{"maxReplicas":5}}', 'Warn', scalers, 'h');
     expect(warnings).toEqual(['unknown field "spec.targetCPUUtilizationPercentage"']);
     const { spec } = await cluster.api(HorizontalPodAutoscalerV1).get('h');
-    // The other version does not know the percentage, so what it fills in instead comes back.
+    // The other version has no percentage field, so its default is returned.
     expect(spec).toMatchObject({ maxReplicas: 5, targetCPUUtilizationPercentage: 80 });
   });
 });
 
-describe('findings', () => {
+describe('unknown and duplicate fields of a patch', () => {
   const labels = '{"op":"add","path":"/metadata/labels","value":{"a":"1","a":"2"}}';
   const found = (labelled: string) =>
     `{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{${labelled}"name":"a","namespace":"default"}}`;
   const cases: readonly (readonly [name: string, patch: string, document: string, findings: readonly string[]])[] = [
     [
-      'of an operation',
+      'in an operation',
       `[${PLAIN},{"op":"remove","op":"test","path":"/kind","value":"ConfigMap","nope":1}]`,
       found(''),
       ['json patch duplicate field "[4].op"', 'json patch unknown field "[4].nope"'],
     ],
     [
-      'of a value, first in the patch and then where it went',
+      'in a value, reported for the patch and for the document',
       `[${PLAIN},${labels}]`,
       found('"labels":{"a":"1","a":"2"},'),
       ['json patch duplicate field "[4].value.a"', 'duplicate field "metadata.labels.a"'],
     ],
     [
-      'of a value that a later operation opened',
+      'in a value that a later operation changes',
       `[${PLAIN},${labels},{"op":"add","path":"/metadata/labels/b","value":"3"}]`,
       found('"labels":{"a":"2","b":"3"},'),
       ['json patch duplicate field "[4].value.a"'],
     ],
     [
-      'of a merge patch, which opens everything',
+      'in a merge patch, which decodes all values',
       `{"metadata":{${PLAIN_MERGE},"labels":{"a":"1","a":"2"},"nope":1}}`,
       `{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"labels":{"a":"2"},"name":"a","namespace":"default","nope":1}}`,
       ['duplicate field "metadata.labels.a"', 'unknown field "metadata.nope"'],
     ],
   ];
 
-  test.each(cases)('%s', async (_name, patch, document, findings) => {
-    const error = await failureOf(() => send(patch, 'Strict'));
-    expect(error.code).toBe(422);
-    expect(causeOf(error)).toBe(`${printed(document)}: strict decoding error: ${findings.join(', ')}`);
-    await send(patch, 'Warn');
-    expect(warnings).toEqual(findings);
-    warnings.length = 0;
-    await send(patch, 'Ignore');
-    expect(warnings).toEqual([]);
-  });
+  test.each(cases)(
+    'are rejected, warned about or ignored according to fieldValidation: %s',
+    async (_name, patch, document, findings) => {
+      const error = await failureOf(() => send(patch, 'Strict'));
+      expect(error.code).toBe(422);
+      expect(causeOf(error)).toBe(`${printed(document)}: strict decoding error: ${findings.join(', ')}`);
+      await send(patch, 'Warn');
+      expect(warnings).toEqual(findings);
+      warnings.length = 0;
+      await send(patch, 'Ignore');
+      expect(warnings).toEqual([]);
+    },
+  );
 
-  test('are not told when the document cannot be decoded at all', async () => {
+  test('are not reported if the document cannot be decoded', async () => {
     const error = await failureOf(() => send(`[${labels},{"op":"add","path":"/data/k","value":1}]`, 'Strict'));
     expect(error.message).toContain('cannot unmarshal number');
     expect(error.message).not.toContain('duplicate field');
@@ -189,7 +192,7 @@ describe('findings', () => {
   });
 });
 
-describe('numbers', () => {
+describe('numbers in a patch', () => {
   beforeEach(async () => {
     const labels = { app: 'd' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -203,7 +206,7 @@ describe('numbers', () => {
   const refused = async (text: string) => (await failureOf(() => send(text, 'Warn', deployments, 'd'))).message;
 
   test.each(['3.0', '4e0', '1.50', '4294967296'])(
-    '%s is no integer of a field, and shown as it was spelt',
+    'reject %s for an integer field and print it as it was sent',
     async (n) => {
       const message = `json: cannot unmarshal number ${n} into Go struct field DeploymentSpec.spec.replicas of type int32`;
       for (const patch of [`{"spec":{"replicas":${n}}}`, `[{"op":"replace","path":"/spec/replicas","value":${n}}]`]) {
@@ -214,13 +217,13 @@ describe('numbers', () => {
     },
   );
 
-  test('that may be text are named by their field as well', async () => {
+  test('are reported with their field if it is an IntOrString', async () => {
     expect(await refused('{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1.5}}}}')).toMatch(
       /cannot unmarshal number 1\.5 into Go struct field RollingUpdateDeployment\.spec\.strategy\.rollingUpdate\.maxSurge of type int32$/,
     );
   });
 
-  test('in a new object are judged alike', async () => {
+  test('are decoded in the same way in a create', async () => {
     const body = jsonBody('{"metadata":{"name":"e"},"spec":{"replicas":2.0}}');
     const created = () =>
       cluster.send({ verb: 'create', resource: deployments, namespace: 'default', options: {}, body });

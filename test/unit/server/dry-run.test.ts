@@ -1,4 +1,4 @@
-/** Rehearsals: every verb answers as if, and nothing has happened. */
+/** Dry runs: every verb responds as usual, and nothing is stored. */
 import type { Cluster } from 'orchplane';
 import { defineKind, jsonPatch, mergePatch, status } from 'orchplane';
 import { ConfigMap, Lease, Namespace } from 'orchplane/kinds';
@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { failureOf, Reader } from './reading.js';
 
 const HOLD = 'example.com/hold';
-const rehearse = { dryRun: true };
+const dryRun = { dryRun: true };
 
 const Widget = defineKind({
   apiVersion: 'example.com/v1',
@@ -18,8 +18,11 @@ const Widget = defineKind({
   subresources: { status },
 });
 
-/** An object of every sort that a write may meet: plain, held, held and marked; a namespace; a kind of one's own. */
-async function furnished(): Promise<Cluster> {
+/**
+ * A cluster with an object of each type that a write can meet: plain, with finalizers, being deleted; a namespace; a
+ * user-defined kind.
+ */
+async function populatedCluster(): Promise<Cluster> {
   const cluster = testCluster();
   cluster.install(Widget);
   const configMaps = cluster.api(ConfigMap);
@@ -33,20 +36,20 @@ async function furnished(): Promise<Cluster> {
 }
 
 const writes: Record<string, (cluster: Cluster) => Promise<unknown>> = {
-  create: (c) => c.api(ConfigMap).create({ metadata: { name: 'new' } }, rehearse),
-  'create under a generated name': (c) => c.api(ConfigMap).create({ metadata: { generateName: 'new-' } }, rehearse),
-  update: (c) => c.api(ConfigMap).update({ metadata: { name: 'plain' }, data: { k: 'new' } }, rehearse),
-  'update that creates': (c) => c.api(Lease).update({ metadata: { name: 'new' } }, rehearse),
-  'merge patch': (c) => c.api(ConfigMap).patch('plain', mergePatch({ data: { k: 'new' } }), rehearse),
+  create: (c) => c.api(ConfigMap).create({ metadata: { name: 'new' } }, dryRun),
+  'create under a generated name': (c) => c.api(ConfigMap).create({ metadata: { generateName: 'new-' } }, dryRun),
+  update: (c) => c.api(ConfigMap).update({ metadata: { name: 'plain' }, data: { k: 'new' } }, dryRun),
+  'update that creates': (c) => c.api(Lease).update({ metadata: { name: 'new' } }, dryRun),
+  'merge patch': (c) => c.api(ConfigMap).patch('plain', mergePatch({ data: { k: 'new' } }), dryRun),
   'JSON patch': (c) =>
-    c.api(ConfigMap).patch('plain', jsonPatch([{ op: 'add', path: '/data/new', value: 'v' }]), rehearse),
+    c.api(ConfigMap).patch('plain', jsonPatch([{ op: 'add', path: '/data/new', value: 'v' }]), dryRun),
   edit: (c) =>
     c.api(ConfigMap).edit(
       'plain',
       (draft) => {
         draft.data = { k: 'new' };
       },
-      rehearse,
+      dryRun,
     ),
   'status update': (c) =>
     c.api(Widget).status.edit(
@@ -54,29 +57,29 @@ const writes: Record<string, (cluster: Cluster) => Promise<unknown>> = {
       (widget) => {
         widget.status = { ready: true };
       },
-      rehearse,
+      dryRun,
     ),
-  delete: (c) => c.api(ConfigMap).delete('plain', rehearse),
-  'delete of an object with finalizers': (c) => c.api(ConfigMap).delete('held', rehearse),
-  'delete in the foreground': (c) => c.api(ConfigMap).delete('plain', { ...rehearse, propagation: 'Foreground' }),
+  delete: (c) => c.api(ConfigMap).delete('plain', dryRun),
+  'delete of an object with finalizers': (c) => c.api(ConfigMap).delete('held', dryRun),
+  'delete in the foreground': (c) => c.api(ConfigMap).delete('plain', { ...dryRun, propagation: 'Foreground' }),
   'removal of the last finalizer': (c) =>
-    c.api(ConfigMap).patch('marked', mergePatch({ metadata: { finalizers: null } }), rehearse),
-  'delete of a namespace': (c) => c.api(Namespace).delete('dev', rehearse),
+    c.api(ConfigMap).patch('marked', mergePatch({ metadata: { finalizers: null } }), dryRun),
+  'delete of a namespace': (c) => c.api(Namespace).delete('dev', dryRun),
   'finalize of a namespace': (c) =>
     c
       .api(Namespace)
       .subresource('finalize')
-      .update('dev', { metadata: { name: 'dev' }, spec: {} }, rehearse),
-  'delete of a collection': (c) => c.api(ConfigMap).deleteCollection({ labels: { app: 'web' }, ...rehearse }),
+      .update('dev', { metadata: { name: 'dev' }, spec: {} }, dryRun),
+  'delete of a collection': (c) => c.api(ConfigMap).deleteCollection({ labels: { app: 'web' }, ...dryRun }),
 };
 
-describe.each(Object.entries(writes))('a rehearsed %s', (_name, write) => {
+describe.each(Object.entries(writes))('a dry-run %s', (_name, write) => {
   test('is answered', async () => {
-    await expect(write(await furnished())).resolves.toBeDefined();
+    await expect(write(await populatedCluster())).resolves.toBeDefined();
   });
 
-  test('changes nothing and tells nobody', async () => {
-    const cluster = await furnished();
+  test('stores nothing and sends no watch events', async () => {
+    const cluster = await populatedCluster();
     const contents = async () => [
       cluster.resourceVersion,
       (await cluster.all(ConfigMap).list()).items,
@@ -95,10 +98,10 @@ describe.each(Object.entries(writes))('a rehearsed %s', (_name, write) => {
   });
 });
 
-describe('the answer to a rehearsal', () => {
-  test('of a create is the object as it would be, without a version', async () => {
+describe('the response to a dry run', () => {
+  test('of a create is the object without a resourceVersion', async () => {
     const cluster = testCluster();
-    const answer = await cluster.api(ConfigMap).create({ metadata: { name: 'new' }, data: { k: 'v' } }, rehearse);
+    const answer = await cluster.api(ConfigMap).create({ metadata: { name: 'new' }, data: { k: 'v' } }, dryRun);
     expect(answer).toEqual({
       kind: 'ConfigMap',
       apiVersion: 'v1',
@@ -122,54 +125,54 @@ describe('the answer to a rehearsal', () => {
     });
   });
 
-  test('of an update carries the version that is stored', async () => {
-    const cluster = await furnished();
+  test('of an update has the stored resourceVersion', async () => {
+    const cluster = await populatedCluster();
     const stored = await cluster.api(ConfigMap).get('plain');
-    const answer = await cluster.api(ConfigMap).patch('plain', mergePatch({ data: { k: 'new' } }), rehearse);
+    const answer = await cluster.api(ConfigMap).patch('plain', mergePatch({ data: { k: 'new' } }), dryRun);
     expect(answer.data).toEqual({ k: 'new' });
     expect(answer.metadata.resourceVersion).toBe(stored.metadata.resourceVersion);
   });
 
-  test('of a delete that would wait is the object as it would be marked', async () => {
-    const cluster = await furnished();
-    expect(await cluster.api(ConfigMap).delete('held', rehearse)).toMatchObject({
+  test('of a delete of an object with finalizers is the object with a deletionTimestamp', async () => {
+    const cluster = await populatedCluster();
+    expect(await cluster.api(ConfigMap).delete('held', dryRun)).toMatchObject({
       metadata: { name: 'held', deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: [HOLD] },
     });
   });
 
-  test('of a delete that would remove is a Status', async () => {
-    const cluster = await furnished();
-    expect(await cluster.api(ConfigMap).delete('plain', rehearse)).toMatchObject({ kind: 'Status', status: 'Success' });
+  test('of a delete that would remove the object is a Status', async () => {
+    const cluster = await populatedCluster();
+    expect(await cluster.api(ConfigMap).delete('plain', dryRun)).toMatchObject({ kind: 'Status', status: 'Success' });
   });
 
   test.each([
     [
-      'name that is taken',
+      'name that exists',
       'AlreadyExists',
-      (c: Cluster) => c.api(ConfigMap).create({ metadata: { name: 'plain' } }, rehearse),
+      (c: Cluster) => c.api(ConfigMap).create({ metadata: { name: 'plain' } }, dryRun),
     ],
     [
-      'name that cannot be',
+      'name that is invalid',
       'Invalid',
-      (c: Cluster) => c.api(ConfigMap).create({ metadata: { name: 'Not A Name' } }, rehearse),
+      (c: Cluster) => c.api(ConfigMap).create({ metadata: { name: 'Not A Name' } }, dryRun),
     ],
     [
-      'version that is not the live one',
+      'resourceVersion that is stale',
       'Conflict',
-      (c: Cluster) => c.api(ConfigMap).update({ metadata: { name: 'plain', resourceVersion: '1' } }, rehearse),
+      (c: Cluster) => c.api(ConfigMap).update({ metadata: { name: 'plain', resourceVersion: '1' } }, dryRun),
     ],
     [
-      'precondition that does not hold',
+      'precondition that fails',
       'Conflict',
-      (c: Cluster) => c.api(ConfigMap).delete('plain', { ...rehearse, preconditions: { uid: 'other' } }),
+      (c: Cluster) => c.api(ConfigMap).delete('plain', { ...dryRun, preconditions: { uid: 'other' } }),
     ],
-    ['object that is not there', 'NotFound', (c: Cluster) => c.api(ConfigMap).delete('nope', rehearse)],
+    ['object that does not exist', 'NotFound', (c: Cluster) => c.api(ConfigMap).delete('nope', dryRun)],
     [
-      'namespace that is not there',
+      'namespace that does not exist',
       'NotFound',
-      (c: Cluster) => c.api(ConfigMap, 'nope').create({ metadata: { name: 'a' } }, rehearse),
+      (c: Cluster) => c.api(ConfigMap, 'nope').create({ metadata: { name: 'a' } }, dryRun),
     ],
-  ])('with a %s is the refusal that the write would get', async (_what, reason, write) => {
-    expect(await failureOf(write(await furnished()))).toMatchObject({ reason });
+  ])('with a %s is the error of the real write', async (_what, reason, write) => {
+    expect(await failureOf(write(await populatedCluster()))).toMatchObject({ reason });
   });
 });

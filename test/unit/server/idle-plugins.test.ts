@@ -1,4 +1,4 @@
-/** Who has nothing to do is not asked, and is there again the moment there is something. */
+/** Idle plugins: a plugin is skipped while no object that it depends on exists, and runs from the next write on. */
 import {
   type AdmissionPlugin,
   defaultAdmission,
@@ -27,8 +27,8 @@ async function annotationOf(cluster: ReturnType<typeof testCluster>, name: strin
   return metadata.annotations?.['by'];
 }
 
-describe('webhooks', () => {
-  test('are asked from their configuration on, and no longer when it is gone', async () => {
+describe('idle webhook plugins', () => {
+  test('run as soon as a configuration exists, and stop when it is deleted', async () => {
     const { cluster, calls } = hookCluster({ hook: marking });
     expect(await annotationOf(cluster, 'before')).toBe(undefined);
     await mutateWith(cluster, 'hooks', { service: 'hook' });
@@ -38,7 +38,7 @@ describe('webhooks', () => {
     expect(calls.length).toBe(1);
   });
 
-  test('come and go with the state of the cluster', async () => {
+  test('follow snapshots, restores and forks', async () => {
     const { cluster } = hookCluster({ hook: marking });
     const without = cluster.snapshot();
     await mutateWith(cluster, 'hooks', { service: 'hook' });
@@ -51,7 +51,7 @@ describe('webhooks', () => {
     expect(await annotationOf(cluster, 'a')).toBe('hook');
   });
 
-  test('that come while a plugin before them is waited for are asked', async () => {
+  test('run if a configuration is created while an earlier plugin is awaited', async () => {
     const slow: AdmissionPlugin = {
       name: 'Slow',
       mutate: async ({ served, rounds }) => {
@@ -64,7 +64,7 @@ describe('webhooks', () => {
   });
 });
 
-test('a plugin of a user that writes at once wakes those that come after it', async () => {
+test('activates later plugins when a user-defined plugin writes synchronously', async () => {
   let isDone = false;
   const writing: AdmissionPlugin = {
     name: 'Writing',
@@ -78,7 +78,7 @@ test('a plugin of a user that writes at once wakes those that come after it', as
   expect(await annotationOf(cluster, 'first')).toBe('hook');
 });
 
-test('what somebody makes of a copy of a plugin is asked in any case', async () => {
+test('always runs a modified copy of a built-in plugin', async () => {
   const copy: AdmissionPlugin = {
     ...mutatingAdmissionWebhook,
     name: 'Copy',
@@ -90,7 +90,7 @@ test('what somebody makes of a copy of a plugin is asked in any case', async () 
   expect(await annotationOf(cluster, 'a')).toBe('copy');
 });
 
-test('clusters of one chain share the lists of who is awake', async () => {
+test('shares the lists of active plugins between clusters with the same chain', async () => {
   const [one, other] = [testCluster(), testCluster()];
   const chain = [mutatingAdmissionWebhook, { name: 'Other', isBuiltIn: true }];
   const clock = one.clock;
@@ -101,7 +101,7 @@ test('clusters of one chain share the lists of who is awake', async () => {
   expect(lists[1]).toBe(lists[0]);
 });
 
-test('a binding of a policy is seen by the very next write', async () => {
+test('applies a policy binding to the next write', async () => {
   const cluster = testCluster();
   await cluster.applyYaml(`
 apiVersion: admissionregistration.orch.io/v1
@@ -120,12 +120,12 @@ spec:
   expect((await cluster.api(ConfigMap).create({ metadata: { name: 'c' } })).metadata.name).toBe('c');
 });
 
-describe('limits of a namespace', () => {
+describe('idle plugins of namespace limits', () => {
   const web = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'web' }] } });
   const cpuOf = async (cluster: TestCluster, name: string) =>
     (await cluster.api(Pod).create(web(name))).spec.containers[0]?.resources?.limits?.['cpu'];
 
-  test('count from a LimitRange on, and no longer when it is gone', async () => {
+  test('apply a LimitRange as soon as it exists, and stop when it is deleted', async () => {
     const cluster = testCluster();
     expect(await cpuOf(cluster, 'before')).toBe(undefined);
     const limits = [{ type: 'Container', default: { cpu: '2' } }];
@@ -135,7 +135,7 @@ describe('limits of a namespace', () => {
     expect(await cpuOf(cluster, 'after')).toBe(undefined);
   });
 
-  test('count from a ResourceQuota on, which is charged', async () => {
+  test('charge a ResourceQuota as soon as it exists', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const quotas = cluster.api(ResourceQuota);
@@ -151,7 +151,7 @@ describe('limits of a namespace', () => {
     expect((await configMaps.create({ metadata: { name: 'after' } })).metadata.name).toBe('after');
   });
 
-  test('the default class of pods is the one there is at the time', async () => {
+  test('use the default PriorityClass that exists at the time of the write', async () => {
     const cluster = testCluster();
     const classes = cluster.api(PriorityClass);
     const priorityOf = async (name: string) => (await cluster.api(Pod).create(web(name))).spec.priority;

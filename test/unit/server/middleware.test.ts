@@ -1,4 +1,4 @@
-/** Middlewares: the one seam around every request. */
+/** Middleware: functions around every request. */
 import type { ApiRequest, Middleware } from 'orchplane';
 import { errors } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
@@ -6,12 +6,12 @@ import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { door, failureOf, Reader, stateOf } from './reading.js';
 
-/** Notes when a request passes, on the way in and on the way out. */
-function notes(name: string, noted: string[]): Middleware {
+/** Records when a request passes, before and after the inner handlers. */
+function recordPassing(name: string, passed: string[]): Middleware {
   return async (_request, next) => {
-    noted.push(`${name} in`);
+    passed.push(`${name} in`);
     const response = await next();
-    noted.push(`${name} out`);
+    passed.push(`${name} out`);
     return response;
   };
 }
@@ -30,33 +30,33 @@ describe('a middleware', () => {
     expect(seen).toEqual(['create configmaps', 'delete configmaps a', 'list configmaps']);
   });
 
-  test('that came later is further out', async () => {
+  test('added later runs outside of earlier ones', async () => {
     const cluster = testCluster();
-    const noted: string[] = [];
-    cluster.use(notes('first', noted));
-    cluster.use(notes('second', noted));
+    const passed: string[] = [];
+    cluster.use(recordPassing('first', passed));
+    cluster.use(recordPassing('second', passed));
     await cluster.api(ConfigMap).list();
-    expect(noted).toEqual(['second in', 'first in', 'first out', 'second out']);
+    expect(passed).toEqual(['second in', 'first in', 'first out', 'second out']);
   });
 
-  test('may answer by itself, and nothing behind it is asked', async () => {
+  test('may respond itself without calling the inner handlers', async () => {
     const cluster = testCluster();
-    const noted: string[] = [];
-    cluster.use(notes('inner', noted));
+    const passed: string[] = [];
+    cluster.use(recordPassing('inner', passed));
     const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'made up' } };
     cluster.use(() => ({ type: 'object', code: 200, object: object as never, warnings: [] }));
     expect(await cluster.api(ConfigMap).get('a')).toBe(object);
-    expect(noted).toEqual([]);
+    expect(passed).toEqual([]);
   });
 
-  test('may change the request for those behind it', async () => {
+  test('may change the request for the inner handlers', async () => {
     const cluster = testCluster();
     cluster.use((request, next) => next({ ...request, options: { ...request.options, dryRun: ['All'] } }));
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
   });
 
-  test('may ask more than once', async () => {
+  test('may call next more than once', async () => {
     const cluster = testCluster();
     let failures = 1;
     cluster.use((_request, next) => {
@@ -73,7 +73,7 @@ describe('a middleware', () => {
     expect((await cluster.api(ConfigMap).list()).items).toEqual([]);
   });
 
-  test('may fail the request, with a Status or with anything else', async () => {
+  test('may fail the request with a Status or any other error', async () => {
     const cluster = testCluster();
     const refusal = errors.tooManyRequests('slow down', 3);
     const boom = new Error('boom');
@@ -86,7 +86,7 @@ describe('a middleware', () => {
     expect(await failureOf(cluster.api(ConfigMap).list())).toBe(boom);
   });
 
-  test('sees the failures of those behind it', async () => {
+  test('sees the errors of the inner handlers', async () => {
     const cluster = testCluster();
     const seen: unknown[] = [];
     cluster.use(async (_request, next) => {
@@ -102,7 +102,7 @@ describe('a middleware', () => {
     expect(seen).toEqual([error]);
   });
 
-  test('may make the client wait', async () => {
+  test('may delay the request', async () => {
     const cluster = testCluster();
     const { opened, open } = door();
     cluster.use(async (_request, next) => {
@@ -129,7 +129,7 @@ describe('a middleware', () => {
     expect((await created).data).toEqual({ k: 'sent' });
   });
 
-  test('that passes everything on changes no answer, not even that to nonsense', async () => {
+  test('that only calls next changes no response, not even an error', async () => {
     const nonsense = { metadata: { name: 'a' }, data: { k: Number.NaN } } as never;
     const without = await failureOf(testCluster().api(ConfigMap).create(nonsense));
     const cluster = testCluster();
@@ -137,7 +137,7 @@ describe('a middleware', () => {
     expect(await failureOf(cluster.api(ConfigMap).create(nonsense))).toEqual(without);
   });
 
-  test('lets a watch through that is live at once', async () => {
+  test('passes on a watch that is live at once', async () => {
     const cluster = testCluster();
     cluster.use((_request, next) => next());
     const reader = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: cluster.resourceVersion }));
@@ -145,55 +145,55 @@ describe('a middleware', () => {
     expect(await reader.readAll()).toEqual(['ADDED a']);
   });
 
-  test('is no part of a fork, nor of its parent when it was added to the fork', async () => {
+  test('is not inherited by a fork, and one of a fork does not affect the parent', async () => {
     const cluster = testCluster();
-    const noted: string[] = [];
-    cluster.use(notes('parent', noted));
+    const passed: string[] = [];
+    cluster.use(recordPassing('parent', passed));
     const fork = cluster.fork();
-    fork.use(notes('fork', noted));
+    fork.use(recordPassing('fork', passed));
     await fork.api(ConfigMap).list();
-    expect(noted).toEqual(['fork in', 'fork out']);
+    expect(passed).toEqual(['fork in', 'fork out']);
   });
 });
 
-describe('taking a middleware away', () => {
-  test('ends it with the next request', async () => {
+describe('removing a middleware', () => {
+  test('takes effect with the next request', async () => {
     const cluster = testCluster();
-    const noted: string[] = [];
-    const added = cluster.use(notes('gone', noted));
-    cluster.use(notes('stays', noted));
+    const passed: string[] = [];
+    const added = cluster.use(recordPassing('gone', passed));
+    cluster.use(recordPassing('stays', passed));
     added[Symbol.dispose]();
     await cluster.api(ConfigMap).list();
-    expect(noted).toEqual(['stays in', 'stays out']);
+    expect(passed).toEqual(['stays in', 'stays out']);
   });
 
-  test('twice does nothing more than once', async () => {
+  test('twice has the effect of once', async () => {
     const cluster = testCluster();
-    const noted: string[] = [];
-    const same = notes('same', noted);
+    const passed: string[] = [];
+    const same = recordPassing('same', passed);
     const first = cluster.use(same);
     cluster.use(same);
     first[Symbol.dispose]();
     first[Symbol.dispose]();
     await cluster.api(ConfigMap).list();
-    expect(noted).toEqual(['same in', 'same out']);
+    expect(passed).toEqual(['same in', 'same out']);
   });
 
-  test('does not touch a request on its way', async () => {
+  test('does not affect a request in progress', async () => {
     const cluster = testCluster();
-    const noted: string[] = [];
-    const inner = cluster.use(notes('inner', noted));
+    const passed: string[] = [];
+    const inner = cluster.use(recordPassing('inner', passed));
     cluster.use((_request, next) => {
       inner[Symbol.dispose]();
       return next();
     });
     await cluster.api(ConfigMap).list();
-    expect(noted).toEqual(['inner in', 'inner out']);
+    expect(passed).toEqual(['inner in', 'inner out']);
     await cluster.api(ConfigMap).list();
-    expect(noted).toHaveLength(2);
+    expect(passed).toHaveLength(2);
   });
 
-  test('leaves requests as fast as before: they are answered at once', () => {
+  test('makes requests synchronous again', () => {
     const cluster = testCluster();
     cluster.use(async (_request, next) => next())[Symbol.dispose]();
     const request: ApiRequest = {

@@ -1,4 +1,4 @@
-/** Namespaces as the rest of the API sees them: what may be written where, and how one goes away. */
+/** Namespaces as other kinds see them: creation of content, and deletion. */
 import { ConfigMap, Namespace } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ async function clusterWithTerminating(): Promise<TestCluster> {
 }
 
 describe('a new cluster', () => {
-  test('has four namespaces, which took the first versions', async () => {
+  test('has four namespaces with the first resourceVersions', async () => {
     const cluster = testCluster();
     const { items } = await cluster.api(Namespace).list();
     expect(items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)).toEqual([
@@ -26,7 +26,7 @@ describe('a new cluster', () => {
 });
 
 describe('a namespace that does not exist', () => {
-  test('takes no objects', async () => {
+  test('rejects new objects', async () => {
     const error = await failureOf(
       testCluster()
         .api(ConfigMap, 'nope')
@@ -39,7 +39,7 @@ describe('a namespace that does not exist', () => {
     });
   });
 
-  test('can be read, and is empty', async () => {
+  test('can be read and is empty', async () => {
     const configMaps = testCluster().api(ConfigMap, 'nope');
     expect((await configMaps.list()).items).toEqual([]);
     expect(await failureOf(configMaps.get('a'))).toMatchObject({ message: 'configmaps "a" not found' });
@@ -47,8 +47,8 @@ describe('a namespace that does not exist', () => {
   });
 });
 
-describe('a namespace that is being deleted', () => {
-  test('says so and stays', async () => {
+describe('a terminating namespace', () => {
+  test('has the phase Terminating and stays', async () => {
     const cluster = await clusterWithTerminating();
     const namespace = await cluster.api(Namespace).get('dev');
     expect(namespace.status.phase).toBe('Terminating');
@@ -57,7 +57,7 @@ describe('a namespace that is being deleted', () => {
     expect(namespace.spec.finalizers).toEqual(['kubernetes']);
   });
 
-  test('takes no new objects', async () => {
+  test('rejects new objects', async () => {
     const cluster = await clusterWithTerminating();
     const error = await failureOf(cluster.api(ConfigMap, 'dev').create({ metadata: { name: 'a' } }));
     expect(error).toMatchObject({
@@ -81,7 +81,7 @@ describe('a namespace that is being deleted', () => {
     });
   });
 
-  test('lets its objects be changed and deleted', async () => {
+  test('allows updates and deletions of its objects', async () => {
     const configMaps = (await clusterWithTerminating()).api(ConfigMap, 'dev');
     await configMaps.update({ metadata: { name: 'there' }, data: { k: 'v' } });
     expect((await configMaps.get('there')).data).toEqual({ k: 'v' });
@@ -96,7 +96,7 @@ describe('a namespace that is being deleted', () => {
     expect(cluster.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  test('is gone when its last finalizer is', async () => {
+  test('is removed with its last finalizer', async () => {
     const cluster = await clusterWithTerminating();
     const namespaces = cluster.api(Namespace);
     const answer = await namespaces
@@ -106,7 +106,7 @@ describe('a namespace that is being deleted', () => {
     expect(await namespaces.find('dev')).toBeUndefined();
   });
 
-  test('stays while it has other finalizers, and goes with the last of them', async () => {
+  test('stays while it has other finalizers, and is removed with the last one', async () => {
     const cluster = testCluster();
     const namespaces = cluster.api(Namespace);
     await namespaces.create({ metadata: { name: 'dev', finalizers: ['example.com/hold'] } });
@@ -121,7 +121,7 @@ describe('a namespace that is being deleted', () => {
     expect(await namespaces.find('dev')).toBeUndefined();
   });
 
-  test('cannot be made again before it is gone', async () => {
+  test('cannot be created again before it is removed', async () => {
     const cluster = await clusterWithTerminating();
     expect(await failureOf(cluster.api(Namespace).create({ metadata: { name: 'dev' } }))).toMatchObject({
       reason: 'AlreadyExists',
@@ -131,20 +131,20 @@ describe('a namespace that is being deleted', () => {
 });
 
 describe('deleting a namespace', () => {
-  test.each(['default', 'kube-system', 'kube-public'])('is refused for %s', async (name) => {
+  test.each(['default', 'kube-system', 'kube-public'])('is forbidden for %s', async (name) => {
     expect(await failureOf(testCluster().api(Namespace).delete(name))).toMatchObject({
       code: 403,
       message: `namespaces "${name}" is forbidden: this namespace may not be deleted`,
     });
   });
 
-  test('is possible for the one that nodes use', async () => {
+  test('is allowed for kube-node-lease', async () => {
     expect(await testCluster().api(Namespace).delete('kube-node-lease')).toMatchObject({
       status: { phase: 'Terminating' },
     });
   });
 
-  test('of another identity or version is a conflict in its own words', async () => {
+  test('with a failing precondition is a conflict with the message for namespaces', async () => {
     const namespaces = testCluster().api(Namespace);
     const { metadata } = await namespaces.create({ metadata: { name: 'dev' } });
     const { uid, resourceVersion } = metadata;
@@ -157,7 +157,7 @@ describe('deleting a namespace', () => {
     });
   });
 
-  test('as a collection is not possible', async () => {
+  test('as a collection is not allowed', async () => {
     expect(await failureOf(testCluster().api(Namespace).deleteCollection())).toMatchObject({
       code: 405,
       message: 'the server does not allow this method on the requested resource',

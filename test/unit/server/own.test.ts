@@ -1,4 +1,4 @@
-/** Who owns what is written, where that is not a matter of apply alone. */
+/** Field ownership in writes other than apply. */
 import { type AdmissionPlugin, createCluster, mergePatch, valueBody } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap, Secret } from 'orchplane/kinds';
@@ -8,7 +8,7 @@ import { failureOf } from './reading.js';
 
 const owned = (manager: string, fields: object) => ({ manager, operation: 'Update', fieldsV1: fields });
 
-describe('what plugins do to the managers', () => {
+describe('changes of plugins to managedFields', () => {
   function meddling(change: (metadata: { managedFields?: unknown }) => void): AdmissionPlugin {
     return { name: 'Meddler', mutate: ({ object }) => (object === undefined ? undefined : change(object.metadata)) };
   }
@@ -19,9 +19,11 @@ describe('what plugins do to the managers', () => {
     return { api: cluster.with({ onWarning: (text) => warnings.push(text) }).api(ConfigMap), warnings };
   }
 
-  test('is undone when it makes no sense, and the client is told', async () => {
+  test('are undone with a warning if they are invalid', async () => {
     const { api, warnings } = setup((metadata) => {
-      metadata.managedFields = [{ manager: 'meddler', operation: 'Take', apiVersion: 'v1', fieldsType: 'FieldsV1' }];
+      metadata.managedFields = [
+        { manager: 'other-manager', operation: 'Take', apiVersion: 'v1', fieldsType: 'FieldsV1' },
+      ];
     });
     const made = await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
     expect(made.metadata.managedFields).toMatchObject([owned('orchplane', { 'f:data': { '.': {}, 'f:k': {} } })]);
@@ -30,10 +32,16 @@ describe('what plugins do to the managers', () => {
     ]);
   });
 
-  test('counts when it can be read, in canonical form', async () => {
+  test('are kept in canonical form if they are valid', async () => {
     const { api, warnings } = setup((metadata) => {
       const fieldsV1 = { 'f:data': { 'f:z': {}, 'f:a': {} } };
-      const entry = { manager: 'meddler', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 };
+      const entry = {
+        manager: 'other-manager',
+        operation: 'Update',
+        apiVersion: 'v1',
+        fieldsType: 'FieldsV1',
+        fieldsV1,
+      };
       metadata.managedFields = [entry];
     });
     const made = await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
@@ -41,7 +49,7 @@ describe('what plugins do to the managers', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('makes nobody the owner of what they add', async () => {
+  test('do not give the plugin ownership of the fields it adds', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Labeller',
       mutate: ({ object }) => {
@@ -56,7 +64,7 @@ describe('what plugins do to the managers', () => {
   });
 });
 
-describe('entries that a client writes', () => {
+describe('managedFields that a client writes', () => {
   const entry = { operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:x': {} } } as const;
 
   test.each([
@@ -66,7 +74,7 @@ describe('entries that a client writes', () => {
       'manager: Too long: may not be more than 128 bytes',
     ],
     [
-      'a manager that cannot be printed',
+      'a manager with unprintable characters',
       { ...entry, manager: 'a\u0001' },
       'manager: Invalid value: "a\\x01": invalid character U+0001 (at position 1)',
     ],
@@ -75,7 +83,7 @@ describe('entries that a client writes', () => {
       { ...entry, subresource: 's'.repeat(257) },
       'subresource: Too long: may not be more than 256 bytes',
     ],
-  ])('are refused for %s', async (_what, managedField, why) => {
+  ])('are rejected for %s', async (_what, managedField, why) => {
     const creation = testCluster()
       .api(ConfigMap)
       .create({ metadata: { name: 'a', managedFields: [managedField] } });
@@ -84,7 +92,7 @@ describe('entries that a client writes', () => {
   });
 });
 
-test('objects that are created alike share their managers', async () => {
+test('shares managedFields between objects that are created with the same fields', async () => {
   const api = testCluster().api(ConfigMap);
   const [first, second] = [
     await api.create({ metadata: { name: 'a' }, data: { k: '1' } }),
@@ -95,14 +103,14 @@ test('objects that are created alike share their managers', async () => {
   expect(third.metadata.managedFields).not.toEqual(first.metadata.managedFields);
 });
 
-test('an update that takes nothing from anybody keeps the entries as they are', async () => {
+test('keeps the managedFields object in an update that changes no ownership', async () => {
   const api = testCluster().api(ConfigMap);
   const before = await api.create({ metadata: { name: 'a' }, data: { k: '1' } });
   const after = await api.patch('a', mergePatch({ data: { k: '2' } }));
   expect(after.metadata.managedFields).toBe(before.metadata.managedFields);
 });
 
-test('fields that a kind makes of others belong to who wrote those', async () => {
+test('gives the writer ownership of fields that the kind derives from others', async () => {
   const secret = await testCluster()
     .api(Secret)
     .create({ metadata: { name: 's' }, stringData: { user: 'alice' } });
@@ -111,7 +119,7 @@ test('fields that a kind makes of others belong to who wrote those', async () =>
   ]);
 });
 
-describe('over HTTP', () => {
+describe('field ownership over HTTP', () => {
   const url = 'http://cluster/api/v1/namespaces/default/configmaps';
   const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  on: "x"\n';
 
@@ -121,7 +129,7 @@ describe('over HTTP', () => {
     return handle(new Request(`${url}/a?fieldManager=ci${query}`, { method: 'PATCH', headers, body }));
   }
 
-  test('a configuration is YAML, with the words that YAML has for true', async () => {
+  test('accepts an apply body in YAML 1.1, with its spellings of true', async () => {
     const response = await apply(yaml);
     expect(response.status).toBe(201);
     expect(await response.json()).toMatchObject({
@@ -130,7 +138,7 @@ describe('over HTTP', () => {
     });
   });
 
-  test('a repeated key is told, or, when strict, refused', async () => {
+  test('warns about a duplicate key, or rejects it if fieldValidation is Strict', async () => {
     const repeated = `${yaml}  k: "1"\n  k: "2"\n`;
     const warned = await apply(repeated);
     expect([warned.status, warned.headers.get('warning')]).toEqual([
@@ -145,7 +153,7 @@ describe('over HTTP', () => {
     });
   });
 
-  test('a write without a manager belongs to the program that asks', async () => {
+  test('uses the user agent as the manager of a write without one', async () => {
     const cluster = testCluster();
     const handle = createFetchHandler(cluster);
     const post = async (name: string, agent: string) => {
@@ -161,7 +169,7 @@ describe('over HTTP', () => {
   });
 });
 
-test('a body that is no map is refused as a decoder would', async () => {
+test("rejects an apply body that is not an object with the decoder's message", async () => {
   const resource = { group: '', version: 'v1', resource: 'configmaps' };
   const request = { verb: 'patch', resource, namespace: 'default', name: 'a', patchType: 'apply' } as const;
   const apply = async () => testCluster().send({ ...request, options: { fieldManager: 'm' }, body: valueBody(['a']) });

@@ -1,12 +1,12 @@
-/** Small tools for tests of the server: reading what is there without waiting, and doors that a test opens. */
+/** Helpers of the server tests: reading watches without blocking, and promises that the test resolves. */
 import type { Watch, WatchEvent } from 'orchplane';
 
-/** Longer than anything takes that is not waiting for something to happen. */
+/** Waits until all work that does not depend on a later event is done. */
 export async function turns(count = 40): Promise<void> {
   for (let turn = 0; turn < count; turn++) await undefined;
 }
 
-/** How a promise stands: what it gave, what it failed with, or that it waits. */
+/** The state of a promise: its value, its error, or `waiting`. */
 export async function stateOf<Value>(
   promise: Promise<Value>,
 ): Promise<{ value: Value } | { error: unknown } | 'waiting'> {
@@ -17,7 +17,7 @@ export async function stateOf<Value>(
   return Promise.race([settled, turns().then(() => 'waiting' as const)]);
 }
 
-/** A watch whose events are read by hand. A read that found nothing goes on waiting, as a loop would. */
+/** A watch that the test reads step by step. A read without a result keeps waiting, like a loop. */
 export class Reader<Object> {
   readonly watch: Watch<Object>;
   #next: Promise<IteratorResult<WatchEvent<Object>, undefined>> | undefined;
@@ -26,7 +26,7 @@ export class Reader<Object> {
     this.watch = watch;
   }
 
-  /** The next event, `waiting`, or `end`. Throws what the watch throws. */
+  /** The next event, `waiting`, or `end`. Throws the error of the watch. */
   async read(): Promise<WatchEvent<Object> | 'waiting' | 'end'> {
     this.#next ??= this.watch.next();
     const state = await stateOf(this.#next);
@@ -36,7 +36,7 @@ export class Reader<Object> {
     return state.value.done === true ? 'end' : state.value.value;
   }
 
-  /** Everything up to where it waits or ends, in short: `ADDED a`, `BOOKMARK 7`, `end`. */
+  /** All events until the watch waits or ends, in short form: `ADDED a`, `BOOKMARK 7`, `end`. */
   async readAll(): Promise<string[]> {
     const seen: string[] = [];
     for (;;) {
@@ -53,7 +53,7 @@ function inShort(event: WatchEvent<unknown>): string {
   return `${event.type} ${event.type === 'BOOKMARK' ? metadata.resourceVersion : metadata.name}`;
 }
 
-/** A promise that the test fulfils. */
+/** A promise that the test resolves. */
 export function door(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

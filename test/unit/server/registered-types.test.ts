@@ -1,4 +1,4 @@
-/** Bodies of types that the server knows and serves nowhere. */
+/** Request bodies whose type is registered but not served. */
 import type { ClusterOptions } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import { testCluster } from 'orchplane/testing';
@@ -19,7 +19,7 @@ function sender(options: Partial<ClusterOptions> = {}) {
   return { cluster, send };
 }
 
-describe('what cannot become an object of the kind', () => {
+describe('a body of another registered type', () => {
   test.each([
     ['v1', 'ConfigMapList', 'v1.ConfigMapList'],
     ['v1', 'List', 'v1.List'],
@@ -29,7 +29,7 @@ describe('what cannot become an object of the kind', () => {
     ['apps/v1beta1', 'Deployment', 'v1beta1.Deployment'],
     ['apps/v1beta1', 'DeploymentList', 'v1beta1.DeploymentList'],
     ['extensions/v1beta1', 'Ingress', 'v1beta1.Ingress'],
-  ])('%s %s', async (apiVersion, kind, goType) => {
+  ])('is rejected because no conversion exists: %s %s', async (apiVersion, kind, goType) => {
     const version = apiVersion.split('/').at(-1);
     expect(await sender().send(MAPS, { apiVersion, kind, metadata: { name: 'x' } })).toMatchObject({
       code: 400,
@@ -38,7 +38,7 @@ describe('what cannot become an object of the kind', () => {
   });
 });
 
-describe('what the server does not know at all', () => {
+describe('a body of an unregistered type', () => {
   test.each([
     ['v1', 'TokenReviewList'],
     ['authentication.k8s.io/v1', 'TokenReviewList'],
@@ -46,7 +46,7 @@ describe('what the server does not know at all', () => {
     ['apps/v9', 'DeleteOptions'],
     ['e.com/v1', 'Widget'],
     ['e.com/v1', 'WidgetList'],
-  ])('%s %s', async (apiVersion, kind) => {
+  ])('is rejected as unrecognized: %s %s', async (apiVersion, kind) => {
     const { send } = sender();
     const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
     const spec = { group: 'e.com', scope: 'Cluster', names: { plural: 'widgets', kind: 'Widget' }, versions };
@@ -60,7 +60,7 @@ describe('what the server does not know at all', () => {
   });
 });
 
-test('another version of the kind is that, although it is served no more', async () => {
+test('rejects a body in a version of the kind that is no longer served', async () => {
   const { send } = sender();
   for (const apiVersion of ['apps/v1beta1', 'apps/v1beta2', 'extensions/v1beta1']) {
     expect(await send(DEPLOYMENTS, { apiVersion, kind: 'Deployment', metadata: { name: 'x' } })).toMatchObject({
@@ -70,7 +70,7 @@ test('another version of the kind is that, although it is served no more', async
   }
 });
 
-test('or not switched on', async () => {
+test('rejects a body in a version of the kind that is not enabled', async () => {
   const { send } = sender({
     runtimeConfig: 'resource.k8s.io/v1beta2=true',
     featureGates: { DynamicResourceAllocation: true },
@@ -81,14 +81,14 @@ test('or not switched on', async () => {
   );
 });
 
-test('types are known by the names of either dialect', async () => {
+test('recognizes types by the names of either dialect', async () => {
   const { send } = sender({ dialect: 'orch' });
   const path = '/apis/rbac.authorization.orch.io/v1/clusterroles';
   const body = { apiVersion: 'rbac.authorization.orch.io/v1beta1', kind: 'ClusterRole', metadata: { name: 'x' } };
   expect((await send(path, body)).message).toContain('does not match the expected API version');
 });
 
-test('the body of a deletion is options, or the server is at a loss', async () => {
+test('requires the body of a delete to be DeleteOptions', async () => {
   const { send } = sender();
   await send(MAPS, { metadata: { name: 'a' } });
   const scheme = '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"';
@@ -108,7 +108,7 @@ test('the body of a deletion is options, or the server is at a loss', async () =
   });
 });
 
-test('metadata of custom objects are read on their own', async () => {
+test('decodes the metadata of custom resources separately', async () => {
   const { send } = sender();
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
   const spec = { group: 'e.com', scope: 'Cluster', names: { plural: 'widgets', kind: 'Widget' }, versions };

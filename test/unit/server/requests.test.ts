@@ -1,4 +1,4 @@
-/** The door of the server: which requests it understands at all. */
+/** The entry point of the server: which requests it accepts. */
 import type { ApiRequest } from 'orchplane';
 import { defineKind, valueBody } from 'orchplane';
 import { ConfigMap, Namespace } from 'orchplane/kinds';
@@ -14,7 +14,7 @@ async function send(request: Partial<ApiRequest> & Pick<ApiRequest, 'verb'>): Pr
   return testCluster().send({ resource: configMaps, options: {}, ...request });
 }
 
-describe('a request', () => {
+describe('the server', () => {
   test.each([
     ['for a resource that is not served', { verb: 'list', resource: { ...configMaps, resource: 'nopes' } }, 404],
     ['for a version that is not served', { verb: 'list', resource: { ...configMaps, version: 'v2' } }, 404],
@@ -25,7 +25,7 @@ describe('a request', () => {
     ['to delete all namespaces', { verb: 'deletecollection', resource: namespaces }, 405],
     ['for an unknown subresource', { verb: 'get', namespace: 'default', name: 'a', subresource: 'scale' }, 404],
     [
-      'for an inherited word as a subresource',
+      'for an inherited property name as a subresource',
       { verb: 'get', name: 'a', resource: namespaces, subresource: 'toString' },
       404,
     ],
@@ -34,11 +34,11 @@ describe('a request', () => {
       { verb: 'get', name: 'default', resource: namespaces, subresource: 'finalize' },
       405,
     ],
-  ] as const)('%s is refused', async (_what, request, code) => {
+  ] as const)('rejects a request %s', async (_what, request, code) => {
     expect(await failureOf(send(request))).toMatchObject({ code });
   });
 
-  test('to create without a body is refused', async () => {
+  test('rejects a create without a body', async () => {
     expect(await failureOf(send({ verb: 'create', namespace: 'default' }))).toMatchObject({
       reason: 'BadRequest',
       message:
@@ -46,7 +46,7 @@ describe('a request', () => {
     });
   });
 
-  test('that applies something of no kind is refused', async () => {
+  test('rejects an apply body without a kind', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const options = { fieldManager: 'm' };
@@ -55,7 +55,7 @@ describe('a request', () => {
     expect(await failureOf(patch())).toMatchObject({ code: 400, message: 'invalid object type: /, Kind=' });
   });
 
-  test('that names wrong options says everything that is wrong with them', async () => {
+  test('reports all invalid options of a request', async () => {
     const options = { dryRun: ['Some'], fieldValidation: 'Loose', fieldManager: 'a\nb' };
     const error = await failureOf(send({ verb: 'create', namespace: 'default', options, body: valueBody({}) }));
     expect(error).toMatchObject({
@@ -65,7 +65,7 @@ describe('a request', () => {
     });
   });
 
-  test('that forces something that is no apply is refused, also when it does not force', async () => {
+  test('rejects the force option in a patch other than apply, also if it is false', async () => {
     const error = await failureOf(
       send({
         verb: 'patch',
@@ -83,19 +83,22 @@ describe('a request', () => {
   });
 
   test.each([
-    ['a list that names a match without a version', { resourceVersionMatch: 'Exact' }],
-    ['a list that matches any version exactly', { resourceVersionMatch: 'Exact', resourceVersion: '0' }],
-    ['a list that matches in a way nobody knows', { resourceVersionMatch: 'About', resourceVersion: '1' }],
-    ['a list that wants initial events', { sendInitialEvents: true }],
-  ])('for %s is refused', async (_what, options) => {
+    ['a list with resourceVersionMatch but without resourceVersion', { resourceVersionMatch: 'Exact' }],
+    [
+      'a list with resourceVersionMatch Exact and resourceVersion 0',
+      { resourceVersionMatch: 'Exact', resourceVersion: '0' },
+    ],
+    ['a list with an unknown resourceVersionMatch', { resourceVersionMatch: 'About', resourceVersion: '1' }],
+    ['a list with sendInitialEvents', { sendInitialEvents: true }],
+  ])('rejects %s', async (_what, options) => {
     expect(await failureOf(send({ verb: 'list', options }))).toMatchObject({ code: 422, reason: 'Invalid' });
   });
 });
 
-describe('serving kinds', () => {
+describe('the served kinds', () => {
   const Widget = defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body: {} });
 
-  test('a kind that was installed is served, also to clients that are older', async () => {
+  test('include an installed kind, also for clients that were created before', async () => {
     const cluster = testCluster();
     const widgets = cluster.api(Widget);
     expect(await failureOf(widgets.list())).toMatchObject({ code: 404 });
@@ -103,7 +106,7 @@ describe('serving kinds', () => {
     expect((await widgets.list()).kind).toBe('WidgetList');
   });
 
-  test('the same kind may be installed twice, another under its names may not', () => {
+  test('may be installed twice, but not with the names of another kind', () => {
     const cluster = testCluster();
     cluster.install(Widget);
     cluster.install(Widget);
@@ -118,7 +121,7 @@ describe('serving kinds', () => {
     );
   });
 
-  test('a cluster serves only the kinds it was given, and namespaces', async () => {
+  test('are only the kinds that the cluster was given, and namespaces', async () => {
     const cluster = testCluster({ kinds: [Widget] });
     expect((await cluster.api(Namespace).list()).items).toHaveLength(4);
     expect((await cluster.api(Widget).list()).items).toEqual([]);
@@ -127,7 +130,7 @@ describe('serving kinds', () => {
     expect(cluster.resolve({ group: 'example.com', version: 'v1', resource: 'widgets' })?.kind).toBe(Widget);
   });
 
-  test('two clusters in one process do not know of each other', async () => {
+  test('are separate for two clusters in one process', async () => {
     const [left, right] = [testCluster(), testCluster()];
     left.install(Widget);
     await left.api(ConfigMap).create({ metadata: { name: 'a' } });

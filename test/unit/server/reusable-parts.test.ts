@@ -1,7 +1,4 @@
-/**
- * Parts of stored objects that come back are taken as they are. Nobody can tell: what is made of them is what would have
- * been made of a copy.
- */
+/** Reuse of frozen parts of stored objects that a client sends back. The result is the same as for a copy. */
 import { describe, expect, test } from 'vitest';
 import { type AdmissionPlugin, defaultAdmission, defineAdmission } from '../../../src/index.js';
 import {
@@ -31,7 +28,7 @@ const labels = { app: 'web' };
 
 type Template = { metadata: object; spec: object };
 
-/** Of each kind that holds a template: how it is made from one, and where the template stands. */
+/** For each kind with a pod template: how it is created from a template, and where the template is. */
 const WORKLOADS = [
   { kind: Deployment, restart: 'Always', spec: (template: Template) => ({ spec: { selector, template } }) },
   { kind: ReplicaSet, restart: 'Always', spec: (template: Template) => ({ spec: { selector, template } }) },
@@ -59,7 +56,7 @@ function copy<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }
 
-/** A stored PodSpec of a cluster, frozen. */
+/** A stored, frozen PodSpec of a cluster. */
 async function storedSpec(cluster: ReturnType<typeof testCluster>, restartPolicy: string): Promise<object> {
   const template = { metadata: { labels }, template: { metadata: { labels }, spec: { containers, restartPolicy } } };
   const stored = await cluster
@@ -68,9 +65,9 @@ async function storedSpec(cluster: ReturnType<typeof testCluster>, restartPolicy
   return (stored as unknown as { template: Template }).template.spec;
 }
 
-describe('a template that was stored', () => {
+describe('a stored template', () => {
   for (const { kind, restart, spec } of WORKLOADS) {
-    test(`makes the same ${kind.kind} as a copy of it`, async () => {
+    test(`creates the same ${kind.kind} as a copy of it`, async () => {
       const cluster = testCluster();
       const known = await storedSpec(cluster, restart);
       expect(Object.isFrozen(known)).toBe(true);
@@ -91,7 +88,7 @@ describe('a template that was stored', () => {
       expect(JSON.stringify(made)).toContain(JSON.stringify(known).slice(1, -1));
     });
 
-    test(`comes back inside a ${kind.kind} that is updated, and beside its status`, async () => {
+    test(`is reused in an update of a ${kind.kind} and of its status`, async () => {
       const cluster = testCluster();
       const known = await storedSpec(cluster, restart);
       const api = cluster.api(kind as typeof Deployment);
@@ -122,7 +119,7 @@ describe('a template that was stored', () => {
     expect(ended.spec).toBe(job.spec);
   });
 
-  test('may be changed by plugins, and is not where it came from', async () => {
+  test('can be changed by plugins without changing its source', async () => {
     const requireOther = defineAdmission({
       name: 'OtherImage',
       on: ['CREATE'],
@@ -141,7 +138,7 @@ describe('a template that was stored', () => {
     expect((known as Pod['spec']).containers[0]?.image).toBe('web:1');
   });
 
-  test('may be changed by a plugin that says it never waits', async () => {
+  test('can be changed by a plugin whose mayWait returns false', async () => {
     const plugin: AdmissionPlugin = {
       name: 'Hasty',
       mayWait: () => false,
@@ -158,7 +155,7 @@ describe('a template that was stored', () => {
     expect(known).not.toHaveProperty('hostname');
   });
 
-  test('of another cluster is read anew: what is behind a gate here does not come in', async () => {
+  test('of another cluster is decoded again, so that disabled fields are dropped', async () => {
     const open = testCluster({ featureGates: { InPlacePodVerticalScaling: true } });
     const closed = testCluster({ featureGates: { InPlacePodVerticalScaling: false } });
     const resizable = [{ ...containers[0], resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }] }];
@@ -171,7 +168,7 @@ describe('a template that was stored', () => {
     expect(here.spec.template.spec.containers[0]).not.toHaveProperty('resizePolicy');
   });
 
-  test('is refused where something else belongs, as a copy is', async () => {
+  test('is rejected in the place of another type, as a copy is', async () => {
     const cluster = testCluster();
     const known = await storedSpec(cluster, 'Never');
     const attempt = (spec: unknown) =>
@@ -187,14 +184,14 @@ describe('a template that was stored', () => {
     expect(refusal).toContain('spec.jobTemplate.spec.template.spec.containers: Required value');
   });
 
-  test('is judged by the rules of its new place', async () => {
+  test('is validated by the rules of its new place', async () => {
     const cluster = testCluster();
     const known = await storedSpec(cluster, 'Always');
     const made = cluster.api(Job).create({ metadata: { name: 'x' }, spec: { template: { spec: known } } } as never);
     await expect(made).rejects.toThrow('spec.template.spec.restartPolicy');
   });
 
-  test('of a pod gets what only pods have when a pod is made of it', async () => {
+  test('gets the defaults of pods when a pod is created from it', async () => {
     const cluster = testCluster();
     const known = await storedSpec(cluster, 'Always');
     const pod = await cluster.api(Pod).create({ metadata: { name: 'x' }, spec: known } as never);
@@ -206,7 +203,7 @@ describe('a template that was stored', () => {
   });
 });
 
-describe('the metadata beside a status', () => {
+describe('metadata in a status update', () => {
   const make = async () => {
     const cluster = testCluster();
     const metadata = { name: 'p', labels, annotations: { a: 'b' }, finalizers: ['x.io/y'] };
@@ -214,9 +211,9 @@ describe('the metadata beside a status', () => {
     return { pods: cluster.api(Pod), pod };
   };
 
-  test.each(['as it came', 'as a copy'] as const)('%s makes the same object', async (form) => {
+  test.each(['as it was read', 'as a copy'] as const)('%s produces the same object', async (form) => {
     const { pods, pod } = await make();
-    const metadata = form === 'as it came' ? pod.metadata : structuredClone(pod.metadata);
+    const metadata = form === 'as it was read' ? pod.metadata : structuredClone(pod.metadata);
     const written = await pods.status.update('p', { ...pod, metadata, status: { phase: 'Running' } });
     const { resourceVersion: _version, managedFields: entries = [], ...rest } = written.metadata;
     const { resourceVersion: _before, managedFields: _entries, ...before } = pod.metadata;
@@ -228,7 +225,7 @@ describe('the metadata beside a status', () => {
     expect(pod.metadata.managedFields).toHaveLength(1);
   });
 
-  test('is metadata nowhere else', async () => {
+  test('is rejected in the place of another type', async () => {
     const { pods, pod } = await make();
     const body = { ...pod, status: { message: 'x', ...pod.metadata } as never };
     await expect(pods.status.update('p', body, { fieldValidation: 'Strict' })).rejects.toMatchObject({
@@ -243,7 +240,7 @@ describe('the metadata beside a status', () => {
     expect(Object.keys(status)).not.toContain('name');
   });
 
-  test('of another day is the reason for a conflict, as ever', async () => {
+  test('with a stale resourceVersion causes a conflict', async () => {
     const { pods, pod } = await make();
     await pods.status.update('p', { ...pod, status: { phase: 'Running' } });
     await expect(pods.status.update('p', { ...pod, status: { phase: 'Failed' } })).rejects.toMatchObject({
@@ -252,11 +249,11 @@ describe('the metadata beside a status', () => {
   });
 });
 
-describe('a spec that was stored', () => {
+describe('a stored spec', () => {
   const template = { metadata: { labels }, spec: { containers, restartPolicy: 'Never' } };
   const jobTemplate = { metadata: { labels }, spec: { template, backoffLimit: 2 } };
 
-  test('makes the same Jobs as copies of it, and stays as it is', async () => {
+  test('creates the same Jobs as copies of it, and stays unchanged', async () => {
     const jobsOf = async (form: <Value>(spec: Value) => Value) => {
       const cluster = testCluster();
       const cronJob = await cluster
@@ -273,12 +270,12 @@ describe('a spec that was stored', () => {
     expect(jobs).toStrictEqual((await jobsOf(copy)).jobs);
     for (const job of jobs) {
       expect(job.spec).not.toBe(spec);
-      // Nobody changes what is said of the pods.
+      // The pod template is unchanged.
       expect(job.spec.template.spec).toBe(spec.template.spec);
     }
   });
 
-  test('comes back in an update as a copy of it would', async () => {
+  test('has the same result in an update as a copy of it', async () => {
     const cluster = testCluster();
     const input = { metadata: { name: 'web' }, spec: { selector, template: { ...template, spec: { containers } } } };
     const made = await cluster.api(Deployment).create(input as never);

@@ -1,4 +1,4 @@
-/** Snapshots and forks of a whole cluster. */
+/** Snapshots and forks of a cluster. */
 import { defineKind, memoryStorage, mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { sequentialIds, testCluster } from 'orchplane/testing';
@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { failureOf, Reader, turns } from './reading.js';
 
-describe('a snapshot put back', () => {
-  test('brings back objects and version', async () => {
+describe('a restored snapshot', () => {
+  test('restores objects and resourceVersion', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const before = await configMaps.create({ metadata: { name: 'a' }, data: { k: 'before' } });
@@ -19,7 +19,7 @@ describe('a snapshot put back', () => {
     expect((await configMaps.list()).items).toEqual([before]);
   });
 
-  test('ends open watches with Expired, those that wait and those that do not', async () => {
+  test('ends open watches with Expired, whether they wait or not', async () => {
     const cluster = testCluster();
     const snapshot = cluster.snapshot();
     const waiting = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: '4' }));
@@ -40,14 +40,14 @@ describe('a snapshot put back', () => {
     expect(await reader.readAll()).toEqual(['ADDED b']);
   });
 
-  test('is not confused with what is no snapshot', () => {
+  test('rejects a value that is not a snapshot', () => {
     const cluster = testCluster();
     expect(() => cluster.restore({ resourceVersion: '4' })).toThrow(
       new TypeError('orchplane: restore takes what snapshot() returned'),
     );
   });
 
-  test('may be one of a fork', async () => {
+  test('may come from a fork', async () => {
     const cluster = testCluster();
     const fork = cluster.fork();
     await fork.api(ConfigMap).create({ metadata: { name: 'from-fork' } });
@@ -57,7 +57,7 @@ describe('a snapshot put back', () => {
     expect(await fork.api(ConfigMap).find('from-fork')).toBeDefined();
   });
 
-  test('is followed by an informer, also when a version comes again with other content', async () => {
+  test('is followed by an informer, also if a resourceVersion is used again with other content', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     await configMaps.create({ metadata: { name: 'a' } });
@@ -67,14 +67,14 @@ describe('a snapshot put back', () => {
     await configMaps.patch('a', mergePatch({ data: { k: 'abandoned' } }));
     await turns();
     cluster.restore(snapshot);
-    // In the same turn, so that the informer sees only the new content of the old version.
+    // In the same turn, so that the informer sees only the new content at the old resourceVersion.
     await configMaps.patch('a', mergePatch({ data: { k: 'true' } }));
     await turns();
     expect(informer.get('a')?.data).toEqual({ k: 'true' });
     informer.close();
   });
 
-  test('brings back as much history as there was', async () => {
+  test('restores the history of its time', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const configMaps = cluster.api(ConfigMap);
     for (const name of ['five', 'six']) await configMaps.create({ metadata: { name } });
@@ -86,13 +86,13 @@ describe('a snapshot put back', () => {
 });
 
 describe('a fork', () => {
-  test('has the objects of its parent, the very same', async () => {
+  test('has the same objects as its parent', async () => {
     const cluster = testCluster();
     const object = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(await cluster.fork().api(ConfigMap).get('a')).toBe(object);
   });
 
-  test('keeps the history of its parent for watches and lists of the past', async () => {
+  test('keeps the history of its parent for watches and for lists at a resourceVersion', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
@@ -103,7 +103,7 @@ describe('a fork', () => {
     expect(await reader.readAll()).toEqual(['ADDED b']);
   });
 
-  test('serves the kinds of its parent, and others by itself', async () => {
+  test('serves the kinds of its parent, and may install others', async () => {
     const common = {
       apiVersion: 'example.com/v1',
       scope: 'Namespaced',
@@ -120,7 +120,7 @@ describe('a fork', () => {
     expect(await failureOf(cluster.api(Gadget).list())).toMatchObject({ code: 404 });
   });
 
-  test('may have a clock, identities and a client of its own', async () => {
+  test('may have its own clock, ids and client', async () => {
     const cluster = testCluster();
     const other = testCluster();
     await other.clock.advance(60_000);
@@ -133,7 +133,7 @@ describe('a fork', () => {
     });
   });
 
-  test('of a fork is as good as any', async () => {
+  test('of a fork is independent of both', async () => {
     const cluster = testCluster();
     const fork = cluster.fork().fork();
     await fork.api(ConfigMap).create({ metadata: { name: 'a' } });

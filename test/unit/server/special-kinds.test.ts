@@ -1,4 +1,7 @@
-/** Kinds with ways of their own: several versions, views, actions, answers that are not stored, grace, allocation. */
+/**
+ * Kinds with special behaviour: several versions, view and action subresources, virtual kinds, grace periods,
+ * allocation.
+ */
 import type { Kind } from 'orchplane';
 import { mergePatch, StatusError } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
@@ -32,7 +35,11 @@ const scale = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
   kind: 'Size',
   scope: 'Namespaced',
   body: () => ({ value: int32() }),
-  strategy: {create: { validate: (object) => ((object['value'] as number) < 0 ? [invalid('value', object['value'], 'too small')] : []) }},
+  strategy: {
+    create: {
+      validate: (object) => ((object['value'] as number) < 0 ? [invalid('value', object['value'], 'too small')] : []),
+    },
+  },
 });
 const order = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
   apiVersion: 'example.com/v1',
@@ -49,11 +56,17 @@ const Gadget: Kind<Gadget, GadgetInput, 'Namespaced', 'size' | 'order'> = define
   kind: 'Gadget',
   scope: 'Namespaced',
   body: () => ({ spec: always(spec()) }),
-  strategy: {write: { generation: (next, live) => (next['spec'] as Spec).size !== (live['spec'] as Spec).size,
-release: (gone) => released.push(gone.metadata.name) },
-delete: { gracePeriod: (_live, asked) => asked ?? 30 },
-read: { selectableFields: { 'spec.size': (object) => String((object['spec'] as Spec).size ?? 0) },
-unknownFieldLabel: (field) => `field label not supported: ${field}` }},
+  strategy: {
+    write: {
+      generation: (next, live) => (next['spec'] as Spec).size !== (live['spec'] as Spec).size,
+      release: (gone) => released.push(gone.metadata.name),
+    },
+    delete: { gracePeriod: (_live, asked) => asked ?? 30 },
+    read: {
+      selectableFields: { 'spec.size': (object) => String((object['spec'] as Spec).size ?? 0) },
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    },
+  },
   subresources: {
     size: {
       type: 'view',
@@ -89,8 +102,10 @@ const OldGadget: Kind<OldGadget, OldGadgetInput, 'Namespaced', never> = anotherV
   apiVersion: 'example.com/v1',
   body: () => ({ width: optional(int32()) }),
   subresources: {},
-  strategy: {write: { generation: (next, live) => next['width'] !== live['width'] },
-read: { selectableFields: { width: (object) => String(object['width'] ?? 0) } }},
+  strategy: {
+    write: { generation: (next, live) => next['width'] !== live['width'] },
+    read: { selectableFields: { width: (object) => String(object['width'] ?? 0) } },
+  },
   toStored(draft) {
     draft['spec'] = draft['width'] === undefined ? {} : { size: draft['width'] };
     delete draft['width'];
@@ -116,7 +131,7 @@ beforeEach(() => {
 });
 
 describe('two versions of one kind', () => {
-  test('show one object, converted both ways', async () => {
+  test('are converted from one stored object', async () => {
     const created = await old.create({ metadata: { name: 'a' }, width: 3 });
     expect(created).toMatchObject({ apiVersion: 'example.com/v1', kind: 'Gadget', width: 3 });
     const stored = await gadgets.get('a');
@@ -129,7 +144,7 @@ describe('two versions of one kind', () => {
     expect((await old.get('a')).width).toBe(4);
   });
 
-  test('are the same frozen object whenever they are read', async () => {
+  test('are served as the same frozen object on every read', async () => {
     await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
     const [first, second] = [await old.get('a'), await old.get('a')];
     expect(first).toBe(second);
@@ -137,7 +152,7 @@ describe('two versions of one kind', () => {
     expect((await old.list()).items[0]).toBe(first);
   });
 
-  test('are patched, found by their own fields, and updated only from the present version', async () => {
+  test('support patches and field selectors of their own, and updates with the current resourceVersion only', async () => {
     await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
     const patched = await old.patch('a', mergePatch({ width: 7 }));
     expect(patched.width).toBe(7);
@@ -149,7 +164,7 @@ describe('two versions of one kind', () => {
     expect(await old.update(patched)).toBe(patched);
   });
 
-  test('tell a watcher what happens in the version it asked for', async () => {
+  test('are watched in the requested version', async () => {
     const watch = old.watch();
     await gadgets.create({ metadata: { name: 'a' }, spec: { size: 2 } });
     const { value } = await watch.next();
@@ -160,7 +175,7 @@ describe('two versions of one kind', () => {
     watch.close();
   });
 
-  test('live in forks as well', async () => {
+  test('are served by forks', async () => {
     await old.create({ metadata: { name: 'a' }, width: 3 });
     const fork = cluster.fork();
     expect((await fork.api(OldGadget).get('a')).width).toBe(3);
@@ -168,7 +183,7 @@ describe('two versions of one kind', () => {
   });
 });
 
-describe('a view', () => {
+describe('a view subresource', () => {
   const send = (verb: 'get' | 'update' | 'patch', more: object = {}) =>
     cluster.send({
       verb,
@@ -181,7 +196,7 @@ describe('a view', () => {
     });
   const body = (value: unknown) => ({ body: { read: () => ({ value }), summary: () => '' } });
 
-  test('shows a part of the object, and changes it by its rules', async () => {
+  test('serves a part of the object, and changes it by its rules', async () => {
     const created = await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
     const { object: view } = (await send('get')) as unknown as { object: { value: number; metadata: object } };
     expect(view).toMatchObject({ kind: 'Size', apiVersion: 'example.com/v1', value: 1 });
@@ -196,7 +211,7 @@ describe('a view', () => {
     expect((await gadgets.get('a')).spec.size).toBe(6);
   });
 
-  test('refuses what its own kind refuses, another uid, an old version and an absent object', async () => {
+  test('rejects invalid values, another uid, a stale resourceVersion and a missing object', async () => {
     await gadgets.create({ metadata: { name: 'a' } });
     const update = (value: object) => Promise.resolve().then(() => send('update', body(value)));
     await expect(update({ metadata: { name: 'a' }, value: -1 })).rejects.toThrow('Size.example.com "a" is invalid');
@@ -209,7 +224,7 @@ describe('a view', () => {
   });
 });
 
-test('an action gets its body, may change objects, and answers 201', async () => {
+test('passes the body to an action subresource, which may change objects and responds with 201', async () => {
   await gadgets.create({ metadata: { name: 'a' } });
   const answer = await cluster.send({
     verb: 'create',
@@ -225,8 +240,8 @@ test('an action gets its body, may change objects, and answers 201', async () =>
   expect(ran?.namespace).toBe('default');
 });
 
-describe('a grace period', () => {
-  test('keeps the object until it is shortened to nothing', async () => {
+describe('a deletion grace period', () => {
+  test('keeps the object until it is shortened to zero', async () => {
     await gadgets.create({ metadata: { name: 'a' } });
     const dying = await gadgets.delete('a');
     expect(dying.metadata).toMatchObject({
@@ -234,7 +249,7 @@ describe('a grace period', () => {
       deletionGracePeriodSeconds: 30,
       generation: 2,
     });
-    // A longer or an equal period changes nothing, nor does a second delete without one.
+    // A longer or equal period changes nothing, nor does a second delete without a period.
     for (const gracePeriodSeconds of [40, 30]) {
       expect(await gadgets.delete('a', { gracePeriodSeconds })).toBe(dying);
     }
@@ -251,7 +266,7 @@ describe('a grace period', () => {
     expect(released).toEqual(['a']);
   });
 
-  test('of nothing still waits for finalizers', async () => {
+  test('of zero still waits for finalizers', async () => {
     await gadgets.create({ metadata: { name: 'a', finalizers: ['example.com/hold'] } });
     await gadgets.delete('a', { gracePeriodSeconds: 0 });
     expect((await gadgets.get('a')).metadata.deletionGracePeriodSeconds).toBe(0);
@@ -260,7 +275,7 @@ describe('a grace period', () => {
     expect(released).toEqual(['a']);
   });
 
-  test('is not begun by a dry run', async () => {
+  test('is not started by a dry run', async () => {
     const created = await gadgets.create({ metadata: { name: 'a' } });
     await gadgets.delete('a', { gracePeriodSeconds: 0, dryRun: true });
     await gadgets.delete('a', { dryRun: true });
@@ -283,7 +298,7 @@ const Question: Kind<ObjectBase & { answer?: string }, InputBase, 'Cluster', nev
   },
 });
 
-test('a kind that is not stored answers, warns and leaves nothing behind', async () => {
+test('answers a virtual kind with a warning and stores nothing', async () => {
   const asking = testCluster({ kinds: [Question] });
   const warnings: string[] = [];
   const questions = asking.with({ onWarning: (text) => warnings.push(text) }).api(Question);

@@ -1,4 +1,4 @@
-/** Strategic merge patches through the server: what is read, which version is patched, what is said about fields. */
+/** Strategic merge patches through the server: decoding, the patched version, and unknown and duplicate fields. */
 import { defineKind, strategicPatch, valueBody } from 'orchplane';
 import { ConfigMap, Deployment, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Service } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   await cluster.api(Deployment).create(deployment);
 });
 
-/** A strategic patch as text, so that keys may be given twice. */
+/** A strategic patch as text, so that it can contain duplicate keys. */
 function textBody(text: string): RequestBody {
   return { read: () => parseJson(text), summary: () => text };
 }
@@ -42,7 +42,7 @@ async function send(body: RequestBody, fieldValidation?: 'Strict' | 'Warn' | 'Ig
 const patch = (body: unknown, fieldValidation?: 'Strict' | 'Warn' | 'Ignore') => send(valueBody(body), fieldValidation);
 
 describe('a strategic patch', () => {
-  test('merges, and what it leaves out is filled in again', async () => {
+  test('merges, and missing fields are defaulted again', async () => {
     const patched = await cluster.api(Deployment).patch(
       'd',
       strategicPatch({
@@ -61,13 +61,13 @@ describe('a strategic patch', () => {
     expect(cluster.resourceVersion).toBe(before);
   });
 
-  test('may claim to be anything', async () => {
+  test('may contain any kind and apiVersion', async () => {
     expect(await patch({ kind: 'Pod', apiVersion: 'v7', spec: { replicas: 2 } })).toMatchObject({
       object: { kind: 'Deployment', apiVersion: 'apps/v1', spec: { replicas: 2 } },
     });
   });
 
-  test('works on the version that is addressed', async () => {
+  test('patches the version of the URL', async () => {
     const scaleTargetRef = { kind: 'Deployment', name: 'd' };
     await cluster
       .api(HorizontalPodAutoscaler)
@@ -79,38 +79,38 @@ describe('a strategic patch', () => {
     expect(metrics).toMatchObject([{ type: 'Resource', resource: { target: { averageUtilization: 70 } } }]);
   });
 
-  test('reaches views', async () => {
+  test('works for view subresources', async () => {
     await send(valueBody({ spec: { $patch: 'replace', replicas: 4 } }), undefined, 'scale');
     expect((await cluster.api(Deployment).get('d')).spec.replicas).toBe(4);
   });
 
-  test('conflicts when it names a version that is gone', async () => {
+  test('conflicts if its resourceVersion is stale', async () => {
     expect(await failureOf(patch({ metadata: { resourceVersion: '1' } }))).toMatchObject({ reason: 'Conflict' });
   });
 
-  test('that empties the object leaves it without a name', async () => {
+  test('that deletes the whole object is rejected for the missing name', async () => {
     expect(await failureOf(patch({ $patch: 'delete' }))).toMatchObject({
       code: 400,
       message: 'the name of the object (d based on URL) was undeterminable: name must be provided',
     });
   });
 
-  test('may set an integer beyond its size, which then counts for less', async () => {
+  test('truncates an integer that exceeds 32 bits', async () => {
     expect(await patch({ spec: { replicas: 2 ** 32 + 5 } })).toMatchObject({ object: { spec: { replicas: 5 } } });
   });
 });
 
-describe('is refused', () => {
+describe('a rejected strategic patch', () => {
   test.each([
-    ['an array', '[]', 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    ['fails for an array', '[]', 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
     [
-      'a wrong type, with the patch',
+      'fails for a wrong type, with the patch in the message',
       '{"spec":{"strategy":{"$retainKeys":[]},"replicas":"x"}}',
       422,
       ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x strategy:map[]]]": unrecognized type: int32',
     ],
     [
-      'a wrong time, in the words of times',
+      'fails for an invalid time, with the message of the time parser',
       '{"metadata":{"creationTimestamp":1}}',
       422,
       ' "" is invalid: patch: Invalid value: "map[metadata:map[creationTimestamp:1]]": json: cannot unmarshal number into Go value of type string',
@@ -119,7 +119,7 @@ describe('is refused', () => {
     expect(await failureOf(send(textBody(text)))).toMatchObject({ code, message });
   });
 
-  test('by kinds of one’s own, and by their views, before anything is looked up', async () => {
+  test('fails for user-defined kinds and their views before the object is read', async () => {
     const Widget = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -135,13 +135,13 @@ describe('is refused', () => {
     });
   });
 
-  test('after it was looked for what is not there', async () => {
+  test('fails with NotFound for a missing object before the patch is decoded', async () => {
     const missing = cluster.api(ConfigMap).patch('missing', strategicPatch<never>([] as never));
     expect(await failureOf(missing)).toMatchObject({ reason: 'NotFound' });
   });
 });
 
-describe('fields', () => {
+describe('unknown and duplicate fields of a strategic patch', () => {
   const text = '{"zz":1,"spec":{"replicas":1,"replicas":2,"foo":"bar"},"bogus":{}}';
   const findings = [
     'duplicate field "spec.replicas"',
@@ -150,29 +150,29 @@ describe('fields', () => {
     'unknown field "zz"',
   ];
 
-  test('unknown and repeated ones are warned about: repeated first, unknown by name', async () => {
+  test('are warned about, duplicate fields first and unknown fields by name', async () => {
     expect(await send(textBody(text))).toMatchObject({ warnings: findings, object: { spec: { replicas: 2 } } });
   });
 
-  test('or refused all at once', async () => {
+  test('are rejected together if fieldValidation is Strict', async () => {
     expect(await failureOf(send(textBody(text), 'Strict'))).toMatchObject({
       code: 422,
       message: ` "" is invalid: patch: Invalid value: "map[bogus:map[] spec:map[foo:bar replicas:2] zz:1]": strict decoding error: ${findings.join(', ')}`,
     });
   });
 
-  test('or not mentioned', async () => {
+  test('are ignored if fieldValidation is Ignore', async () => {
     expect(await send(textBody(text), 'Ignore')).toMatchObject({ warnings: [], object: { spec: { replicas: 2 } } });
   });
 
-  test('of the wrong type count for more than unknown ones', async () => {
+  test('are not reported if a field has the wrong type', async () => {
     expect(await failureOf(patch({ bogus: 1, spec: 'x' }, 'Strict'))).toMatchObject({
       message: ' "" is invalid: patch: Invalid value: "map[bogus:1 spec:x]": cannot restore struct from: string',
     });
   });
 });
 
-test('lists of scalars lose what is named', async () => {
+test('removes the elements in a $deleteFromPrimitiveList directive', async () => {
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'a', finalizers: ['x.io/a', 'x.io/b'] } });
   const patched = await configMaps.patch(
@@ -183,7 +183,7 @@ test('lists of scalars lose what is named', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('maps are replaced and lists put in order', async () => {
+test('replaces a map with $patch replace, and orders a list with $setElementOrder', async () => {
   const services = cluster.api(Service);
   await services.create({ metadata: { name: 's', labels: { a: '1' } }, spec: { ports: [{ port: 80 }] } });
   const patched = await services.patch(

@@ -1,5 +1,6 @@
 /**
- * createCluster({ strict: true }): what is not modelled fails or is told of, with a pointer into the documentation.
+ * createCluster({ strict: true }): using behaviour that is not modelled fails or warns, with a link to the
+ * documentation.
  */
 import { readFileSync } from 'node:fs';
 import { type ClusterOptions, createCluster, StatusError } from 'orchplane';
@@ -46,8 +47,8 @@ const affinity = {
 };
 const containers = [{ name: 'c', image: 'i' }];
 
-describe('refuses', () => {
-  test('lines to what runs elsewhere, unless the server itself would refuse them', async () => {
+describe('a strict cluster', () => {
+  test('rejects connect subresources, unless the server would reject the request anyway', async () => {
     const { cluster } = strict();
     await cluster.api(Pod).create({ metadata: { name: 'web' }, spec: { containers } });
     await cluster.api(Node).create({ metadata: { name: 'n1' } });
@@ -71,7 +72,7 @@ describe('refuses', () => {
     expect((await connect('pods', 'nope', 'log')).reason).toBe('NotFound');
   });
 
-  test('the state of components', async () => {
+  test('rejects reads of component status', async () => {
     const { cluster } = strict();
     expect((await refusalOf(cluster.api(ComponentStatus).list())).code).toBe(501);
     expect((await refusalOf(cluster.api(ComponentStatus).get('scheduler'))).message).toBe(
@@ -79,7 +80,7 @@ describe('refuses', () => {
     );
   });
 
-  test('placing pods by others, where pods are placed at all', async () => {
+  test('rejects pod affinity and topology spread if a scheduler runs', async () => {
     const { cluster } = strict(running);
     const pod = { metadata: { name: 'web', labels: { app: 'web' } }, spec: { containers, affinity } };
     expect((await refusalOf(cluster.api(Pod).create(pod))).code).toBe(501);
@@ -93,7 +94,7 @@ describe('refuses', () => {
     const created = await cluster.api(Pod).create({ ...pod, spec: { containers, topologySpreadConstraints: soft } });
     expect(created.metadata.name).toBe('web');
     await cluster.close();
-    // Without a scheduler nothing is placed wrongly.
+    // Without a scheduler, no pod is placed incorrectly.
     expect((await strict().cluster.api(Pod).create(pod)).metadata.name).toBe('web');
   });
 
@@ -106,7 +107,7 @@ describe('refuses', () => {
     },
   ];
 
-  test('webhooks that fetch cannot reach, unless somebody says how', async () => {
+  test('rejects webhooks that fetch cannot reach, unless a resolver is configured', async () => {
     const configuration = { metadata: { name: 'hooks' }, webhooks };
     const { cluster } = strict();
     const refused = await refusalOf(cluster.api(ValidatingWebhookConfiguration).create(configuration));
@@ -132,14 +133,14 @@ describe('refuses', () => {
     expect(converting.kind('example.com/v1', 'Gadget').kind).toBe('Gadget');
   });
 
-  test('bootstrap tokens', async () => {
+  test('rejects bootstrap tokens', async () => {
     const { cluster } = strict();
     const token = { metadata: { name: 'bootstrap-token-abcdef' }, type: 'bootstrap.orch.io/token' };
     expect((await refusalOf(cluster.api(Secret).create(token))).code).toBe(501);
     expect((await cluster.api(Secret).create({ metadata: { name: 'other' } })).type).toBe('Opaque');
   });
 
-  test('to behave like another release', () => {
+  test('rejects the behaviour of another release', () => {
     expect(() => createCluster({ strict: true, release: '1.30' })).toThrow(
       new TypeError(
         'orchplane: strict: the behaviour of release 1.30 is not modelled, only its versions and gates (docs/fidelity.md#different-by-design)',
@@ -149,8 +150,8 @@ describe('refuses', () => {
   });
 });
 
-describe('warns', () => {
-  test('of what nobody acts on, once', async () => {
+describe('the warnings of a strict cluster', () => {
+  test('report once that no controller acts on an object', async () => {
     const { cluster, warnings } = strict();
     for (const name of ['a', 'b']) {
       await cluster.api(Pod).create({ metadata: { name }, spec: { containers } });
@@ -165,7 +166,7 @@ describe('warns', () => {
     ]);
   });
 
-  test('not of what controllers do', async () => {
+  test('do not mention behaviour that a running controller provides', async () => {
     const { cluster, warnings } = strict(running);
     await cluster.api(Pod).create({ metadata: { name: 'a' }, spec: { containers } });
     await cluster.api(ResourceQuota).create({ metadata: { name: 'a' }, spec: { hard: { pods: '9' } } });
@@ -178,7 +179,7 @@ describe('warns', () => {
     await cluster.close();
   });
 
-  test('of owners without a collector', async () => {
+  test('report owner references without a garbage collector', async () => {
     const { cluster, warnings } = strict();
     const { uid } = (await cluster.api(ConfigMap).create({ metadata: { name: 'owner' } })).metadata;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
@@ -188,7 +189,7 @@ describe('warns', () => {
   });
 });
 
-test('without strict everything is as it was', async () => {
+test('accepts the same requests without warnings if strict is not set', async () => {
   const warnings: string[] = [];
   const cluster = testCluster({ onWarning: (warning) => warnings.push(warning) });
   await cluster.api(Pod).create({ metadata: { name: 'web' }, spec: { containers } });
@@ -197,13 +198,13 @@ test('without strict everything is as it was', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('forks are strict as well', async () => {
+test('applies to forks and past states', async () => {
   const { cluster } = strict();
   expect((await refusalOf(cluster.fork().api(ComponentStatus).list())).code).toBe(501);
   expect((await refusalOf(cluster.at('4').api(ComponentStatus).list())).code).toBe(501);
 });
 
-test('every pointer leads to a heading of the document', () => {
+test('links to existing headings of the documentation', () => {
   const text = readFileSync(new URL('../../../docs/fidelity.md', import.meta.url), 'utf8');
   const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -215,7 +216,7 @@ test('every pointer leads to a heading of the document', () => {
   for (const { anchor } of pointers) expect(anchors).toContain(anchor);
 });
 
-test('every kind that a rule names is served', () => {
+test('names only kinds that are served', () => {
   const names = new Set(
     testCluster()
       .kinds()

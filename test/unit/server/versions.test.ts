@@ -1,4 +1,4 @@
-/** Reads at a version: the present, one of the past, one that is gone, one that has not come. */
+/** Reads at a resourceVersion: current, past, compacted and future. */
 import { memoryStorage } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -7,7 +7,7 @@ import { failureOf, stateOf } from './reading.js';
 
 const FIVE_MINUTES = 5 * 60_000;
 
-/** Objects of these names, whose versions begin at 5. */
+/** A cluster with ConfigMaps of these names, whose resourceVersions start at 5. */
 async function clusterWith(names: readonly string[], storage = memoryStorage()): Promise<TestCluster> {
   const cluster = testCluster({ storage });
   for (const name of names) await cluster.api(ConfigMap).create({ metadata: { name } });
@@ -17,8 +17,8 @@ async function clusterWith(names: readonly string[], storage = memoryStorage()):
 const namesOf = (list: { items: readonly { metadata: { name: string } }[] }) =>
   list.items.map(({ metadata }) => metadata.name);
 
-describe('a get at a version', () => {
-  test('that is there, or any, gives the most recent', async () => {
+describe('a get at a resourceVersion', () => {
+  test('that exists, or at 0, returns the most recent object', async () => {
     const cluster = await clusterWith(['a']);
     const configMaps = cluster.api(ConfigMap);
     const present = await configMaps.get('a');
@@ -27,7 +27,7 @@ describe('a get at a version', () => {
     expect(await configMaps.get('a', { resourceVersion: '5' })).toBe(present);
   });
 
-  test('from the future waits three seconds and then times out', async () => {
+  test('in the future times out after three seconds', async () => {
     const cluster = await clusterWith(['a']);
     const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '9' }));
     await cluster.clock.advance(2_999);
@@ -47,7 +47,7 @@ describe('a get at a version', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('from the future succeeds when the version comes, and shows what is there then', async () => {
+  test('in the future succeeds when the revision is reached, with the state at that time', async () => {
     const cluster = await clusterWith(['a']);
     const configMaps = cluster.api(ConfigMap);
     const found = configMaps.get('b', { resourceVersion: '7' });
@@ -58,14 +58,14 @@ describe('a get at a version', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('from the future may find that the object is not there', async () => {
+  test('in the future may end with NotFound', async () => {
     const cluster = await clusterWith([]);
     const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '5' }));
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
     expect(await failure).toMatchObject({ reason: 'NotFound' });
   });
 
-  test('from the future gives up with the reason of an abort', async () => {
+  test('in the future rejects with the reason of an abort', async () => {
     const cluster = await clusterWith(['a']);
     const stop = new AbortController();
     const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '9', signal: stop.signal }));
@@ -75,7 +75,7 @@ describe('a get at a version', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('that is none is a plain 500', async () => {
+  test('that is invalid is a plain 500', async () => {
     const error = await failureOf((await clusterWith(['a'])).api(ConfigMap).get('a', { resourceVersion: '-1' }));
     expect(error).toMatchObject({
       code: 500,
@@ -84,7 +84,7 @@ describe('a get at a version', () => {
     });
   });
 
-  test('that no counter can reach is a plain 500', async () => {
+  test('that exceeds 64 bits is a plain 500', async () => {
     const error = await failureOf(
       (await clusterWith(['a'])).api(ConfigMap).get('a', { resourceVersion: '18446744073709551616' }),
     );
@@ -93,14 +93,14 @@ describe('a get at a version', () => {
 });
 
 describe('a list', () => {
-  test('not older than a version of the past is the present', async () => {
+  test('not older than a past revision returns the current state', async () => {
     const cluster = await clusterWith(['a', 'b']);
     const list = await cluster.api(ConfigMap).list({ resourceVersion: '5' });
     expect(namesOf(list)).toEqual(['a', 'b']);
     expect(list.metadata.resourceVersion).toBe('6');
   });
 
-  test('not older than a version from the future waits, and shows the state when it comes', async () => {
+  test('not older than a future revision waits, and returns the state at that revision', async () => {
     const cluster = await clusterWith(['a']);
     const list = cluster.api(ConfigMap).list({ resourceVersion: '6', resourceVersionMatch: 'NotOlderThan' });
     expect(await stateOf(list)).toBe('waiting');
@@ -108,14 +108,14 @@ describe('a list', () => {
     expect(namesOf(await list)).toEqual(['a', 'b']);
   });
 
-  test('not older than a version that does not come times out after three seconds', async () => {
+  test('not older than an unreached revision times out after three seconds', async () => {
     const cluster = await clusterWith(['a']);
     const failure = failureOf(cluster.api(ConfigMap).list({ resourceVersion: '6' }));
     await cluster.clock.advance(3_000);
     expect(await failure).toMatchObject({ code: 504, reason: 'Timeout' });
   });
 
-  test('at exactly a version from the future is a plain 500', async () => {
+  test('at exactly a future revision is a plain 500', async () => {
     const cluster = await clusterWith(['a']);
     const exact = { resourceVersion: '99', resourceVersionMatch: 'Exact' } as const;
     expect(await failureOf(cluster.api(ConfigMap).list(exact))).toMatchObject({
@@ -125,7 +125,7 @@ describe('a list', () => {
     });
   });
 
-  test('at exactly a version that is gone is Expired', async () => {
+  test('at exactly a compacted revision is Expired', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd'], memoryStorage({ history: 2 }));
     const at = (resourceVersion: string) =>
       cluster.api(ConfigMap).list({ resourceVersion, resourceVersionMatch: 'Exact' });
@@ -137,14 +137,14 @@ describe('a list', () => {
     expect(namesOf(await at('6'))).toEqual(['a', 'b']);
   });
 
-  test('at exactly a version that is gone is Expired, also when its selectors exclude every object', async () => {
+  test('at exactly a compacted revision is Expired also if its selectors exclude every object', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd'], memoryStorage({ history: 2 }));
     const exact = { resourceVersion: '5', resourceVersionMatch: 'Exact' } as const;
     const list = cluster.api(ConfigMap).list({ ...exact, fields: 'metadata.namespace=elsewhere' });
     expect(await failureOf(list)).toMatchObject({ reason: 'Expired' });
   });
 
-  test('at exactly a version grows too old after five minutes, if something happened since', async () => {
+  test('at exactly a revision expires after five minutes if there were later writes', async () => {
     const cluster = await clusterWith(['a', 'b']);
     const exact = { resourceVersion: '5', resourceVersionMatch: 'Exact' } as const;
     await cluster.clock.advance(FIVE_MINUTES);
@@ -153,25 +153,25 @@ describe('a list', () => {
     expect(await failureOf(cluster.api(ConfigMap).list(exact))).toMatchObject({ reason: 'Expired' });
   });
 
-  test('at any version ignores its limit', async () => {
+  test('at resourceVersion 0 ignores its limit', async () => {
     const cluster = await clusterWith(['a', 'b']);
     expect(namesOf(await cluster.api(ConfigMap).list({ resourceVersion: '0', limit: 1 }))).toEqual(['a', 'b']);
   });
 
-  test('with a limit and a version reads exactly that version', async () => {
+  test('with a limit and a resourceVersion reads exactly that revision', async () => {
     const cluster = await clusterWith(['a', 'b', 'c']);
     const first = await cluster.api(ConfigMap).list({ resourceVersion: '6', limit: 1 });
     expect(first.metadata).toMatchObject({ resourceVersion: '6', remainingItemCount: 1 });
   });
 
-  test.each([0, -1])('with limit %d has no limit', async (limit) => {
+  test.each([0, -1])('with limit %d is unlimited', async (limit) => {
     const cluster = await clusterWith(['a', 'b']);
     const list = await cluster.api(ConfigMap).list({ limit });
     expect(namesOf(list)).toEqual(['a', 'b']);
     expect(list.metadata).toEqual({ resourceVersion: '6' });
   });
 
-  test('of nothing has items and a version all the same', async () => {
+  test('without objects has items and a resourceVersion', async () => {
     const cluster = await clusterWith([]);
     expect(await cluster.api(ConfigMap).list()).toEqual({
       kind: 'ConfigMapList',
@@ -181,7 +181,7 @@ describe('a list', () => {
     });
   });
 
-  test('that no object can meet is empty', async () => {
+  test('with an unsatisfiable selector is empty', async () => {
     const cluster = await clusterWith(['a']);
     const list = await cluster.api(ConfigMap).list({ fields: 'metadata.name=a,metadata.name=b' });
     expect(list.items).toEqual([]);
@@ -197,7 +197,7 @@ describe('a continue token', () => {
     return (await cluster.api(ConfigMap).list({ limit: 1 })).metadata.continue ?? '';
   }
 
-  test('leads on for five minutes, whatever is written', async () => {
+  test('is valid for five minutes, regardless of writes', async () => {
     const cluster = await clusterWith(['a', 'b', 'c'], memoryStorage({ history: 1 }));
     const token = await firstPage(cluster);
     for (const name of ['b', 'c']) await cluster.api(ConfigMap).delete(name);
@@ -207,7 +207,7 @@ describe('a continue token', () => {
     expect(rest.metadata.resourceVersion).toBe('7');
   });
 
-  test('is Expired after that, with another that leads on without consistency', async () => {
+  test('is Expired after that, with a new token for an inconsistent continuation', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd']);
     const configMaps = cluster.api(ConfigMap);
     const token = await firstPage(cluster);
@@ -224,7 +224,7 @@ describe('a continue token', () => {
     expect(namesOf(await configMaps.list({ continue: next.metadata.continue ?? '' }))).toEqual(['d']);
   });
 
-  test('of a later page is as old as the first page', async () => {
+  test('of a later page expires with the first page', async () => {
     const cluster = await clusterWith(['a', 'b', 'c']);
     const token = await firstPage(cluster);
     await cluster.clock.advance(FIVE_MINUTES - 1);
@@ -234,28 +234,28 @@ describe('a continue token', () => {
     expect(failure).toMatchObject({ reason: 'Expired' });
   });
 
-  test('lives as long as the storage says', async () => {
+  test('expires after the time that the storage configures', async () => {
     const cluster = await clusterWith(['a', 'b'], memoryStorage({ continueMs: 1_000 }));
     const token = await firstPage(cluster);
     await cluster.clock.advance(1_001);
     expect(await failureOf(cluster.api(ConfigMap).list({ continue: token }))).toMatchObject({ reason: 'Expired' });
   });
 
-  test('allows another limit on every page', async () => {
+  test('allows a different limit on every page', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd']);
     const second = await cluster.api(ConfigMap).list({ continue: await firstPage(cluster), limit: 2 });
     expect(namesOf(second)).toEqual(['b', 'c']);
     expect(second.metadata.remainingItemCount).toBe(1);
   });
 
-  test('from one namespace begins after the same name in another', async () => {
+  test('from one namespace starts after the same name in another', async () => {
     const cluster = await clusterWith(['a', 'b']);
     for (const name of ['a', 'c']) await cluster.api(ConfigMap, 'kube-system').create({ metadata: { name } });
     const token = await firstPage(cluster);
     expect(namesOf(await cluster.api(ConfigMap, 'kube-system').list({ continue: token }))).toEqual(['c']);
   });
 
-  test('does not go with a version, except with any', async () => {
+  test('cannot be combined with a resourceVersion other than 0', async () => {
     const cluster = await clusterWith(['a', 'b']);
     const token = await firstPage(cluster);
     expect(namesOf(await cluster.api(ConfigMap).list({ continue: token, resourceVersion: '0' }))).toEqual(['b']);
@@ -265,7 +265,7 @@ describe('a continue token', () => {
     });
   });
 
-  test('that is none is refused with the reason', async () => {
+  test('that is invalid is rejected with the reason', async () => {
     const cluster = await clusterWith(['a']);
     expect(await failureOf(cluster.api(ConfigMap).list({ continue: '???' }))).toMatchObject({
       reason: 'BadRequest',
@@ -273,7 +273,7 @@ describe('a continue token', () => {
     });
   });
 
-  test('of a version that a restore took back is Expired', async () => {
+  test('of a revision that a restore removed is Expired', async () => {
     const cluster = await clusterWith(['a']);
     const before = cluster.snapshot();
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });

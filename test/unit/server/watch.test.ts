@@ -1,4 +1,4 @@
-/** Watches on the cluster's clock: bookmarks, timeouts, versions that have not come and versions that are gone. */
+/** Watches on the cluster's clock: bookmarks, timeouts, future and compacted revisions. */
 import type { ApiRequest } from 'orchplane';
 import { createCluster, memoryStorage, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Secret } from 'orchplane/kinds';
@@ -8,7 +8,7 @@ import { failureOf, Reader, turns } from './reading.js';
 
 const MINUTE = 60_000;
 
-/** Moves the cluster's version without an event for those who watch ConfigMaps. */
+/** Advances the resourceVersion without an event for watchers of ConfigMaps. */
 async function writeElsewhere(cluster: TestCluster, name: string): Promise<void> {
   await cluster.api(Secret).create({ metadata: { name } });
 }
@@ -20,7 +20,7 @@ function follow(cluster: TestCluster, options: { timeoutSeconds?: number } = {})
 }
 
 describe('bookmarks', () => {
-  test('come every minute when there is something new to say', async () => {
+  test('are sent every minute if there were writes', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -34,7 +34,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
   });
 
-  test('hold the kind, the version and nothing else', async () => {
+  test('contain only the kind and the resourceVersion', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -46,7 +46,7 @@ describe('bookmarks', () => {
     });
   });
 
-  test('do not come when nothing was written since the last one', async () => {
+  test('are not sent if there were no writes since the last one', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -57,7 +57,7 @@ describe('bookmarks', () => {
     expect(await reader.read()).toBe('waiting');
   });
 
-  test('need no timer as long as nothing is written, and keep their minutes', async () => {
+  test('need no timer while there are no writes, and stay on the minute', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await reader.read();
@@ -75,7 +75,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
   });
 
-  test('come to a watch that begins while there is no timer', async () => {
+  test('are sent to a watch that starts while there is no timer', async () => {
     const cluster = testCluster();
     const first = follow(cluster);
     await first.read();
@@ -89,7 +89,7 @@ describe('bookmarks', () => {
     expect(await late.readAll()).toEqual(['BOOKMARK 5']);
   });
 
-  test('do not come to those who did not ask', async () => {
+  test('are not sent to watches that did not request them', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: cluster.resourceVersion }));
     await reader.read();
@@ -98,7 +98,7 @@ describe('bookmarks', () => {
     expect(await reader.read()).toBe('waiting');
   });
 
-  test('do not overtake events that have not been read', async () => {
+  test('are not sent before events that have not been read', async () => {
     const cluster = testCluster();
     const reader = follow(cluster);
     await cluster.api(ConfigMap).create({ metadata: { name: 'unread' } });
@@ -109,7 +109,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
   });
 
-  test('come once more two seconds before the stream ends', async () => {
+  test('are sent once more two seconds before the stream ends', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 10 });
     await reader.read();
@@ -122,7 +122,7 @@ describe('bookmarks', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('leave out the last one when the stream is too short for it', async () => {
+  test('are not sent at the end of a stream that is too short', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 2 });
     await reader.read();
@@ -131,7 +131,7 @@ describe('bookmarks', () => {
     expect(await reader.readAll()).toEqual(['end']);
   });
 
-  test('are followed by what comes after them, however much was dropped in other namespaces before', async () => {
+  test('are followed by later events, although events of other namespaces were dropped', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const reader = follow(cluster);
     await reader.read();
@@ -144,7 +144,7 @@ describe('bookmarks', () => {
 });
 
 describe('the end of a watch', () => {
-  test('comes quietly after the seconds that were asked for', async () => {
+  test('comes without an error after timeoutSeconds', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch({ timeoutSeconds: 30 }));
     await cluster.clock.advance(29_999);
@@ -153,17 +153,17 @@ describe('the end of a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('comes between half an hour and an hour when none was asked for', async () => {
+  test('comes after 30 to 60 minutes without timeoutSeconds', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch());
-    // The ids of a test cluster say one half to every random question.
+    // The ids of a test cluster return 0.5 for every random number.
     await cluster.clock.advance(45 * MINUTE - 1);
     expect(await reader.read()).toBe('waiting');
     await cluster.clock.advance(1);
     expect(await reader.read()).toBe('end');
   });
 
-  test('is not brought forward by a timeout that is longer than a timer of the machine can be', async () => {
+  test('does not come early if timeoutSeconds exceeds the maximum of a platform timer', async () => {
     vi.useFakeTimers();
     try {
       const cluster = createCluster();
@@ -176,7 +176,7 @@ describe('the end of a watch', () => {
     }
   });
 
-  test('by close leaves no timer behind', async () => {
+  test('by close leaves no timer', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 30 });
     expect(cluster.clock.pending).toBeGreaterThan(0);
@@ -185,7 +185,7 @@ describe('the end of a watch', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('by an abort is quiet and leaves no timer behind', async () => {
+  test('by an abort is not an error and leaves no timer', async () => {
     const cluster = testCluster();
     const stop = new AbortController();
     const reader = new Reader(cluster.api(ConfigMap).watch({ signal: stop.signal }));
@@ -195,7 +195,7 @@ describe('the end of a watch', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('by a timeout leaves no timer behind', async () => {
+  test('by a timeout leaves no timer', async () => {
     const cluster = testCluster();
     const reader = follow(cluster, { timeoutSeconds: 300 });
     await reader.read();
@@ -204,7 +204,7 @@ describe('the end of a watch', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('by an error leaves no timer behind', async () => {
+  test('by an error leaves no timer', async () => {
     const cluster = testCluster();
     const before = cluster.snapshot();
     const reader = follow(cluster);
@@ -214,8 +214,8 @@ describe('the end of a watch', () => {
   });
 });
 
-describe('a watch from a version', () => {
-  test('that has not come stays silent until it has', async () => {
+describe('a watch from a resourceVersion', () => {
+  test('in the future is silent until the revision is reached', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const reader = new Reader(configMaps.watch({ resourceVersion: '6' }));
@@ -223,7 +223,7 @@ describe('a watch from a version', () => {
     expect(await reader.readAll()).toEqual(['ADDED seven']);
   });
 
-  test('that is gone fails with Expired and names the oldest version', async () => {
+  test('that is compacted fails with Expired and names the oldest one', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const configMaps = cluster.api(ConfigMap);
     for (const name of ['five', 'six', 'seven', 'eight']) await configMaps.create({ metadata: { name } });
@@ -235,7 +235,7 @@ describe('a watch from a version', () => {
     ]);
   });
 
-  test('that is none fails with a plain 500', async () => {
+  test('that is invalid fails with a plain 500', async () => {
     const error = await failureOf(testCluster().api(ConfigMap).watch({ resourceVersion: 'abc' }).next());
     expect(error).toMatchObject({
       code: 500,
@@ -244,7 +244,7 @@ describe('a watch from a version', () => {
     });
   });
 
-  test('falls behind when history is dropped past its reader, and says so once', async () => {
+  test('ends with one Expired error if history is dropped past its reader', async () => {
     const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
     const configMaps = cluster.api(ConfigMap);
     const watch = configMaps.watch({ resourceVersion: cluster.resourceVersion });
@@ -257,11 +257,11 @@ describe('a watch from a version', () => {
   });
 });
 
-describe('a watch that begins with what is there', () => {
+describe('a watch with initial events', () => {
   const stateFrom = (resourceVersion: string) =>
     ({ resourceVersion, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }) as const;
 
-  test('marks the end of it for those who want bookmarks', async () => {
+  test('marks their end with a bookmark if bookmarks are requested', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom(''), allowWatchBookmarks: true }));
@@ -286,13 +286,13 @@ describe('a watch that begins with what is there', () => {
     });
   });
 
-  test('has no mark without bookmarks', async () => {
+  test('has no end mark without bookmarks', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     expect(await new Reader(cluster.api(ConfigMap).watch(stateFrom(''))).readAll()).toEqual(['ADDED a']);
   });
 
-  test('waits for a version from the future, and begins when it comes', async () => {
+  test('waits for a future revision, and starts when it is reached', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const reader = new Reader(configMaps.watch(stateFrom('6')));
@@ -302,7 +302,7 @@ describe('a watch that begins with what is there', () => {
     expect(await reader.readAll()).toEqual(['ADDED five', 'ADDED six']);
   });
 
-  test('fails within the stream when the version does not come in three seconds', async () => {
+  test('fails within the stream if the revision is not reached in three seconds', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch(stateFrom('9')));
     const failure = failureOf(reader.watch.next());
@@ -314,7 +314,7 @@ describe('a watch that begins with what is there', () => {
     });
   });
 
-  test('that waits for a version ends quietly on abort', async () => {
+  test('ends without an error if it is aborted while it waits for a revision', async () => {
     const cluster = testCluster();
     const stop = new AbortController();
     const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom('9'), signal: stop.signal }));
@@ -324,7 +324,7 @@ describe('a watch that begins with what is there', () => {
     expect(cluster.clock.pending).toBe(0);
   });
 
-  test('leaves it out when it is told to', async () => {
+  test('omits them if sendInitialEvents is false', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'before' } });
     const reader = new Reader(
@@ -336,7 +336,7 @@ describe('a watch that begins with what is there', () => {
 });
 
 describe('a watch with selectors', () => {
-  test('that no object can meet is live and silent', async () => {
+  test('that no object can match is live and silent', async () => {
     const cluster = testCluster();
     const watch = cluster.api(ConfigMap).watch({ fields: 'metadata.namespace=elsewhere', timeoutSeconds: 1 });
     const reader = new Reader(watch);
@@ -346,7 +346,7 @@ describe('a watch with selectors', () => {
     expect(await reader.read()).toBe('end');
   });
 
-  test('of one name sees that object alone', async () => {
+  test('for one name sees only that object', async () => {
     const cluster = testCluster();
     const configMaps = cluster.api(ConfigMap);
     const reader = new Reader(configMaps.watch({ fields: { 'metadata.name': 'b' } }));
@@ -356,7 +356,7 @@ describe('a watch with selectors', () => {
     expect(await reader.readAll()).toEqual(['ADDED b', 'MODIFIED b', 'DELETED b']);
   });
 
-  test('that ask for an unknown field fails with BadRequest', async () => {
+  test('for an unknown field fails with BadRequest', async () => {
     const error = await failureOf(testCluster().api(ConfigMap).watch({ fields: 'data.k=v' }).next());
     expect(error).toMatchObject({
       reason: 'BadRequest',
@@ -365,7 +365,7 @@ describe('a watch with selectors', () => {
   });
 });
 
-describe('the stream of a transport', () => {
+describe('the watch stream of a transport', () => {
   const request: ApiRequest = {
     verb: 'watch',
     resource: { group: '', version: 'v1', resource: 'configmaps' },
@@ -381,7 +381,7 @@ describe('the stream of a transport', () => {
     expect(await response.watch.next()).toMatchObject({ done: false, value: { type: 'ADDED' } });
   });
 
-  test('answers calls of next in the order they were made', async () => {
+  test('answers calls of next in order', async () => {
     const cluster = testCluster();
     const response = await cluster.send(request);
     if (response.type !== 'watch') throw new Error('no watch');
@@ -391,7 +391,7 @@ describe('the stream of a transport', () => {
     expect(await second).toMatchObject({ value: { object: { metadata: { name: 'b' } } } });
   });
 
-  test('ends with an ERROR event and then is done', async () => {
+  test('ends with an ERROR event', async () => {
     const cluster = testCluster();
     const before = cluster.snapshot();
     const response = await cluster.send(request);
@@ -416,7 +416,7 @@ describe('the stream of a transport', () => {
   });
 });
 
-test('options of a watch that contradict each other are refused as one Invalid', async () => {
+test('rejects contradictory watch options with one Invalid error', async () => {
   const watch = testCluster().api(ConfigMap).watch({ resourceVersion: '1', sendInitialEvents: true });
   const error = await failureOf(watch.next());
   expect(StatusError.is(error, 'Invalid')).toBe(true);
