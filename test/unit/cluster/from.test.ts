@@ -1,6 +1,4 @@
-/**
- * Starting a cluster from a state: everything is as it was stored, and goes on from there.
- */
+/** Creating a cluster from a saved state. */
 import { describe, expect, test } from 'vitest';
 import { type ApiObject, type ClusterState, createCluster, StatusError } from '../../../src/index.js';
 import { ConfigMap, CustomResourceDefinition, Namespace } from '../../../src/kinds/index.js';
@@ -28,7 +26,7 @@ const definition = {
   },
 };
 
-/** Everything a cluster holds, by its kinds. */
+/** The whole state of a cluster. */
 async function stateOf(cluster: ReturnType<typeof createCluster>): Promise<ClusterState> {
   const objects: ApiObject[] = [];
   const seen = new Set<string>();
@@ -55,7 +53,7 @@ async function filled() {
 }
 
 describe('a cluster from a state', () => {
-  test('has every object as it was, and the version', async () => {
+  test('has the same objects and resourceVersion', async () => {
     const cluster = await filled();
     const state = await stateOf(cluster);
     const copy = testCluster({ from: state });
@@ -63,7 +61,7 @@ describe('a cluster from a state', () => {
     expect(await stateOf(copy)).toEqual(state);
   });
 
-  test('goes on with the next version, and watches begin there', async () => {
+  test('continues with the next resourceVersion, and watches start there', async () => {
     const state = await stateOf(await filled());
     const copy = testCluster({ from: state });
     await expect(copy.api(ConfigMap).watch({ resourceVersion: '1' }).next()).rejects.toSatisfy((error) =>
@@ -76,7 +74,7 @@ describe('a cluster from a state', () => {
     expect(first.value).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'b' } } });
   });
 
-  test('serves custom kinds from the start, and forks have all of it', async () => {
+  test('serves custom resources from the start, and so do its forks', async () => {
     const copy = testCluster({ from: await stateOf(await filled()) });
     const gadgets = copy.api(copy.kind('example.com/v1', 'Gadget'));
     expect((await gadgets.get('g')).metadata.deletionTimestamp).toBeDefined();
@@ -86,7 +84,7 @@ describe('a cluster from a state', () => {
     expect(() => copy.restore(copy.snapshot())).not.toThrow();
   });
 
-  test('gets what every cluster has where the state lacks it', async () => {
+  test('gets the initial objects that the state lacks', async () => {
     const { objects } = await stateOf(await filled());
     const few = objects.filter(({ kind, metadata }) => kind === 'ConfigMap' || metadata.name === 'default');
     const copy = testCluster({ from: { resourceVersion: '500', objects: few } });
@@ -132,7 +130,7 @@ describe('a cluster from a state', () => {
       /ConfigMap default\/a has no metadata.uid/,
     ],
     [
-      'an object from the future',
+      'an object with a future resourceVersion',
       { ...whole, metadata: { ...whole.metadata, resourceVersion: '99' } },
       /resourceVersion 99, above/,
     ],
@@ -142,13 +140,13 @@ describe('a cluster from a state', () => {
       /ConfigMap a has no namespace/,
     ],
     ['a kind that is never stored', { ...whole, kind: 'Binding' }, /is not stored/],
-    ['no object', 5, /object 0 is no object/],
-  ])('refuses %s by name', (_, object, message) => {
+    ['a value that is not an object', 5, /object 0 is no object/],
+  ])('rejects %s with its name', (_, object, message) => {
     const from = { resourceVersion: '10', objects: [object as unknown as ApiObject] };
     expect(() => createCluster({ from })).toThrow(message);
   });
 
-  test('refuses the same object twice, and a version that is none', () => {
+  test('rejects a duplicate object and an invalid resourceVersion', () => {
     const twice = [whole, whole] as unknown as ApiObject[];
     expect(() => createCluster({ from: { resourceVersion: '10', objects: twice } })).toThrow(/is there twice/);
     expect(() => createCluster({ from: { resourceVersion: 'x', objects: [] } })).toThrow(

@@ -1,4 +1,4 @@
-/** Where the next page begins, as an opaque text: its form, and what is said of texts that are none. */
+/** The continue token: its encoding, and errors for invalid tokens. */
 import { describe, expect, test } from 'vitest';
 import { ContinueTokenError, decodeContinueToken, encodeContinueToken } from '../../../src/storage/continue-token.js';
 import { parseJson } from '../../../src/text/json/parse-json.js';
@@ -11,40 +11,40 @@ function base64url(text: string): string {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-describe('a token', () => {
-  test('comes back as it was', () => {
+describe('a continue token', () => {
+  test('survives encoding and decoding', () => {
     const token = { revision: 1200, after: 'dev/a', issuedAt: 1_893_456_000_000 };
     expect(decode(encodeContinueToken(token, VERSION))).toEqual(token);
   });
 
-  test('is base64url without padding of the document that the reference server writes', () => {
+  test("is unpadded base64url of the reference server's JSON", () => {
     const text = encodeContinueToken({ revision: 1200, after: 'dev/a' }, VERSION);
     expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(text).toBe(textOf({ v: VERSION, rv: 1200, start: 'dev/a\u0000' }));
   });
 
-  test('without a time has none, so that it never grows old by itself', () => {
+  test('without an issue time decodes without one, so that it never expires', () => {
     expect(decode(encodeContinueToken({ revision: 7, after: 'a' }, VERSION))).toEqual({ revision: 7, after: 'a' });
   });
 
-  test('may say that any revision will do', () => {
+  test('may accept any revision', () => {
     expect(decode(encodeContinueToken({ revision: -1, after: 'a' }, VERSION)).revision).toBe(-1);
   });
 
-  test('may begin its key with a slash', () => {
+  test('may start its key with a slash', () => {
     expect(decode(textOf({ v: VERSION, rv: 1, start: '/dev/a\u0000' })).after).toBe('dev/a');
   });
 });
 
-describe('what is no token', () => {
+describe('an invalid continue token', () => {
   test.each([
     ['a character outside the alphabet', 'ab*d', 'illegal base64 data at input byte 2'],
     ['padding', 'YQ==', 'illegal base64 data at input byte 2'],
     ['a length that base64 cannot have', 'abcde', 'illegal base64 data at input byte 4'],
-    ['no JSON', base64url('nope'), "invalid character 'o' in literal null (expecting 'u')"],
+    ['text that is not JSON', base64url('nope'), "invalid character 'o' in literal null (expecting 'u')"],
     ['another version', textOf({ v: 'v9', rv: 1, start: 'a' }), 'server does not recognize this encoded version v9'],
     ['no version', textOf({ rv: 1, start: 'a' }), 'server does not recognize this encoded version '],
-    ['JSON that is no object', textOf(5), 'server does not recognize this encoded version '],
+    ['JSON that is not an object', textOf(5), 'server does not recognize this encoded version '],
     [
       'revision zero',
       textOf({ v: VERSION, rv: 0, start: 'a' }),
@@ -57,11 +57,11 @@ describe('what is no token', () => {
     ],
     ['no key', textOf({ v: VERSION, rv: 1 }), 'encoded start key empty (version meta.orch.io/v1)'],
     ['an empty key', textOf({ v: VERSION, rv: 1, start: '' }), 'encoded start key empty (version meta.orch.io/v1)'],
-    ['a key that climbs', textOf({ v: VERSION, rv: 1, start: 'a/../b' }), 'a/../b'],
-    ['a key that stands still', textOf({ v: VERSION, rv: 1, start: './b' }), './b'],
-    ['a key with an empty part', textOf({ v: VERSION, rv: 1, start: 'a//b' }), 'a//b'],
+    ['a key with a parent directory segment', textOf({ v: VERSION, rv: 1, start: 'a/../b' }), 'a/../b'],
+    ['a key with a current directory segment', textOf({ v: VERSION, rv: 1, start: './b' }), './b'],
+    ['a key with an empty segment', textOf({ v: VERSION, rv: 1, start: 'a//b' }), 'a//b'],
     ['a key that ends in a slash', textOf({ v: VERSION, rv: 1, start: 'a/' }), 'a/'],
-  ])('%s is refused with the reason', (_what, text, why) => {
+  ])('with %s is rejected with the reason', (_what, text, why) => {
     expect(() => decode(text)).toThrow(new ContinueTokenError(`continue key is not valid: ${why}`));
   });
 });

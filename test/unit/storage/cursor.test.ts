@@ -1,7 +1,6 @@
-/** A watcher's position in the log: what it is shown, when it is woken, and how it ends. */
+/** Cursors: a watcher's position in the event log, its events, its wake-ups and its end. */
 import { describe, expect, test, vi } from 'vitest';
-import type { ChangeEvent } from '../../../src/meta/object.js';
-import type { ApiObject } from '../../../src/meta/object.js';
+import type { ApiObject, ChangeEvent } from '../../../src/meta/object.js';
 import { EventLog } from '../../../src/storage/event-log.js';
 import { CompactedError } from '../../../src/storage/types.js';
 import { event, object } from './objects.js';
@@ -17,8 +16,8 @@ const isRed = (each: ApiObject) => each['colour'] === 'red';
 const red = (name: string, revision: number) => object(name, revision, { colour: 'red' });
 const blue = (name: string, revision: number) => object(name, revision, { colour: 'blue' });
 
-describe('what a cursor is shown', () => {
-  test('is every event after its start, once', () => {
+describe('the events of a cursor', () => {
+  test('are all events after its start, once', () => {
     const log = emptyLog();
     log.append(event(1));
     const cursor = log.watch(0, {});
@@ -28,7 +27,7 @@ describe('what a cursor is shown', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('is limited to its namespace and its name', () => {
+  test('are limited to its namespace and name', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { namespace: 'a', name: 'x' });
     log.append(event(1, { namespace: 'b', name: 'x' }));
@@ -38,35 +37,35 @@ describe('what a cursor is shown', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('an update into its selection is ADDED', () => {
+  test('contain ADDED for an update into its selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: blue('a', 1), object: red('a', 2) }));
     expect(cursor.poll()).toEqual({ type: 'ADDED', object: red('a', 2) });
   });
 
-  test('an update within its selection is MODIFIED', () => {
+  test('contain MODIFIED for an update within its selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: red('a', 1), object: red('a', 2) }));
     expect(cursor.poll()).toEqual({ type: 'MODIFIED', object: red('a', 2) });
   });
 
-  test('an update out of its selection is DELETED, with the old content at the new revision', () => {
+  test('contain DELETED with the old content at the new revision for an update out of its selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: red('a', 1), object: blue('a', 2) }));
     expect(cursor.poll()).toEqual({ type: 'DELETED', object: red('a', 2) });
   });
 
-  test('an update outside its selection is nothing', () => {
+  test('do not contain an update outside its selection', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(2, { name: 'a', previous: blue('a', 1), object: blue('a', 2) }));
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('a deletion in its selection is DELETED, one outside is nothing', () => {
+  test('contain DELETED for a deletion in its selection only', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { matches: isRed });
     log.append(event(3, { type: 'DELETED', name: 'b', previous: blue('b', 1), object: blue('b', 3) }));
@@ -76,15 +75,15 @@ describe('what a cursor is shown', () => {
   });
 });
 
-/** The revision of what a waiting cursor was handed. */
-const revisionOf = (handed: ChangeEvent | undefined) => handed?.object.metadata.resourceVersion;
+/** The revision of the event that a waiting cursor received. */
+const revisionOf = (received: ChangeEvent | undefined) => received?.object.metadata.resourceVersion;
 
-describe('a cursor that waits', () => {
-  test('is handed the next event, once, and finds later ones by polling', () => {
+describe('a waiting cursor', () => {
+  test('receives the next event once, and finds later ones by polling', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const seen: unknown[] = [];
-    cursor.wait((handed) => seen.push(revisionOf(handed)));
+    cursor.wait((received) => seen.push(revisionOf(received)));
     log.append(event(1));
     log.append(event(2));
     expect(seen).toEqual(['1']);
@@ -92,11 +91,11 @@ describe('a cursor that waits', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('is not handed what it does not select', () => {
+  test('does not receive events that it does not select', () => {
     const log = emptyLog();
     const cursor = log.watch(0, { namespace: 'a', matches: isRed });
     const seen: unknown[] = [];
-    cursor.wait((handed) => seen.push(revisionOf(handed)));
+    cursor.wait((received) => seen.push(revisionOf(received)));
     log.append(event(1, { namespace: 'b', object: red('o1', 1) }));
     log.append(event(2, { namespace: 'a', object: blue('o2', 2) }));
     expect(seen).toEqual([]);
@@ -104,12 +103,12 @@ describe('a cursor that waits', () => {
     expect(seen).toEqual(['3']);
   });
 
-  test('is handed the event after as well when it asks to wait again while it is handed one', () => {
+  test('receives the following event if its callback waits again', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const seen: unknown[] = [];
-    const onEvent = (handed: ChangeEvent | undefined) => {
-      seen.push(revisionOf(handed));
+    const onEvent = (received: ChangeEvent | undefined) => {
+      seen.push(revisionOf(received));
       cursor.wait(onEvent);
     };
     cursor.wait(onEvent);
@@ -118,17 +117,17 @@ describe('a cursor that waits', () => {
     expect(seen).toEqual(['1', '2']);
   });
 
-  test('does not fall behind by events of other namespaces, however many are dropped', () => {
+  test('does not fall behind when events of other namespaces are dropped', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, { namespace: 'a' });
     const seen: unknown[] = [];
-    cursor.wait((handed) => seen.push(revisionOf(handed)));
+    cursor.wait((received) => seen.push(revisionOf(received)));
     for (let revision = 1; revision <= 10; revision++) log.append(event(revision, { namespace: 'b' }));
     log.append(event(11, { namespace: 'a' }));
     expect(seen).toEqual(['11']);
   });
 
-  test('and stops waiting finds the next event by polling', () => {
+  test('that stops waiting finds the next event by polling', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const onEvent = vi.fn();
@@ -139,7 +138,7 @@ describe('a cursor that waits', () => {
     expect(revisionOf(cursor.poll())).toBe('1');
   });
 
-  test('and stops waiting has seen everything up to then, also what was dropped in other namespaces', () => {
+  test('that stops waiting has passed all earlier events, also dropped ones of other namespaces', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, { namespace: 'a' });
     cursor.wait(() => undefined);
@@ -149,7 +148,7 @@ describe('a cursor that waits', () => {
   });
 });
 
-describe('a cursor that lags', () => {
+describe('a lagging cursor', () => {
   test('loses nothing while its position is in the log', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, {});
@@ -161,7 +160,7 @@ describe('a cursor that lags', () => {
     expect(cursor.poll()?.object.metadata.resourceVersion).toBe('3');
   });
 
-  test('fails, and goes on failing, when the log has moved past it', () => {
+  test('fails on every poll once the log is compacted past it', () => {
     const log = emptyLog(2);
     const cursor = log.watch(0, {});
     for (const revision of [1, 2, 3]) log.append(event(revision));
@@ -171,7 +170,7 @@ describe('a cursor that lags', () => {
 });
 
 describe('the end of a cursor', () => {
-  test('by close is quiet: no event, no wake-up', () => {
+  test('by close causes no event and no wake-up', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const onEvent = vi.fn();
@@ -182,7 +181,7 @@ describe('the end of a cursor', () => {
     expect(onEvent).not.toHaveBeenCalled();
   });
 
-  test('by a replaced history wakes it, and it fails', () => {
+  test('by a replaced history wakes it, and polling fails', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     const onEvent = vi.fn();
@@ -192,7 +191,7 @@ describe('the end of a cursor', () => {
     expect(() => cursor.poll()).toThrow(CompactedError);
   });
 
-  test('by a replaced history is told at once to one that waits only afterwards', () => {
+  test('by a replaced history is reported at once to a later wait', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     log.expireAll();
@@ -201,7 +200,7 @@ describe('the end of a cursor', () => {
     expect(onEvent).toHaveBeenCalledTimes(1);
   });
 
-  test('by close comes before any later replacement of history', () => {
+  test('by close is not changed by a later replacement of history', () => {
     const log = emptyLog();
     const cursor = log.watch(0, {});
     cursor.close();

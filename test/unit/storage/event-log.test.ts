@@ -1,4 +1,4 @@
-/** The bounded log of one resource: what it keeps, what it drops, and who may still read it. */
+/** The bounded event log of one resource: retention, compaction and reading. */
 import { describe, expect, test } from 'vitest';
 import { EventLog } from '../../../src/storage/event-log.js';
 import { CompactedError } from '../../../src/storage/types.js';
@@ -23,14 +23,14 @@ function revisionsAfter(log: EventLog, after: number): (string | undefined)[] {
   return seen;
 }
 
-describe('by size', () => {
-  test('keeps as many events as allowed', () => {
+describe('event log retention by size', () => {
+  test('keeps the configured number of events', () => {
     const log = logOf({ maxEvents: 3, maxAgeMs: 60_000 }, 1, 2, 3);
     expect(log.oldestStart).toBe(0);
     expect(revisionsAfter(log, 0)).toEqual(['1', '2', '3']);
   });
 
-  test('drops the oldest event when one more comes', () => {
+  test('drops the oldest event when the limit is exceeded', () => {
     const log = logOf({ maxEvents: 3, maxAgeMs: 60_000 }, 1, 2, 3, 7);
     expect(log.oldestStart).toBe(1);
     expect(revisionsAfter(log, 1)).toEqual(['2', '3', '7']);
@@ -42,7 +42,7 @@ describe('by size', () => {
     expect(revisionsAfter(log, 2)).toEqual(['3']);
   });
 
-  test('keeps its positions while thousands of events pass through', () => {
+  test('keeps positions correct over thousands of events', () => {
     const log = logOf({ maxEvents: 10, maxAgeMs: 60_000 });
     for (let revision = 1; revision <= 5_000; revision++) log.append(event(revision));
     expect(log.endPosition - log.firstPosition).toBe(10);
@@ -51,8 +51,8 @@ describe('by size', () => {
   });
 });
 
-describe('by age', () => {
-  test('drops what is older than allowed when it is told the time', () => {
+describe('event log retention by age', () => {
+  test('drops events older than the limit on compaction', () => {
     const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
     log.append(event(1, { time: 0 }));
     log.append(event(2, { time: 500 }));
@@ -60,14 +60,14 @@ describe('by age', () => {
     expect(log.oldestStart).toBe(1);
   });
 
-  test('keeps an event of exactly the greatest age', () => {
+  test('keeps an event of exactly the maximum age', () => {
     const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
     log.append(event(1, { time: 0 }));
     log.compact(1_000);
     expect(log.oldestStart).toBe(0);
   });
 
-  test('drops old events when a new one comes', () => {
+  test('drops old events when a new one is appended', () => {
     const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
     log.append(event(1, { time: 0 }));
     log.append(event(2, { time: 5_000 }));
@@ -75,7 +75,7 @@ describe('by age', () => {
     expect(revisionsAfter(log, 1)).toEqual(['2']);
   });
 
-  test('may leave nothing but the knowledge of where it ended', () => {
+  test('keeps the last revision when all events are dropped', () => {
     const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
     log.append(event(1, { time: 0 }));
     log.append(event(4, { time: 0 }));
@@ -86,28 +86,28 @@ describe('by age', () => {
   });
 });
 
-describe('a watch', () => {
-  test('begins after the revision it names, also when the resource has no event of it', () => {
+describe('a watch on the event log', () => {
+  test('starts after its revision, also if the resource has no event at it', () => {
     const log = logOf(ROOMY, 2, 5, 9);
     expect(revisionsAfter(log, 2)).toEqual(['5', '9']);
     expect(revisionsAfter(log, 6)).toEqual(['9']);
     expect(revisionsAfter(log, 9)).toEqual([]);
   });
 
-  test('from a dropped revision is refused with the oldest that can be had', () => {
+  test('from a dropped revision fails with the oldest available one', () => {
     const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 3, 6, 8, 9);
     expect(() => log.watch(5, {})).toThrow(new CompactedError(5, 7));
     expect(() => log.watch(6, {})).not.toThrow();
   });
 });
 
-describe('the way back', () => {
-  test('goes through the events after a revision, newest first', () => {
+describe('reading the event log backwards', () => {
+  test('yields the events after a revision, newest first', () => {
     const log = logOf(ROOMY, 1, 4, 6);
     expect([...log.backwards(1)].map(({ revision }) => revision)).toEqual([6, 4]);
   });
 
-  test('is refused beyond what was dropped', () => {
+  test('fails for a dropped revision', () => {
     const log = logOf({ maxEvents: 1, maxAgeMs: 60_000 }, 1, 4, 6);
     expect(() => [...log.backwards(3)]).toThrow(CompactedError);
     expect([...log.backwards(4)].map(({ revision }) => revision)).toEqual([6]);
@@ -115,7 +115,7 @@ describe('the way back', () => {
 });
 
 describe('the history for a fork', () => {
-  test('holds the live entries and what was dropped, and does not grow with its origin', () => {
+  test('contains the live entries and the compacted revision, and does not grow with its origin', () => {
     const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 1, 2, 3);
     const history = log.history();
     log.append(event(4));
@@ -125,8 +125,8 @@ describe('the history for a fork', () => {
   });
 });
 
-describe('an entry', () => {
-  test('shows the old content at the new revision to those whose selection the object left', () => {
+describe('an event log entry', () => {
+  test('gives the old content at the new revision to selections that the object left', () => {
     const log = logOf(ROOMY);
     const previous = object('a', 1, { colour: 'red' });
     log.append(event(2, { name: 'a', previous, object: object('a', 2, { colour: 'blue' }) }));
@@ -135,7 +135,7 @@ describe('an entry', () => {
     expect(log.entryAt(0).departure()).toBe(departure);
   });
 
-  test('is one frozen object for all who see it unchanged', () => {
+  test('is one frozen object for all watchers that see it unchanged', () => {
     const log = logOf(ROOMY, 1);
     const [left, right] = [log.watch(0, {}), log.watch(0, {})];
     const seen = left.poll();

@@ -1,13 +1,13 @@
-/** How much a cluster remembers: the settings and their limits. */
+/** The settings of memoryStorage and their limits. */
 import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../src/storage/memory-storage.js';
 
 describe('memoryStorage', () => {
-  test('remembers ten thousand events and five minutes unless told otherwise', () => {
+  test('keeps ten thousand events for five minutes by default', () => {
     expect(memoryStorage()).toEqual({ maxEvents: 10_000, maxAgeMs: 300_000, continueTokenMs: 300_000 });
   });
 
-  test('takes what it is told', () => {
+  test('uses the given settings', () => {
     const settings = memoryStorage({ history: 1, historyMs: 0, continueMs: 7 });
     expect(settings).toEqual({ maxEvents: 1, maxAgeMs: 0, continueTokenMs: 7 });
   });
@@ -17,7 +17,7 @@ describe('memoryStorage', () => {
     [{ history: Number.NaN }, 'orchplane: memoryStorage: history must be at least 1, got NaN'],
     [{ historyMs: -1 }, 'orchplane: memoryStorage: historyMs must be at least 0, got -1'],
     [{ continueMs: -1 }, 'orchplane: memoryStorage: continueMs must be at least 0, got -1'],
-  ])('refuses %o', (options, message) => {
+  ])('rejects %o', (options, message) => {
     expect(() => memoryStorage(options)).toThrow(new RangeError(message));
   });
 });

@@ -1,4 +1,4 @@
-/** Objects and events for the tests of the store: no more of them than the store looks at. */
+/** Objects and events for the storage tests, with only the fields that the store reads. */
 import type { ApiObject } from '../../../src/meta/object.js';
 import type { StoredEvent } from '../../../src/storage/types.js';
 
@@ -13,7 +13,7 @@ export function object(name: string, revision: number, more: Record<string, unkn
   });
 }
 
-/** A creation, unless `previous` says otherwise. */
+/** An ADDED event, unless `previous` is set. */
 export function event(revision: number, more: Partial<StoredEvent> = {}): StoredEvent {
   const name = more.name ?? `o${revision}`;
   return {

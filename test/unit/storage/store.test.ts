@@ -1,4 +1,4 @@
-/** The revisioned view of everything: compare-and-swap, one counter, snapshots and forks. */
+/** The store: compare-and-swap, one revision counter, snapshots and forks. */
 import { fakeClock } from 'orchplane/testing';
 import { describe, expect, test, vi } from 'vitest';
 import type { ApiObject } from '../../../src/meta/object.js';
@@ -33,7 +33,7 @@ const names = (store: Store, at?: number) =>
   store.list({ resource: 'things', ...(at === undefined ? {} : { at }) }).items.map(({ metadata }) => metadata.name);
 
 describe('a commit', () => {
-  test('takes the next revision of the one counter over all resources', () => {
+  test('takes the next revision of one counter for all resources', () => {
     const { store } = newStore();
     expect(create(store, 'a').metadata.resourceVersion).toBe('1');
     expect(create(store, 'a', 'others').metadata.resourceVersion).toBe('2');
@@ -41,19 +41,19 @@ describe('a commit', () => {
     expect(store.revision).toBe(3);
   });
 
-  test('stores the very object that its seal made', () => {
+  test('stores the object that its seal function returned', () => {
     const { store } = newStore();
     const stored = create(store, 'a');
     expect(store.get(keyOf('a'))).toBe(stored);
   });
 
-  test('fails when the name to create is taken', () => {
+  test('fails if the name to create exists', () => {
     const { store } = newStore();
     create(store, 'a');
     expect(() => create(store, 'a')).toThrow(new StorageError('exists'));
   });
 
-  test('fails when what the writer saw is no longer there', () => {
+  test('fails if the expected object is stale or missing', () => {
     const { store } = newStore();
     const first = create(store, 'a');
     const second = update(store, first);
@@ -64,7 +64,7 @@ describe('a commit', () => {
     expect(() => remove(store, second)).toThrow(new StorageError('missing'));
   });
 
-  test('that fails takes no revision and tells nobody', () => {
+  test('that fails takes no revision and causes no event', () => {
     const { store } = newStore();
     const first = create(store, 'a');
     const cursor = store.watch({ resource: 'things', after: 1 });
@@ -84,14 +84,14 @@ describe('a commit', () => {
     expect(cursor.poll()).toBeUndefined();
   });
 
-  test('of a deletion takes a revision and leaves nothing', () => {
+  test('of a deletion takes a revision and removes the object', () => {
     const { store } = newStore();
     const gone = remove(store, create(store, 'a'));
     expect(gone.metadata.resourceVersion).toBe('2');
     expect(store.get(keyOf('a'))).toBeUndefined();
   });
 
-  test('wakes those who wait for a revision, until they have had enough', () => {
+  test('calls revision listeners until they are removed', () => {
     const { store } = newStore();
     const wake = vi.fn();
     const undo = store.onRevision(wake);
@@ -102,14 +102,14 @@ describe('a commit', () => {
   });
 });
 
-describe('a list', () => {
-  test('of a resource that nobody has written is empty, at the present revision', () => {
+describe('a list of the store', () => {
+  test('of a resource without writes is empty, at the current revision', () => {
     const { store } = newStore();
     create(store, 'a', 'others');
     expect(store.list({ resource: 'things' })).toEqual({ items: [], revision: 1 });
   });
 
-  test('of the past undoes only changes of its own resource', () => {
+  test('at a past revision undoes only changes of its own resource', () => {
     const { store } = newStore();
     create(store, 'a');
     create(store, 'a', 'others');
@@ -118,7 +118,7 @@ describe('a list', () => {
     expect(names(store, 1)).toEqual(['a']);
   });
 
-  test('of a past that has grown too old is refused', async () => {
+  test('at an expired revision fails', async () => {
     const { store, clock } = newStore({ historyMs: 1_000 });
     create(store, 'a');
     create(store, 'b');
@@ -127,7 +127,7 @@ describe('a list', () => {
     expect(names(store, 2)).toEqual(['a', 'b']);
   });
 
-  test('of a held revision is possible until its time is over', async () => {
+  test('at a held revision works until the hold ends', async () => {
     const { store, clock } = newStore({ history: 1 });
     create(store, 'a');
     store.hold('things', 1, clock.now() + 1_000);
@@ -139,15 +139,15 @@ describe('a list', () => {
   });
 });
 
-describe('a watch', () => {
-  test('drops events that have grown too old before it says where it can start', async () => {
+describe('a watch on the store', () => {
+  test('drops expired events before it checks its start', async () => {
     const { store, clock } = newStore({ historyMs: 1_000 });
     create(store, 'a');
     await clock.advance(1_001);
     expect(() => store.watch({ resource: 'things', after: 0 })).toThrow(CompactedError);
   });
 
-  test('of a resource that nobody has written is live', () => {
+  test('of a resource without writes is live', () => {
     const { store } = newStore();
     const cursor = store.watch({ resource: 'things', after: 0 });
     create(store, 'a');
@@ -155,8 +155,8 @@ describe('a watch', () => {
   });
 });
 
-describe('a snapshot', () => {
-  test('put back brings objects and revision, and the next write takes the revision after it', () => {
+describe('a store snapshot', () => {
+  test('restores objects and revision, and the next write takes the following revision', () => {
     const { store } = newStore();
     const first = create(store, 'a');
     const snapshot = store.snapshot();
@@ -169,7 +169,7 @@ describe('a snapshot', () => {
     expect(create(store, 'c').metadata.resourceVersion).toBe('2');
   });
 
-  test('can be put back more than once', () => {
+  test('can be restored more than once', () => {
     const { store } = newStore();
     create(store, 'a');
     const snapshot = store.snapshot();
@@ -180,7 +180,7 @@ describe('a snapshot', () => {
     expect(names(store)).toEqual(['a']);
   });
 
-  test('put back takes away resources that were first written afterwards', () => {
+  test('removes resources that were first written after it', () => {
     const { store } = newStore();
     const snapshot = store.snapshot();
     create(store, 'a');
@@ -189,7 +189,7 @@ describe('a snapshot', () => {
     expect(store.revision).toBe(0);
   });
 
-  test('put back brings the past that was known then, and no other', () => {
+  test('restores the history of its time only', () => {
     const { store } = newStore();
     create(store, 'a');
     create(store, 'b');
@@ -201,7 +201,7 @@ describe('a snapshot', () => {
     expect(names(store, 3)).toEqual(['a', 'b', 'd']);
   });
 
-  test('put back ends open watches', () => {
+  test('ends open watches when it is restored', () => {
     const { store } = newStore();
     const snapshot = store.snapshot();
     const cursor = store.watch({ resource: 'things', after: 0 });
@@ -212,8 +212,8 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a fork', () => {
-  test('starts from the same state and goes its own way', () => {
+describe('a store fork', () => {
+  test('starts from the same state and is independent', () => {
     const { store, clock } = newStore();
     create(store, 'a');
     const fork = new Store({ clock, ...memoryStorage() }, store.snapshot());
@@ -224,7 +224,7 @@ describe('a fork', () => {
     expect([names(fork), fork.revision]).toEqual([['a', 'c', 'd'], 3]);
   });
 
-  test('knows the past of its origin, and may have a shorter memory', () => {
+  test('has the history of its origin, and may keep less of it', () => {
     const { store, clock } = newStore();
     for (const name of ['a', 'b', 'c']) create(store, name);
     const fork = new Store({ clock, ...memoryStorage({ history: 1 }) }, store.snapshot());

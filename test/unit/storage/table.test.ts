@@ -1,4 +1,4 @@
-/** All objects of one resource: order, pages, counts, and states of the past. */
+/** The table of one resource: order, pages, counts and past states. */
 import { describe, expect, test } from 'vitest';
 import { keyOf, Table } from '../../../src/storage/table.js';
 import { CompactedError, type KeysOf, type ListPage } from '../../../src/storage/types.js';
@@ -6,14 +6,14 @@ import { event, object } from './objects.js';
 
 const ROOMY = { maxEvents: 1_000, maxAgeMs: 60_000 };
 
-/** A table that has seen one creation per key, at revisions 1, 2, …, in this order. */
+/** A table with one creation per key, at revisions 1, 2, … in this order. */
 function tableOf(bounds: { maxEvents: number; maxAgeMs: number }, ...keys: string[]): Table {
   const table = new Table(bounds);
   for (const [index, key] of keys.entries()) put(table, key, index + 1);
   return table;
 }
 
-/** Creates or replaces. */
+/** Creates or replaces an object. */
 function put(table: Table, key: string, revision: number): void {
   const [namespace = '', name = ''] = key.includes('/') ? key.split('/') : ['', key];
   const previous = table.get({ namespace, name });
@@ -34,8 +34,8 @@ function remove(table: Table, key: string, revision: number): void {
 
 const keys = (page: ListPage) => page.items.map((item) => item['key']);
 
-describe('order', () => {
-  test('is that of namespace/name as one text, so a-b/x comes before a/x', () => {
+describe('the order of a table', () => {
+  test('is that of the string namespace/name, so a-b/x comes before a/x', () => {
     const table = tableOf(ROOMY, 'a/x', 'a-b/x', 'b/a', 'a/b', 'a.b/z');
     expect(keys(table.list({ resource: 'things' }, 5))).toEqual(['a-b/x', 'a.b/z', 'a/b', 'a/x', 'b/a']);
   });
@@ -47,8 +47,8 @@ describe('order', () => {
   });
 });
 
-describe('a range', () => {
-  test('of one namespace holds nothing of those whose names begin alike', () => {
+describe('a range of a table', () => {
+  test('of one namespace excludes namespaces with the same prefix', () => {
     const table = tableOf(ROOMY, 'a/x', 'a-b/x', 'ab/x', 'a0/x', 'a/y');
     expect(keys(table.list({ resource: 'things', namespace: 'a' }, 5))).toEqual(['a/x', 'a/y']);
   });
@@ -59,7 +59,7 @@ describe('a range', () => {
     expect(keys(table.list({ resource: 'things', namespace: 'b', name: 'y' }, 2))).toEqual([]);
   });
 
-  test('of one name counts only if the object matches, and only if it lies after the last page', () => {
+  test('of one name is empty if the object does not match or precedes the start key', () => {
     const table = tableOf(ROOMY, 'a/x');
     const one = { resource: 'things', namespace: 'a', name: 'x' };
     expect(keys(table.list({ ...one, matches: () => false }, 1))).toEqual([]);
@@ -68,10 +68,10 @@ describe('a range', () => {
   });
 });
 
-describe('pages', () => {
+describe('pages of a table', () => {
   const table = tableOf(ROOMY, 'a/x', 'a/y', 'b/x', 'b/y', 'b/z');
 
-  test('say where the next one begins and how much remains', () => {
+  test('contain the start of the next page and the remaining count', () => {
     const first = table.list({ resource: 'things', limit: 2 }, 5);
     expect(keys(first)).toEqual(['a/x', 'a/y']);
     expect(first).toMatchObject({ nextAfter: 'a/y', remaining: 3, revision: 5 });
@@ -80,7 +80,7 @@ describe('pages', () => {
     expect(second).toMatchObject({ nextAfter: 'b/y', remaining: 1 });
   });
 
-  test('end without a next one when the last item was reached, also when the page is full', () => {
+  test('have no next page when the last item is reached, also if the page is full', () => {
     const last = table.list({ resource: 'things', limit: 1, after: 'b/y' }, 5);
     expect(keys(last)).toEqual(['b/z']);
     expect(last).not.toHaveProperty('nextAfter');
@@ -92,13 +92,13 @@ describe('pages', () => {
     expect(table.list({ resource: 'things', namespace: 'b', limit: 1, after: 'b/x' }, 5).remaining).toBe(1);
   });
 
-  test('of a selection are full of matches, and do not know what remains', () => {
+  test('of a selection contain only matches, and have no remaining count', () => {
     const matches = (item: object) => String((item as { key?: string }).key).endsWith('/y');
     const page = table.list({ resource: 'things', limit: 1, matches }, 5);
     expect(keys(page)).toEqual(['a/y']);
     expect(page.nextAfter).toBe('a/y');
     expect(page).not.toHaveProperty('remaining');
-    // What follows the last match is not looked at: there may be another page with nothing in it.
+    // Objects after the last match are not examined, so an empty page may follow.
     const last = table.list({ resource: 'things', limit: 1, matches, after: 'a/y' }, 5);
     expect(keys(last)).toEqual(['b/y']);
     expect(last.nextAfter).toBe('b/y');
@@ -107,13 +107,13 @@ describe('pages', () => {
     expect(empty).not.toHaveProperty('nextAfter');
   });
 
-  test('go on after a key that is gone', () => {
+  test('continue after a deleted key', () => {
     expect(keys(table.list({ resource: 'things', after: 'a/yy' }, 5))).toEqual(['b/x', 'b/y', 'b/z']);
   });
 });
 
-describe('the past', () => {
-  test('is the present with every later change undone', () => {
+describe('a past state of a table', () => {
+  test('is the current state with every later change undone', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y');
     put(table, 'a/x', 3);
     remove(table, 'a/y', 4);
@@ -126,7 +126,7 @@ describe('the past', () => {
     expect(keys(table.list({ resource: 'things' }, 5))).toEqual(['a/x', 'a/z']);
   });
 
-  test('knows an object that was deleted and made again as what it was', () => {
+  test('contains the original of an object that was deleted and created again', () => {
     const table = tableOf(ROOMY, 'a/x');
     remove(table, 'a/x', 2);
     put(table, 'a/x', 3);
@@ -134,29 +134,29 @@ describe('the past', () => {
     expect(keys(table.list({ resource: 'things' }, 2))).toEqual([]);
   });
 
-  test('counts what remains at that time', () => {
+  test('has the remaining count of its time', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
     remove(table, 'a/z', 4);
     expect(table.list({ resource: 'things', namespace: 'a', limit: 1 }, 3).remaining).toBe(2);
     expect(table.list({ resource: 'things', namespace: 'a', limit: 1 }, 4).remaining).toBe(1);
   });
 
-  test('is refused once its changes were dropped', () => {
+  test('fails once its changes are dropped', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x', 'a/y', 'a/z');
     expect(() => table.list({ resource: 'things' }, 1)).toThrow(CompactedError);
     expect(keys(table.list({ resource: 'things' }, 2))).toEqual(['a/x', 'a/y']);
   });
 });
 
-describe('a held state', () => {
-  test('stays readable whatever is written and dropped', () => {
+describe('a held state of a table', () => {
+  test('stays readable after further writes and compaction', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x', 'a/y');
     table.hold(2, 1_000);
     for (const revision of [3, 4, 5, 6]) put(table, `a/new-${revision}`, revision);
     expect(keys(table.list({ resource: 'things' }, 2))).toEqual(['a/x', 'a/y']);
   });
 
-  test('is let go when its time is over, not before', () => {
+  test('is released when its time ends, not before', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x');
     table.hold(1, 1_000);
     for (const revision of [2, 3, 4]) put(table, `a/new-${revision}`, revision);
@@ -166,7 +166,7 @@ describe('a held state', () => {
     expect(() => table.list({ resource: 'things' }, 1)).toThrow(CompactedError);
   });
 
-  test('that is held again lives as long as the longer wish', () => {
+  test('that is held twice is kept for the longer time', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x');
     table.hold(1, 2_000);
     table.hold(1, 1_000);
@@ -175,14 +175,14 @@ describe('a held state', () => {
     expect(keys(table.list({ resource: 'things' }, 1))).toEqual(['a/x']);
   });
 
-  test('may be one of the past, while that can still be read', () => {
+  test('may be a past state that is still readable', () => {
     const table = tableOf({ maxEvents: 2, maxAgeMs: 60_000 }, 'a/x', 'a/y');
     table.hold(1, 1_000);
     for (const revision of [3, 4, 5, 6]) put(table, `a/new-${revision}`, revision);
     expect(keys(table.list({ resource: 'things' }, 1))).toEqual(['a/x']);
   });
 
-  test('counts what remains on every page of different lengths', () => {
+  test('has the remaining count for pages of different sizes', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/1', 'a/2', 'a/3', 'a/4', 'a/5', 'b/1');
     table.hold(6, 1_000);
     for (const revision of [7, 8, 9]) put(table, `a/new-${revision}`, revision);
@@ -193,8 +193,8 @@ describe('a held state', () => {
   });
 });
 
-describe('a state for a snapshot', () => {
-  test('is not changed by what is written to its origin, nor by what is written to a copy', () => {
+describe('a table state for a snapshot', () => {
+  test('is not changed by writes to its origin or to a copy', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y');
     const state = table.state();
     put(table, 'a/z', 3);
@@ -205,12 +205,12 @@ describe('a state for a snapshot', () => {
     expect(keys(table.list({ resource: 'things' }, 3))).toEqual(['a/x', 'a/y', 'a/z']);
   });
 
-  test('knows the past of its origin', () => {
+  test('has the history of its origin', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y');
     expect(keys(new Table(ROOMY, table.state()).list({ resource: 'things' }, 1))).toEqual(['a/x']);
   });
 
-  test('is counted anew by every copy of it', () => {
+  test('is counted separately by every copy', () => {
     const state = tableOf(ROOMY, 'a/x', 'a/y', 'a/z').state();
     const first = new Table(ROOMY, state);
     remove(first, 'a/x', 4);
@@ -218,17 +218,17 @@ describe('a state for a snapshot', () => {
     expect(page.remaining).toBe(2);
   });
 
-  test('carries the counts of namespaces', () => {
+  test('contains the counts of namespaces', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
     const page = new Table(ROOMY, table.state()).list({ resource: 'things', namespace: 'a', limit: 1 }, 3);
     expect(page.remaining).toBe(2);
   });
 });
 
-describe('an index', () => {
+describe('a table index', () => {
   const letters: KeysOf<string> = ({ metadata }) => metadata.name.split('');
 
-  test('knows the keys of all objects, and follows every change', () => {
+  test('contains the keys of all objects, and follows every change', () => {
     const table = tableOf(ROOMY, 'a/xy');
     const index = table.index(letters);
     put(table, 'a/yz', 2);
@@ -239,7 +239,7 @@ describe('an index', () => {
     expect(table.index(letters)).toBe(index);
   });
 
-  test('of a copy is its own', () => {
+  test('of a copy is independent', () => {
     const table = tableOf(ROOMY, 'a/x');
     const index = table.index(letters);
     const copy = new Table(ROOMY, table.state());

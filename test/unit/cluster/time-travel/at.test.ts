@@ -1,6 +1,4 @@
-/**
- * cluster.at: a cluster of the past.
- */
+/** cluster.at: a cluster at a past resourceVersion. */
 import { createCluster, memoryStorage, StatusError } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
 import { ConfigMap, Deployment, Namespace } from 'orchplane/kinds';
@@ -23,7 +21,7 @@ async function written() {
   return { cluster, configMaps, created, edited, deleted };
 }
 
-test('shows every object as it was right after a version', async () => {
+test('returns every object as it was after a resourceVersion', async () => {
   const { cluster, created, edited, deleted } = await written();
   expect((await cluster.at(created).api(ConfigMap).get('a')).data).toEqual({ size: 's' });
   expect((await cluster.at(edited).api(ConfigMap).get('a')).data).toEqual({ size: 'm' });
@@ -37,7 +35,7 @@ test('shows every object as it was right after a version', async () => {
   expect(list.items).toHaveLength(1);
 });
 
-test('writing there changes nothing here, and the other way round', async () => {
+test('isolates writes to the past cluster from the current one, and vice versa', async () => {
   const { cluster, configMaps, created, deleted } = await written();
   const past = cluster.at(created);
   await past.api(ConfigMap).create({ metadata: { name: 'b' } });
@@ -46,13 +44,13 @@ test('writing there changes nothing here, and the other way round', async () => 
   expect(await configMaps.find('b')).toBeUndefined();
   await configMaps.create({ metadata: { name: 'c' } });
   expect(await past.api(ConfigMap).find('c')).toBeUndefined();
-  // Tables that were never looked at are as they were, too.
+  // Tables that were never read are unchanged, too.
   const untouched = cluster.at(created);
   await configMaps.create({ metadata: { name: 'd' } });
   expect((await untouched.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name)).toEqual(['a']);
 });
 
-test('lists come in pages, and are counted', async () => {
+test('lists a past state in pages with counts', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   for (let index = 1; index <= 5; index++) await configMaps.create({ metadata: { name: `c${index}` } });
@@ -65,7 +63,7 @@ test('lists come in pages, and are counted', async () => {
   expect(rest.items.map(({ metadata }) => metadata.name)).toEqual(['c3', 'c4', 'c5']);
 });
 
-test('its clock stands at the time of the write, and is its own', async () => {
+test('has its own clock, set to the time of the write', async () => {
   const { cluster, created, edited } = await written();
   const start = cluster.clock.now() - 120_000;
   expect(cluster.at(created).clock.now()).toBe(start);
@@ -75,7 +73,7 @@ test('its clock stands at the time of the write, and is its own', async () => {
   expect(cluster.clock.now()).toBe(start + 120_000);
 });
 
-test('watches reach back from there as far as they did then', async () => {
+test('lets watches start as far back as they could at that time', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'old' } });
@@ -113,7 +111,7 @@ spec:
         properties: { spec: { type: object, properties: { size: { type: string }${extra} } } }
 `;
 
-test('custom kinds are there as they were defined then', async () => {
+test('serves custom resources as they were defined at that time', async () => {
   const cluster = testCluster();
   const before = cluster.resourceVersion;
   const [Gadget] = await cluster.installYaml(DEFINITION(''));
@@ -131,7 +129,7 @@ test('custom kinds are there as they were defined then', async () => {
   expect((await cluster.at(then).installYaml(DEFINITION(''))).length).toBe(1);
 });
 
-test('every version between the writes of one request can be seen', async () => {
+test('accepts every resourceVersion between the writes of one request', async () => {
   const cluster = testCluster();
   const before = Number(cluster.resourceVersion);
   await cluster.installYaml(DEFINITION(''));
@@ -141,12 +139,12 @@ test('every version between the writes of one request can be seen', async () => 
     const past = cluster.at(String(version));
     expect(past.resourceVersion).toBe(String(version));
     await past.api(Namespace).create({ metadata: { name: 'x' } });
-    // What the server had still to do then is done with the first write.
+    // Reconciles that were pending at that time run with the first write.
     if (version > before) expect(past.kind('example.com/v1', 'Gadget').kind).toBe('Gadget');
   }
 });
 
-test('no controller runs there', async () => {
+test('runs no controllers in the past cluster', async () => {
   const cluster = testCluster({ controllers: controllers(standardControllers()) });
   await cluster.api(Deployment).create({
     metadata: { name: 'web' },
@@ -165,7 +163,7 @@ test('no controller runs there', async () => {
   await cluster.close();
 });
 
-test('a version that is yet to come is refused, and so is what is no version', async () => {
+test('rejects a future resourceVersion and an invalid one', async () => {
   const { cluster } = await written();
   expect(() => cluster.at('99')).toThrow(
     new RangeError('orchplane: at: version 99 is yet to come, the newest one is 7'),
@@ -175,11 +173,11 @@ test('a version that is yet to come is refused, and so is what is no version', a
   }
 });
 
-test('a version that is forgotten is Expired, and the error says how to keep more', async () => {
+test('reports a compacted resourceVersion as Expired, and how to keep more', async () => {
   const cluster = createCluster({ storage: memoryStorage({ history: 2 }) });
   const configMaps = cluster.api(ConfigMap);
   for (let index = 1; index <= 5; index++) await configMaps.create({ metadata: { name: `c${index}` } });
-  // Versions 5 to 9 were made; the window holds 8 and 9.
+  // Resource versions 5 to 9 were written; the history contains 8 and 9.
   expect((await cluster.at('7').api(ConfigMap).list()).items).toHaveLength(3);
   const failed = expiredBy(() => cluster.at('6'));
   expect(failed.code).toBe(410);
@@ -188,11 +186,11 @@ test('a version that is forgotten is Expired, and the error says how to keep mor
   );
 });
 
-test('keepHistory counts the events that are kept, and changes nothing for watches', async () => {
+test('keeps keepHistory events without changing the range of watches', async () => {
   const cluster = createCluster({ storage: memoryStorage({ history: 2, keepHistory: 4 }) });
   const configMaps = cluster.api(ConfigMap);
   for (let index = 1; index <= 3_000; index++) await configMaps.create({ metadata: { name: `c${index}` } });
-  // Versions 5 to 3004.
+  // Resource versions 5 to 3004.
   expect((await cluster.at('3000').api(ConfigMap).list()).items).toHaveLength(2_996);
   expiredBy(() => cluster.at('2999'));
   expect(cluster.history(ConfigMap, 'c2997')).toHaveLength(1);
@@ -202,7 +200,7 @@ test('keepHistory counts the events that are kept, and changes nothing for watch
   expect(StatusError.is(failed, 'Expired')).toBe(true);
 });
 
-test('a restore cuts the future off, and a snapshot of the past can be restored', async () => {
+test('cannot reach resourceVersions after a restore, and a past snapshot can be restored', async () => {
   const { cluster, configMaps, created, deleted } = await written();
   cluster.restore(cluster.at(created).snapshot());
   expect(cluster.resourceVersion).toBe(created);
@@ -212,7 +210,7 @@ test('a restore cuts the future off, and a snapshot of the past can be restored'
   expect(cluster.history(ConfigMap, 'a').map(({ type }) => type)).toEqual(['ADDED', 'DELETED']);
 });
 
-test('the past has a past, and so have forks', async () => {
+test('works on past clusters and on forks', async () => {
   const { cluster, created, edited } = await written();
   expect((await cluster.at(edited).at(created).api(ConfigMap).get('a')).data).toEqual({ size: 's' });
   expect((await cluster.fork().at(created).api(ConfigMap).get('a')).data).toEqual({ size: 's' });
@@ -220,7 +218,7 @@ test('the past has a past, and so have forks', async () => {
   expect(() => cluster.at(created).at(edited)).toThrow(RangeError);
 });
 
-test('a cluster that began from a state knows nothing of what was before', async () => {
+test('cannot reach before the state that a cluster was created from', async () => {
   const { cluster } = await written();
   const loaded = testCluster({ from: { resourceVersion: '500', objects: [] } });
   await loaded.api(ConfigMap).create({ metadata: { name: 'x' } });
@@ -231,14 +229,14 @@ test('a cluster that began from a state knows nothing of what was before', async
   await cluster.close();
 });
 
-test('going back a step does not depend on the number of objects', async () => {
+test('takes time independent of the number of objects', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   for (let index = 0; index < 10_000; index++) await configMaps.create({ metadata: { name: `c${index}` } });
   const then = cluster.resourceVersion;
   await configMaps.delete('c0');
   await cluster.at(then).api(ConfigMap).get('c0');
-  // The best of many: others use the machine too.
+  // The best of many runs, because the machine is shared.
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 20; round++) {
     const start = performance.now();

@@ -1,12 +1,10 @@
-/**
- * cluster.history: what happened to one object.
- */
+/** cluster.history: the changes of one object. */
 import { memoryStorage, StatusError } from 'orchplane';
 import { ConfigMap, Deployment, HorizontalPodAutoscaler, Namespace, Node } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, expectTypeOf, test } from 'vitest';
 
-test('tells every change, oldest first, with what was there before, when and by whom', async () => {
+test('returns every change, oldest first, with the previous object, the time and the manager', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   const start = cluster.clock.now();
@@ -37,7 +35,7 @@ test('tells every change, oldest first, with what was there before, when and by 
   expect(history[0]?.object.data?.['size']).toBe('s');
 });
 
-test('tells of an object that was deleted and made again', async () => {
+test('includes an object that was deleted and created again', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'web' } });
@@ -49,7 +47,7 @@ test('tells of an object that was deleted and made again', async () => {
   expect(new Set(history.map(({ object }) => object.metadata.uid)).size).toBe(2);
 });
 
-test('names the subresource through which a manager wrote, and one that only let go of fields', async () => {
+test('names the subresource of a write, and a manager that only gave up fields', async () => {
   const cluster = testCluster();
   const deployments = cluster.api(Deployment);
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -71,7 +69,7 @@ test('names the subresource through which a manager wrote, and one that only let
   ]);
 });
 
-test('finds objects by kind and name, in a namespace, and by what was read', async () => {
+test('finds objects by kind and name, by namespace, and by a read object', async () => {
   const cluster = testCluster({ client: { namespace: 'team' } });
   await cluster.api(Namespace).create({ metadata: { name: 'team' } });
   const object = await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
@@ -86,7 +84,7 @@ test('finds objects by kind and name, in a namespace, and by what was read', asy
   expectTypeOf(cluster.history(object)[0]?.object.data).toEqualTypeOf(object.data);
 });
 
-test('shows objects in the version that was asked for', async () => {
+test('returns objects in the requested version', async () => {
   const cluster = testCluster();
   await cluster.api(HorizontalPodAutoscaler).create({
     metadata: { name: 'h' },
@@ -98,7 +96,7 @@ test('shows objects in the version that was asked for', async () => {
   expect(cluster.history(HorizontalPodAutoscaler, 'h')[0]?.object.apiVersion).toBe('autoscaling/v2');
 });
 
-test('refuses what it cannot find in words that say why', () => {
+test('rejects an object that it cannot find with the reason', () => {
   const cluster = testCluster({ kinds: [ConfigMap, Node] });
   expect(() => cluster.history(Deployment, 'web')).toThrow(
     'the server could not find the requested resource: deployments.apps in version v1 is not installed (cluster.install)',
@@ -112,7 +110,7 @@ test('refuses what it cannot find in words that say why', () => {
   expect(() => cluster.history('web' as never)).toThrow(TypeError);
 });
 
-test('a fork has the history of its parent and goes on with its own', async () => {
+test('of a fork continues the history of its parent', async () => {
   const cluster = testCluster();
   await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
   const fork = cluster.fork();
@@ -121,7 +119,7 @@ test('a fork has the history of its parent and goes on with its own', async () =
   expect(cluster.history(ConfigMap, 'web').map(({ type }) => type)).toEqual(['ADDED']);
 });
 
-test('a test cluster remembers beyond what watches can reach', async () => {
+test('of a test cluster reaches further back than watches', async () => {
   const cluster = testCluster({ storage: memoryStorage({ history: 10, historyMs: 1_000 }) });
   const configMaps = cluster.api(ConfigMap);
   await configMaps.create({ metadata: { name: 'web' }, data: { n: '0' } });
@@ -141,7 +139,7 @@ test('a test cluster remembers beyond what watches can reach', async () => {
   expect(StatusError.is(failed, 'Expired')).toBe(true);
 });
 
-test('no more than watches can reach is remembered unless it is asked for', async () => {
+test('reaches only as far back as watches by default', async () => {
   const storage = { ...memoryStorage({ history: 10 }), keepEvents: 0 };
   const cluster = testCluster({ storage });
   for (let n = 1; n <= 30; n++) await cluster.api(ConfigMap).create({ metadata: { name: `c${n}` } });

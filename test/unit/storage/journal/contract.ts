@@ -1,13 +1,13 @@
-/**
- * What every journal promises, as cases that any runner can run: in Node, and in a page.
- */
+/** Test cases that every journal must pass, for any test runner: in Node and in a page. */
 import { type ApiObject, createCluster, type Journal, JournalError, StatusError } from 'orchplane';
 import { ConfigMap, CustomResourceDefinition, Namespace } from 'orchplane/kinds';
 import { nextTurn } from '../../../../src/util/clock.js';
 
-/** Somewhere a journal can be, for one case. */
+/** A storage location for the journal of one case. */
 export interface JournalPlace {
-  /** The journal of that place, also when it was closed before. `compactAfter` is small enough for a test, in its unit. */
+  /**
+   * Opens the journal of this location, also after it was closed. `small` sets a `compactAfter` that a test reaches.
+   */
   open(size?: 'small' | 'usual'): Journal | Promise<Journal>;
 }
 
@@ -29,7 +29,10 @@ async function failure(run: () => unknown): Promise<Error> {
 
 type Cluster = ReturnType<typeof createCluster>;
 
-/** A cluster of the place as soon as whoever had it has let go, for which disks and databases take their time. */
+/**
+ * A cluster of this location, as soon as the previous owner has released it. Disks and databases release
+ * asynchronously.
+ */
 async function onceFree(place: JournalPlace): Promise<Cluster> {
   for (;;) {
     try {
@@ -41,9 +44,11 @@ async function onceFree(place: JournalPlace): Promise<Cluster> {
   }
 }
 
-/** All that is stored of all kinds, with the version. */
+/** All stored objects of all kinds, with the resourceVersion. */
 function everything(cluster: Cluster): unknown {
-  const kinds = cluster.kinds().filter(({ verbs, storageKind: storedAs }) => verbs.includes('list') && storedAs === undefined);
+  const kinds = cluster
+    .kinds()
+    .filter(({ verbs, storageKind: storedAs }) => verbs.includes('list') && storedAs === undefined);
   const objects = kinds.flatMap(({ gvr }) => cluster.inside.objects.list(gvr));
   const keyOf = ({ apiVersion, kind, metadata }: ApiObject) =>
     `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
@@ -73,7 +78,7 @@ const definition = {
 } as const;
 
 export const journalCases: JournalCases = {
-  'a cluster comes back as it was': async (place) => {
+  'restores a cluster as it was': async (place) => {
     const first = createCluster({ journal: await place.open() });
     const maps = first.api(ConfigMap);
     for (let i = 0; i < 20; i++) await maps.create({ metadata: { name: `m${i}` }, data: { n: String(i) } });
@@ -91,7 +96,7 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'custom kinds are served from the start, and values keep what JSON has no words for': async (place) => {
+  'serves custom resources from the start, and keeps values that JSON cannot represent': async (place) => {
     const first = createCluster({ journal: await place.open() });
     await first.api(CustomResourceDefinition).create(definition as never);
     const spec = {
@@ -113,7 +118,7 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'watches go on from a version of before': async (place) => {
+  'continues watches from a resourceVersion before the restart': async (place) => {
     const first = createCluster({ journal: await place.open() });
     const { metadata } = await first.api(ConfigMap).list();
     await first.api(ConfigMap).create({ metadata: { name: 'a' } });
@@ -126,7 +131,7 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'long journals become checkpoints, and nothing is lost by that': async (place) => {
+  'compacts a long journal into a checkpoint without losing objects': async (place) => {
     const first = createCluster({ journal: await place.open('small') });
     const maps = first.api(ConfigMap);
     await maps.create({ metadata: { name: 'a' }, data: { n: '0' } });
@@ -144,7 +149,7 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'a restore is kept as well': async (place) => {
+  'records a restore': async (place) => {
     const first = createCluster({ journal: await place.open() });
     await first.api(ConfigMap).create({ metadata: { name: 'kept' } });
     const snapshot = first.snapshot();
@@ -158,7 +163,7 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'a watch from a version that a restore has undone is refused, also after a restart': async (place) => {
+  'rejects a watch from a resourceVersion that a restore removed, also after a restart': async (place) => {
     const first = createCluster({ journal: await place.open() });
     const snapshot = first.snapshot();
     for (const name of ['a', 'b']) await first.api(ConfigMap).create({ metadata: { name } });
@@ -171,7 +176,7 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'forks are not kept': async (place) => {
+  'does not record writes to forks': async (place) => {
     const first = createCluster({ journal: await place.open() });
     await first
       .fork()
@@ -183,7 +188,7 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'a state to begin with counts for a new journal only': async (place) => {
+  'uses the initial state for a new journal only': async (place) => {
     const object = (name: string) => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -202,26 +207,26 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
-  'one cluster at a time has it': async (place) => {
+  'allows one cluster at a time': async (place) => {
     const journal = await place.open();
     const first = createCluster({ journal });
     same((await failure(() => createCluster({ journal }))).name, 'JournalError');
     const error = await failure(async () => createCluster({ journal: await place.open() }));
     same(error instanceof JournalError && /in use/.test(error.message), true);
-    // Those who could not have it have done no harm.
+    // The failed attempts have no effect on the owner.
     await first.api(ConfigMap).create({ metadata: { name: 'a' } });
     await first.close();
     await createCluster({ journal: await place.open() }).close();
   },
 
-  'a cluster of another dialect is refused, and lets go': async (place) => {
+  'rejects a cluster of another dialect, and releases the journal': async (place) => {
     await createCluster({ journal: await place.open() }).close();
     const error = await failure(async () => createCluster({ journal: await place.open(), dialect: 'kubernetes' }));
     same(error.message.includes('dialect "orch", not "kubernetes"'), true);
     await (await onceFree(place)).close();
   },
 
-  'a closed journal refuses writes': async (place) => {
+  'rejects writes after it is closed': async (place) => {
     const journal = await place.open();
     const cluster = createCluster({ journal });
     await journal.close();

@@ -1,5 +1,6 @@
 /**
- * Random writes to a store with a journal, and a record of every state there was: what a journal may come back with.
+ * Makes random writes to a store with a journal and records every state, so that a test can check what the journal
+ * restores.
  */
 import type { ApiObject } from '../../../../src/index.js';
 import { FileJournal, type FileJournalOptions } from '../../../../src/node/journal/file-journal.js';
@@ -13,7 +14,7 @@ import { deepFreeze } from '../../../../src/util/json.js';
 import type { Random } from './random.js';
 import type { SimulatedDisk } from './simulated-disk.js';
 
-/** Everything at one moment, comparable. */
+/** The whole content at one revision, comparable. */
 export type Picture = string;
 
 export function simulatedJournal(disk: SimulatedDisk, options: FileJournalOptions = {}): FileJournal {
@@ -25,7 +26,7 @@ export function newStore(): Store {
   return new Store({ clock: systemClock, ...memoryStorage() });
 }
 
-/** A store that goes on where the journal ends. */
+/** A store that continues where the journal ends. */
 export function openStore(journal: Journal): Store {
   const store = newStore();
   const kept = journal.load();
@@ -39,7 +40,7 @@ export function pictureOf(store: Store): Picture {
   return JSON.stringify([store.revision, objects]);
 }
 
-/** What a journal holds, as a store would show it. */
+/** The content of a journal in the form of a store. */
 export function pictureOfContent(content: JournalContent | undefined): Picture {
   const store = newStore();
   if (content !== undefined) {
@@ -55,11 +56,11 @@ export class Driver {
   readonly store: Store;
   readonly journal: Journal;
   readonly #random: Random;
-  /** Every state, in order. */
+  /** Every state in order. */
   readonly states: Picture[];
-  /** The newest of them that somebody was told of. */
+  /** The index of the newest state that was reported as durable. */
   acknowledged = 0;
-  /** What a write would have made that was refused: it may have happened all the same. */
+  /** The state that a failed write would have created; it may be durable nevertheless. */
   attempted: Picture | undefined;
   restoresOften = false;
   #snapshot: StoreSnapshot | undefined;
@@ -71,13 +72,13 @@ export class Driver {
     this.states = [pictureOf(this.store)];
   }
 
-  /** States that are right to come back with. */
+  /** The states that the journal may restore. */
   get possible(): readonly Picture[] {
     const known = this.states.slice(this.acknowledged);
     return this.attempted === undefined ? known : [...known, this.attempted];
   }
 
-  /** One write; sometimes it is waited for. */
+  /** Makes one write, and sometimes waits until it is durable. */
   async step(): Promise<void> {
     const random = this.#random;
     if (this.#snapshot !== undefined && random.chance(this.restoresOften ? 0.3 : 0.03)) this.#restore(this.#snapshot);
@@ -86,7 +87,7 @@ export class Driver {
     await this.#acknowledge(random.chance(0.6));
   }
 
-  /** Notes that everything up to now is durable, when it is. */
+  /** Records that all writes so far are durable, once they are. */
   async #acknowledge(isAwaited: boolean): Promise<void> {
     const index = this.states.length - 1;
     const noteIt = (): void => {

@@ -1,6 +1,4 @@
-/**
- * The journal in a folder: the promises of all journals, and what a folder can do to it.
- */
+/** The file journal: the contract of all journals, locks, disk faults and damaged files. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +20,7 @@ const newFolder = (): string => join(folder, String(++places));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('in a folder', () => {
+describe('a file journal', () => {
   for (const [name, run] of Object.entries(journalCases)) {
     test(name, async () => {
       const path = newFolder();
@@ -32,13 +30,13 @@ describe('in a folder', () => {
     });
   }
 
-  test.each(['each', 'never'] as const)('with sync: %s it comes back as well', async (sync) => {
-    const run = journalCases['a cluster comes back as it was'];
+  test.each(['each', 'never'] as const)('with sync %s restores a cluster as it was', async (sync) => {
+    const run = journalCases['restores a cluster as it was'];
     const path = newFolder();
     await expect(run?.({ open: () => fileJournal(path, { sync }) })).resolves.toBeUndefined();
   });
 
-  test('only its owner can read it', async () => {
+  test('is readable by its owner only', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
     expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -47,7 +45,7 @@ describe('in a folder', () => {
     for (const name of files) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600);
   });
 
-  test('old files go when a checkpoint is done', async () => {
+  test('removes old files after a checkpoint', async () => {
     const path = newFolder();
     const cluster = createCluster({ journal: fileJournal(path, { compactAfter: 1 }) });
     const big = 'x'.repeat(500_000);
@@ -59,7 +57,7 @@ describe('in a folder', () => {
     await again.close();
   });
 
-  test('a lock of a process that is no more is taken over, one of another is told', async () => {
+  test('takes over the lock of a dead process, and reports the lock of another', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
     const lock = join(path, 'lock');
@@ -74,19 +72,19 @@ describe('in a folder', () => {
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/process 1 on elsewhere .*remove/);
   });
 
-  test('a folder has one writer: under another name, and in another thread', async () => {
+  test('has one writer, also through a symbolic link and in another thread', async () => {
     const path = newFolder();
     const cluster = createCluster({ journal: fileJournal(path) });
     symlinkSync(path, `${path}-link`);
     expect(() => createCluster({ journal: fileJournal(`${path}-link`) })).toThrow(/in use by another cluster/);
     const own = readFileSync(join(path, 'lock'), 'utf8');
     await cluster.close();
-    // What a thread has written is of this process, and not known to be let go of.
+    // A lock of another thread belongs to this process, and its release cannot be detected.
     writeFileSync(join(path, 'lock'), JSON.stringify({ ...JSON.parse(own), id: 'of a thread' }));
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(
       /in use by this process, maybe in another thread/,
     );
-    // One that we know to have let go of is nobody's, and so is one of an earlier process with our number.
+    // A lock that this thread has released is free, and so is one of an earlier process with the same pid.
     writeFileSync(join(path, 'lock'), own);
     await createCluster({ journal: fileJournal(path) }).close();
     writeFileSync(join(path, 'lock'), JSON.stringify({ ...JSON.parse(own), began: '1', id: 'earlier' }));
@@ -94,7 +92,7 @@ describe('in a folder', () => {
     expect(readdirSync(path).filter((name) => name.startsWith('lock'))).toEqual([]);
   });
 
-  test('who was killed while taking a lock away does not keep others from it', async () => {
+  test('takes over a lock whose takeover was interrupted', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
     const { hostname } = await import('node:os');
@@ -104,13 +102,13 @@ describe('in a folder', () => {
     const cluster = createCluster({ journal: fileJournal(path) });
     expect(readdirSync(path).filter((name) => name.startsWith('lock'))).toEqual(['lock']);
     await cluster.close();
-    // Somebody who is alive takes it just now.
+    // A live process is taking the lock over.
     writeFileSync(join(path, 'lock'), dead);
     writeFileSync(join(path, 'lock.taking'), JSON.stringify({ pid: process.ppid, host: hostname() }));
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/in use by/);
   });
 
-  test('where no cluster could be made, the folder is free at once', async () => {
+  test('is released at once if creating the cluster fails', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
     expect(() => createCluster({ journal: fileJournal(path), dialect: 'kubernetes' })).toThrow(/dialect/);
@@ -123,7 +121,7 @@ describe('in a folder', () => {
     await createCluster({ journal: fileJournal(fresh) }).close();
   });
 
-  test('a state to begin with that cannot be is refused in plain words', () => {
+  test('reports an invalid initial state', () => {
     const begin = (from: unknown) => createCluster({ from: from as never });
     expect(() => begin(null)).toThrow('orchplane: from: takes a state, such as a capture, got null');
     for (const resourceVersion of ['9007199254740991', '9007199254740993', '99999999999999999999']) {
@@ -138,7 +136,7 @@ describe('in a folder', () => {
     );
   });
 
-  test('options that it does not know are refused', () => {
+  test('rejects unknown options', () => {
     expect(() => createCluster({ journal: './data' as never })).toThrow(/journal takes what fileJournal/);
     expect(() => fileJournal('')).toThrow(/takes a folder/);
     expect(() => fileJournal('x', { sync: 'sometimes' as never })).toThrow(/one of group, each, never/);
@@ -147,8 +145,8 @@ describe('in a folder', () => {
   });
 });
 
-describe('writes that become durable together', () => {
-  test('no version from before a restore counts after it', async () => {
+describe('group sync', () => {
+  test('discards revisions from before a restore', async () => {
     const ends: (() => void)[] = [];
     const group = new GroupSync({
       sync: () => new Promise((resolve) => ends.push(resolve)),
@@ -166,7 +164,7 @@ describe('writes that become durable together', () => {
     ends[1]?.();
     await turns();
     expect([group.durableRevision, group.wait()]).toEqual([51, undefined]);
-    // Nor when the restored state is newer.
+    // The same holds if the restored state is newer.
     group.noteWritten(52);
     await turns();
     group.noteReset(90);
@@ -182,10 +180,10 @@ describe('writes that become durable together', () => {
   });
 });
 
-describe('on a simulated disk', () => {
+describe('a file journal on a simulated disk', () => {
   for (const [name, run] of Object.entries(journalCases)) {
-    // One process at a time is the affair of a lock, which this disk has not.
-    if (name === 'one cluster at a time has it') continue;
+    // This disk has no lock, so it cannot enforce one process at a time.
+    if (name === 'allows one cluster at a time') continue;
     test(name, async () => {
       const disk = new SimulatedDisk();
       await expect(
@@ -194,7 +192,7 @@ describe('on a simulated disk', () => {
     });
   }
 
-  test('a write that does not fit is refused with 500, and the next one is served', async () => {
+  test('rejects a write that does not fit with 500, and accepts the next one', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     disk.faults = { capacity: 1 };
@@ -211,7 +209,7 @@ describe('on a simulated disk', () => {
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
   });
 
-  test('what follows from a write and does not fit is done after the next write', async () => {
+  test('repeats derived writes that did not fit after the next write', async () => {
     for (let refused = 2; refused <= 4; refused++) {
       const disk = new SimulatedDisk();
       let count = 0;
@@ -225,7 +223,7 @@ describe('on a simulated disk', () => {
         return { ...file, write };
       };
       const cluster = createCluster({ journal: simulatedJournal(disk) });
-      // The header was the first.
+      // The first write is the header.
       expect(count).toBe(1);
       const schema = { openAPIV3Schema: { type: 'object' } };
       await cluster.api(CustomResourceDefinition).create({
@@ -246,12 +244,12 @@ describe('on a simulated disk', () => {
       expect((await cluster.api(cluster.kind('example.com/v1', 'Gadget')).list()).items).toEqual([]);
       const version = cluster.resourceVersion;
       await cluster.close();
-      // Nothing was left to do.
+      // No work was left.
       expect(createCluster({ journal: simulatedJournal(disk.afterKill()) }).resourceVersion).toBe(version);
     }
   });
 
-  test('a sync that fails is told to whom it concerns, and ends all writing', async () => {
+  test('reports a failed sync to the affected writers, and ends all writing', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     disk.faults = { failSyncs: () => true };
@@ -265,12 +263,12 @@ describe('on a simulated disk', () => {
     await expect(maps.create({ metadata: { name: 'c' } })).rejects.toThrow(
       /nothing is written until it is opened again/,
     );
-    // What would show the two is not told either.
+    // A list that would contain the two objects fails as well.
     await expect(maps.list()).rejects.toThrow(/could not be written/);
     await cluster.close();
   });
 
-  /** A disk whose syncs of journals are held up, and then fail or not. */
+  /** A disk that delays the syncs of journals, and then lets them fail or succeed. */
   function slowDisk(): { disk: SimulatedDisk; journal: FileJournal; end: (error?: Error) => void; fail: () => void } {
     const disk = new SimulatedDisk();
     let end: (error?: Error) => void = () => undefined;
@@ -302,8 +300,8 @@ describe('on a simulated disk', () => {
     };
   }
 
-  test.each(['the one that compacts', 'the one that runs'])(
-    'an error of the disk that two syncs could be told is told to all: %s',
+  test.each(['the compacting sync fails', 'the running sync fails'])(
+    'reports a disk error that affects two syncs to all writers: %s',
     async (which) => {
       const { journal, end, fail } = slowDisk();
       const cluster = createCluster({ journal });
@@ -317,11 +315,11 @@ describe('on a simulated disk', () => {
         );
       const first = note(maps.create({ metadata: { name: 'a' }, data: { x: 'x'.repeat(500_000) } }));
       await nextTurn();
-      if (which === 'the one that compacts') fail();
+      if (which === 'the compacting sync fails') fail();
       const second = note(maps.create({ metadata: { name: 'b' } }));
       await nextTurn();
       expect(journal.durableRevision).toBe(before);
-      end(which === 'the one that runs' ? new Error('EIO: i/o error, fdatasync') : undefined);
+      end(which === 'the running sync fails' ? new Error('EIO: i/o error, fdatasync') : undefined);
       await Promise.all([first, second]);
       expect(outcomes).toEqual(['refused', 'refused']);
       expect(journal.durableRevision).toBe(before);
@@ -329,7 +327,7 @@ describe('on a simulated disk', () => {
     },
   );
 
-  test('what cannot be taken back ends all writing, and reading goes on', async () => {
+  test('ends all writing but allows reading if a write cannot be undone', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     const used = disk.paths.reduce((sum, path) => sum + disk.content(path).length, 0);
@@ -341,7 +339,7 @@ describe('on a simulated disk', () => {
     expect((await maps.list()).items).toEqual([]);
   });
 
-  test('nobody sees a write before it is durable: no reader, no watch', async () => {
+  test('shows a write to readers and watches only when it is durable', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     const maps = cluster.api(ConfigMap);
@@ -358,7 +356,7 @@ describe('on a simulated disk', () => {
   });
 });
 
-describe('files that were damaged', () => {
+describe('a damaged file journal', () => {
   /** A journal of eight writes, and the state after each. */
   function written(): { disk: SimulatedDisk; pictures: string[] } {
     const disk = new SimulatedDisk();
@@ -392,7 +390,7 @@ describe('files that were damaged', () => {
   const load = (disk: SimulatedDisk, salvage = false): string =>
     pictureOfContent(simulatedJournal(disk, { salvage }).load());
 
-  test('cut at any byte, they come back with the writes before it, and tell how much is cut', () => {
+  test('truncated at any byte restores the earlier writes, and reports the lost bytes', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     const ends = [HEADER, ...scanFrames(bytes, HEADER).frames.map(({ end }) => end)];
@@ -409,7 +407,7 @@ describe('files that were damaged', () => {
     }
   });
 
-  test('without the header that was durable before the checkpoint, they are refused', () => {
+  test('without the header that was durable before the checkpoint is rejected', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     for (let size = 0; size < HEADER; size++) {
@@ -427,7 +425,7 @@ describe('files that were damaged', () => {
     expect(load(missing, true)).toBe(pictures[0]);
   });
 
-  test('with any bit of the last write flipped, they are refused: nothing of it is missing', () => {
+  test('with a flipped bit in the complete last write is rejected', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     const last = scanFrames(bytes, HEADER).frames.at(-1);
@@ -439,7 +437,7 @@ describe('files that were damaged', () => {
     }
   });
 
-  test('after it was closed, an empty sector anywhere is damage', async () => {
+  test('with an empty sector after a clean close is rejected', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     const maps = cluster.api(ConfigMap);
@@ -450,11 +448,11 @@ describe('files that were damaged', () => {
     const damage = (from: SimulatedDisk): SimulatedDisk =>
       withBytes(from, Buffer.from(from.content(PATH)).fill(0, 1024, 1536));
     expect(() => load(damage(disk))).toThrow(/damaged at byte/);
-    // Nothing in the file says that this was safe: it looks as if the power had gone.
+    // The file does not record that this part was synced, so this looks like a power loss.
     expect(() => load(damage(open))).not.toThrow();
   });
 
-  test('garbage at the end is damage', () => {
+  test('with garbage at its end is rejected', () => {
     const { disk } = written();
     const bytes = Buffer.from(disk.content(PATH));
     bytes.fill(0xaa, bytes.length - 300);
@@ -462,7 +460,7 @@ describe('files that were damaged', () => {
     expect(() => load(withBytes(disk, Buffer.concat([disk.content(PATH), Buffer.from('more')])))).toThrow(/damaged/);
   });
 
-  test('with a bit flipped before that, they are refused by name and place, and salvage brings what is before it', () => {
+  test('with an earlier flipped bit is rejected with file and position, and salvage restores the writes before it', () => {
     const { disk, pictures } = written();
     const bytes = disk.content(PATH);
     const { frames } = scanFrames(bytes, HEADER);
@@ -479,7 +477,7 @@ describe('files that were damaged', () => {
     });
   });
 
-  test('a hole where the disk had said that all was safe is damage, not a torn end', () => {
+  test('with a hole before the synced position is rejected as damaged, not as truncated', () => {
     const { disk } = written();
     const bytes = Buffer.from(disk.content(PATH));
     const second = scanFrames(bytes, HEADER).frames[1];
@@ -487,7 +485,7 @@ describe('files that were damaged', () => {
     expect(() => load(withBytes(disk, bytes))).toThrow(JournalError);
   });
 
-  test('damage in a checkpoint is refused; salvage brings the other objects', async () => {
+  test('with a damaged checkpoint is rejected, and salvage restores the other objects', async () => {
     const disk = new SimulatedDisk();
     const cluster = createCluster({ journal: simulatedJournal(disk) });
     await cluster.close();
@@ -505,7 +503,7 @@ describe('files that were damaged', () => {
     expect(() => load(short)).toThrow(/ends too early/);
   });
 
-  test('a checkpoint whose beginning is damaged is salvaged by its end, and is whole after that', () => {
+  test('with a damaged start of the checkpoint is salvaged from its end, and is complete afterwards', () => {
     const { disk, pictures } = written();
     for (const at of [3, HEADER + 30]) {
       const damaged = disk.afterKill();
@@ -523,7 +521,7 @@ describe('files that were damaged', () => {
     expect(() => load(gone, true)).toThrow(/from a copy$/);
   });
 
-  test('a journal whose header is damaged is salvaged with all writes', () => {
+  test('with a damaged header is salvaged with all writes', () => {
     const { disk, pictures } = written();
     const bytes = Buffer.from(disk.content(PATH));
     bytes[3] = 0;
@@ -534,7 +532,7 @@ describe('files that were damaged', () => {
     expect(damaged.paths).toContain(`${PATH}.damaged`);
   });
 
-  test('copies under another number are refused', () => {
+  test('with copies under another number is rejected', () => {
     const { disk } = written();
     const checkpoint = disk.afterKill();
     checkpoint.put('data/checkpoint-2', disk.content('data/checkpoint-1'));
@@ -546,7 +544,7 @@ describe('files that were damaged', () => {
     expect(() => load(journal, true)).not.toThrow();
   });
 
-  test('files of others, of other versions and missing ones are told apart', () => {
+  test('reports foreign files, other versions and missing files differently', () => {
     const { disk } = written();
     const other = disk.afterKill();
     other.put('data/checkpoint-1', Buffer.from('something else entirely, and long'));
@@ -561,14 +559,14 @@ describe('files that were damaged', () => {
     expect(() => load(orphan)).toThrow(/checkpoint that it goes on from is missing/);
   });
 
-  test('the checksum is the common one', () => {
+  test('uses the standard CRC-32 checksum', () => {
     expect(crc32(Buffer.from('123456789'))).toBe(0xcbf43926);
     const frame = Buffer.from(new FrameWriter().frame('{"a":"é"}', 5));
     expect(crc32(frame.subarray(8))).toBe(frame.readUInt32LE(4));
     expect(scanFrames(frame, 0).frames[0]).toMatchObject({ text: '{"a":"é"}', synced: 5, end: frame.length });
   });
 
-  test('a real file that was cut opens', async () => {
+  test('opens a real truncated file', async () => {
     const path = newFolder();
     const cluster = createCluster({ journal: fileJournal(path) });
     for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name } });

@@ -1,4 +1,4 @@
-/** Chance from a number: the same number, the same run. */
+/** A reproducible random generator: the same seed gives the same run. */
 export class Random {
   #state: number;
 
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Both ends count. */
+  /** Both bounds are inclusive. */
   int(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }

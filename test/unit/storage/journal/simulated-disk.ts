@@ -1,16 +1,16 @@
 /**
- * A disk that loses power. Content and names are durable when they were synced; of the rest a crash keeps what chance
- * decides: sectors in any order, names up to some point. A process that is killed, in contrast, loses nothing.
+ * A disk that can lose power. Synced content and names are durable; of the rest, a crash keeps a random part: sectors
+ * in any order, names up to some point. A killed process, in contrast, loses nothing.
  */
 import type { JournalFile, JournalFiles } from '../../../../src/node/journal/files.js';
 import type { Random } from './random.js';
 
-/** Thrown by every operation once the machine is off. */
+/** Thrown by every operation after the power loss. */
 export class PowerLoss extends Error {}
 
 interface Inode {
   bytes: Buffer;
-  /** What a sync has made sure of. */
+  /** The content of the last sync. */
   durable: Buffer;
 }
 
@@ -20,15 +20,15 @@ type NameChange =
   | { readonly type: 'rename'; readonly from: string; readonly to: string };
 
 export interface DiskFaults {
-  /** The operation, counted from 1, at which the power goes. A write is cut after `tornAfter` bytes. */
+  /** The number of the operation, from 1, at which the power fails. A write is cut after `tornAfter` bytes. */
   readonly crashAt?: number;
   readonly tornAfter?: number;
-  /** How many bytes fit on the disk. */
+  /** The capacity of the disk in bytes. */
   readonly capacity?: number;
-  /** Syncs, counted from 1, that fail. */
+  /** The numbers of the syncs, from 1, that fail. */
   readonly failSyncs?: (count: number) => boolean;
   readonly failTruncates?: boolean;
-  /** No write takes more than this many bytes at once. */
+  /** The maximum number of bytes per write. */
   readonly shortWrites?: number;
 }
 
@@ -87,7 +87,7 @@ export class SimulatedDisk implements JournalFiles {
     this.#changes = [];
   }
 
-  /** What is left when the power comes back. */
+  /** The content after the power returns. */
   afterPowerLoss(random: Random): SimulatedDisk {
     const names = new Map(this.#durableNames);
     const kept = random.int(0, this.#changes.length);
@@ -105,7 +105,7 @@ export class SimulatedDisk implements JournalFiles {
     return disk;
   }
 
-  /** What is left when only the process ended. */
+  /** The content after the process ended without a power loss. */
   afterKill(): SimulatedDisk {
     const disk = new SimulatedDisk();
     for (const [path, { bytes }] of this.#names) disk.put(path, Buffer.from(bytes));
@@ -191,7 +191,7 @@ export class SimulatedDisk implements JournalFiles {
   }
 }
 
-/** The durable content, and of what came after it sectors by chance. */
+/** The durable content plus a random subset of later sectors. */
 function survived({ bytes, durable }: Inode, random: Random): Buffer {
   const kept = Buffer.from(durable);
   if (bytes.length <= durable.length) return random.chance(0.5) ? kept : Buffer.from(bytes);
