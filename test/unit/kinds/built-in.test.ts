@@ -1,5 +1,5 @@
 /// <reference types="vite/types/importMeta.d.ts" />
-/** Every built-in kind keeps the contract of kinds; a kind without a sample here fails. */
+/** Runs the kind contract for every built-in kind; a kind without a sample fails. */
 import { defineKind, status } from 'orchplane';
 import { builtInKinds } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
@@ -8,15 +8,15 @@ import { describeKind, type KindSample } from './kind-contract.js';
 
 const modules = import.meta.glob<{ readonly samples: readonly KindSample[] }>('./samples/*.ts', { eager: true });
 const samples = Object.values(modules).flatMap((module) => module.samples);
-// What is not stored has nothing to keep: see the tests of those kinds.
+// Virtual kinds have their own tests.
 const stored = builtInKinds.filter(({ virtual }) => virtual === undefined);
 
-test('every built-in kind has a sample', () => {
+test('has a sample for every built-in kind', () => {
   const sampled = new Set(samples.map(({ kind }) => kind));
   expect(stored.filter((kind) => !sampled.has(kind)).map(({ kind, version }) => `${kind} ${version}`)).toEqual([]);
 });
 
-test('no two built-in kinds share a name', () => {
+test('has no two built-in kinds with the same name', () => {
   const names = builtInKinds.flatMap(({ group, version, kind, names: { plural, shortNames } }) =>
     [kind, plural, ...shortNames].map((name) => `${group}/${version}/${name}`),
   );

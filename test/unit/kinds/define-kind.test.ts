@@ -1,4 +1,4 @@
-/** Kinds of one's own: what zod says becomes what the server does. */
+/** User-defined kinds: the zod schema determines validation, defaulting and pruning. */
 import { defineKind, fieldError, mergePatch, status } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -33,11 +33,11 @@ const invalid = (...causes: { field: string; message?: string }[]) => ({
   status: { details: { causes } },
 });
 
-describe('the names of a kind', () => {
+describe('the names of a user-defined kind', () => {
   const named = (kind: string, names = {}) =>
     defineKind({ apiVersion: 'example.com/v1', kind, scope: 'Cluster', names, body: { a: z.string() } }).names;
 
-  test('follow from the kind', () => {
+  test('are derived from the kind', () => {
     expect(named('Widget')).toEqual({
       plural: 'widgets',
       singular: 'widget',
@@ -53,18 +53,18 @@ describe('the names of a kind', () => {
     ['Batch', 'batches'],
     ['Policy', 'policies'],
     ['Gateway', 'gateways'],
-  ])('have the usual plural: %s, %s', (kind, plural) => {
+  ])('have an English plural: %s, %s', (kind, plural) => {
     expect(named(kind).plural).toBe(plural);
   });
 
-  test('may be given', () => {
+  test('can be set', () => {
     expect(named('Sheep', { plural: 'sheep', shortNames: ['sh'] })).toMatchObject({
       plural: 'sheep',
       shortNames: ['sh'],
     });
   });
 
-  test('must be those of a kind', () => {
+  test('are validated', () => {
     expect(() => named('widget')).toThrow(new TypeError('"widget" is not a CamelCase kind'));
     expect(() =>
       defineKind({ apiVersion: 'a/b/c', kind: 'Widget', scope: 'Cluster', body: { a: z.string() } }),
@@ -72,22 +72,22 @@ describe('the names of a kind', () => {
   });
 });
 
-describe('defaults', () => {
-  test('are filled in and stored', async () => {
+describe('zod defaults', () => {
+  test('are applied and stored', async () => {
     const api = widgets();
     expect((await api.create({ metadata: { name: 'w' }, spec: {} })).spec).toEqual({ size: 'm' });
     expect((await api.get('w')).spec.size).toBe('m');
   });
 
-  test('come back when a patch takes the value away', async () => {
+  test('are applied again when a patch removes the value', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: { size: 'l' } });
     expect((await api.patch('w', mergePatch({ spec: { size: null } }))).spec.size).toBe('m');
   });
 });
 
-describe('what zod refuses', () => {
-  test('is one Invalid with every problem', async () => {
+describe('zod validation', () => {
+  test('reports all problems in one Invalid error', async () => {
     const spec = { size: 'xl', parts: ['a', 'b', 'c', 'd'], limits: { cpu: 0 } };
     await expect(widgets().create({ metadata: { name: 'w' }, spec: spec as never })).rejects.toMatchObject({
       code: 422,
@@ -103,13 +103,13 @@ describe('what zod refuses', () => {
     });
   });
 
-  test('is named by its path when it is missing', async () => {
+  test('reports a missing field by its path', async () => {
     await expect(widgets().create({ metadata: { name: 'w' } } as never)).rejects.toMatchObject(
       invalid({ field: 'spec', message: 'Required value' }),
     );
   });
 
-  test('includes a value of the wrong type', async () => {
+  test('reports a value of the wrong type', async () => {
     await expect(widgets().create({ metadata: { name: 'w' }, spec: { parts: 'one' as never } })).rejects.toMatchObject(
       invalid({
         field: 'spec.parts',
@@ -118,7 +118,7 @@ describe('what zod refuses', () => {
     );
   });
 
-  test('is refused on an update as well', async () => {
+  test('runs on update', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     await expect(api.patch('w', mergePatch({ spec: { size: 'xl' as never } }))).rejects.toMatchObject(
@@ -127,14 +127,14 @@ describe('what zod refuses', () => {
   });
 });
 
-describe('the kind’s own rules', () => {
-  test('are told beside those of zod', async () => {
+describe('the validate function of a kind', () => {
+  test('adds its problems to those of zod', async () => {
     await expect(
       widgets().create({ metadata: { name: 'w' }, spec: { size: 'xl' as never, parts: ['bomb'] } }),
     ).rejects.toMatchObject(invalid({ field: 'spec.size' }, { field: 'spec.parts', message: 'Forbidden: no bombs' }));
   });
 
-  test('hold on an update as well', async () => {
+  test('runs on update', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     await expect(api.patch('w', mergePatch({ spec: { parts: ['bomb'] } }))).rejects.toMatchObject(
@@ -142,14 +142,14 @@ describe('the kind’s own rules', () => {
     );
   });
 
-  test('are not asked about an object that lacks what they may count on', async () => {
+  test('is not called for an object that fails the schema', async () => {
     const asked: unknown[] = [];
     const Careful = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Careful',
       scope: 'Namespaced',
       body: { spec: z.object({ parts: z.array(z.string()) }) },
-      // Written for what zod promises; anything else would make it throw.
+      // This function relies on the zod schema; other values would make it throw.
       validate: (object) => {
         asked.push(object.spec.parts.length);
         return [];
@@ -164,15 +164,15 @@ describe('the kind’s own rules', () => {
   });
 });
 
-describe('fields that the schema does not know', () => {
-  test('are pruned, at every level', async () => {
+describe('unknown fields of a user-defined kind', () => {
+  test('are pruned at every level', async () => {
     const sent = { metadata: { name: 'w' }, spec: { size: 's', extra: 1, limits: { cpu: 1, gpu: 2 } }, other: true };
     const stored = await widgets().create(sent as never);
     expect(stored).not.toHaveProperty('other');
     expect(stored.spec).toEqual({ size: 's', limits: { cpu: 1 } });
   });
 
-  test('are kept where the schema is loose', async () => {
+  test('are kept in a loose object', async () => {
     const Bag = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Bag',
@@ -186,8 +186,8 @@ describe('fields that the schema does not know', () => {
   });
 });
 
-describe('what is stored', () => {
-  test('is what was sent: empty values stay, null only where it is a value', async () => {
+describe('a stored object of a user-defined kind', () => {
+  test('keeps empty values, and null only where the schema allows it', async () => {
     const stored = await widgets().create({
       metadata: { name: 'w' },
       spec: { parts: [], note: null, limits: null as never },
@@ -195,7 +195,7 @@ describe('what is stored', () => {
     expect(stored.spec).toEqual({ note: null, parts: [], size: 'm' });
   });
 
-  test('has its keys in the order of the alphabet, at every level of the body', async () => {
+  test('has its keys in alphabetical order at every level of the body', async () => {
     const stored = await widgets().create({
       metadata: { name: 'w' },
       spec: { size: 's', parts: [], limits: { cpu: 1 } },
@@ -205,7 +205,7 @@ describe('what is stored', () => {
   });
 });
 
-describe('the status', () => {
+describe('the status of a user-defined kind', () => {
   test('is not set by a create or changed by an update', async () => {
     const api = widgets();
     const created = await api.create({ metadata: { name: 'w' }, spec: {}, status: { ready: true } });
@@ -217,7 +217,7 @@ describe('the status', () => {
     expect(updated).toMatchObject({ spec: { size: 'l' }, status: { ready: false } });
   });
 
-  test('is all that its own path changes', async () => {
+  test('is the only part that the status subresource changes', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w', labels: { a: 'b' } }, spec: {} });
     const stored = await api.status.edit('w', (widget) => {
@@ -231,7 +231,7 @@ describe('the status', () => {
     expect(stored.metadata).not.toHaveProperty('finalizers');
   });
 
-  test('follows its own schema', async () => {
+  test('is validated by its own schema', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     await expect(api.status.patch('w', mergePatch({ status: { ready: 'soon' as never } }))).rejects.toMatchObject({
@@ -239,7 +239,7 @@ describe('the status', () => {
     });
   });
 
-  test('needs the version that it was read at', async () => {
+  test('requires the current resourceVersion', async () => {
     const api = widgets();
     const read = await api.create({ metadata: { name: 'w' }, spec: {} });
     await api.patch('w', mergePatch({ spec: { size: 'l' } }));
@@ -251,13 +251,13 @@ describe('the status', () => {
     ).rejects.toMatchObject({ reason: 'Invalid' });
   });
 
-  test('is read by its own path as the whole object', async () => {
+  test('is read through the status subresource as the whole object', async () => {
     const api = widgets();
     const stored = await api.create({ metadata: { name: 'w' }, spec: {} });
     expect(await api.status.get('w')).toBe(stored);
   });
 
-  test('is ordinary data of a kind that does not set it apart', async () => {
+  test('is ordinary data without a status subresource', async () => {
     const Plain = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Plain',
@@ -273,13 +273,13 @@ describe('the status', () => {
   });
 });
 
-describe('the generation', () => {
-  test('is one at first, whatever the client says', async () => {
+describe('the generation of a user-defined kind', () => {
+  test('starts at one, regardless of the value that the client sends', async () => {
     const stored = await widgets().create({ metadata: { name: 'w', generation: 7 }, spec: {} });
     expect(stored.metadata.generation).toBe(1);
   });
 
-  test('rises with the spec and with nothing else', async () => {
+  test('is incremented by changes of the spec only', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     const generation = async () => (await api.get('w')).metadata.generation;
@@ -296,8 +296,8 @@ describe('the generation', () => {
   });
 });
 
-describe('an update', () => {
-  test('without a version is refused, in the words of the plural', async () => {
+describe('an update of a user-defined kind', () => {
+  test('without a resourceVersion is rejected with the plural name', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     await expect(api.update({ metadata: { name: 'w' }, spec: {} })).rejects.toMatchObject({
@@ -308,8 +308,8 @@ describe('an update', () => {
   });
 });
 
-describe('finalizers', () => {
-  test('without a domain are taken with a warning, where a built-in kind refuses them', async () => {
+describe('finalizers of a user-defined kind', () => {
+  test('without a domain are accepted with a warning, unlike in built-in kinds', async () => {
     const warnings: string[] = [];
     const cluster = testCluster({ client: { onWarning: (warning) => warnings.push(warning) } });
     cluster.install(Widget);
@@ -321,8 +321,8 @@ describe('finalizers', () => {
   });
 });
 
-describe('field selectors', () => {
-  test('know name and namespace, and refuse everything else', async () => {
+describe('field selectors of a user-defined kind', () => {
+  test('support name and namespace only', async () => {
     const api = widgets();
     await api.create({ metadata: { name: 'w' }, spec: {} });
     expect((await api.list({ fields: 'metadata.name=w,metadata.namespace=default' })).items).toHaveLength(1);

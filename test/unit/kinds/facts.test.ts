@@ -71,9 +71,9 @@ function compareObject(node: ObjectNode, typeName: string, path: string, walk: W
 }
 
 function compareField(field: Field, fact: FactField, path: string, walk: Walk): void {
-  // Types of the whole object are filled in by the server, whatever the schema says.
+  // The server sets apiVersion and kind, regardless of the schema.
   const own = !['apiVersion', 'kind', 'metadata'].includes(path);
-  // What the server fills in itself no client has to give.
+  // Clients may omit fields that the server sets.
   const filledIn = field.node.default !== undefined;
   if (own && !filledIn && field.required !== (fact.required ?? false)) {
     walk.findings.push(`${path}: is ${field.required ? '' : 'not '}required`);

@@ -1,4 +1,4 @@
-/** What is there from the start is what would be stored if it were created, field by field and in order. */
+/** Initial objects are stored as if a client had created them: the same fields in the same order. */
 import { createCluster } from 'orchplane';
 import { builtInKinds, FlowSchema, PriorityClass, ServiceCIDR } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -33,10 +33,10 @@ describe('an initial object', () => {
     expect(JSON.stringify(decoded)).toBe(JSON.stringify(given));
   });
 
-  test.each(cases)('$kind.kind $name has owners of what is there, in canonical order', ({ kind, object }) => {
+  test.each(cases)('$kind.kind $name has managers of existing fields, in canonical order', ({ kind, object }) => {
     const { managers } = object.metadata;
     expect(managers.length).toBeGreaterThan(0);
-    // As if it had been created: what a comparison with nothing finds.
+    // All fields, as in a comparison with an empty object.
     const everything = compare(kind.schema, {}, object).added;
     for (const { fields } of managers) {
       expect(difference(fields, everything)).toEqual({});
@@ -45,7 +45,7 @@ describe('an initial object', () => {
   });
 });
 
-test('a new cluster has them, at the version of its last namespace and without an event', async () => {
+test('creates initial objects at the resourceVersion of the last namespace, without events', async () => {
   const cluster = testCluster();
   expect(cluster.resourceVersion).toBe('4');
   const names = (list: { items: readonly { metadata: { name: string } }[] }) => list.items.map((o) => o.metadata.name);
@@ -57,7 +57,7 @@ test('a new cluster has them, at the version of its last namespace and without a
   expect(range?.spec.cidrs).toEqual(['10.0.0.0/16']);
 });
 
-test('they can be watched, changed and deleted like any other', async () => {
+test('allows watches, changes and deletions of initial objects', async () => {
   const cluster = testCluster();
   const schemas = cluster.api(FlowSchema);
   const watch = schemas.watch({ resourceVersion: '4' });
@@ -67,7 +67,7 @@ test('they can be watched, changed and deleted like any other', async () => {
   expect(await cluster.fork().api(FlowSchema).find('exempt')).toBeUndefined();
 });
 
-test('their identities are the same in every cluster, and no two are alike', async () => {
+test('gives initial objects unique uids that are the same in every cluster', async () => {
   const uids = async () => (await createCluster().api(PriorityClass).list()).items.map(({ metadata }) => metadata.uid);
   const first = await uids();
   expect(await uids()).toEqual(first);

@@ -1,7 +1,4 @@
-/**
- * What holds of every kind, whoever defined it. A kind joins by giving a sample: the least that can be created, and a
- * change to it.
- */
+/** Tests that every kind must pass. A kind takes part with a sample: a minimal object and a change to it. */
 import type { ApiObject, Cluster, Kind } from 'orchplane';
 import { mergePatch, StatusError } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
@@ -10,25 +7,25 @@ import { parseApiVersion } from '../../../src/meta/gvk.js';
 
 export interface KindSample {
   readonly kind: Kind;
-  /** The server sees to its objects after every write, so that they are soon not what was written; see its own tests. */
+  /** Set if a server reconciler changes objects after every write; such kinds have their own tests. */
   readonly isAttended?: boolean;
-  /** Two names it may have; `a` and `b` unless its names follow a rule of their own. */
+  /** Two valid names; `a` and `b` by default. */
   readonly names?: readonly [string, string];
-  /** A name that is refused; `null` when any name will do. */
+  /** An invalid name; `null` if every name is valid. */
   readonly badName?: string | null;
-  /** Body fields of the least object that is accepted. */
+  /** The body fields of a minimal valid object. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Body fields that an update may bring. */
+  /** Body fields for an update. */
   readonly change: Readonly<Record<string, unknown>>;
-  /** The top-level keys of what is stored, in the order of the wire. */
+  /** The top-level keys of a stored object in wire order. */
   readonly wireOrder: readonly string[];
-  /** Whether an object is gone as soon as it is deleted. */
+  /** Whether a delete removes the object at once. */
   readonly vanishesAtOnce: boolean;
-  /** Objects that have a grace period are told as changed before they are told as gone, even when it is none. */
+  /** Whether a delete causes MODIFIED before DELETED, because the kind has a grace period. */
   readonly markedFirst?: boolean;
-  /** Whether a PUT may leave the version out. */
+  /** Whether a PUT may omit the resourceVersion. */
   readonly unconditionalUpdate: boolean;
-  /** Whether a PUT to an absent name creates it. */
+  /** Whether a PUT to a missing name creates the object. */
   readonly createOnUpdate: boolean;
 }
 
@@ -47,7 +44,7 @@ export function describeKind(sample: KindSample): void {
       objects = open(cluster);
     });
 
-    // Which kind it is, is not known to the compiler here: every object is just an object.
+    // The kind is not statically known here, so objects are untyped.
     function open(of: Cluster) {
       type AnyKind = Kind<ApiObject, Record<string, unknown>, 'Namespaced', never>;
       return of.api(kind as unknown as AnyKind, ...((kind.scope === 'Namespaced' ? ['default'] : []) as [string]));
@@ -55,7 +52,7 @@ export function describeKind(sample: KindSample): void {
 
     const input = (name: string, more: object = {}) => ({ metadata: { name, ...more }, ...body });
 
-    test('has names that can be told apart and stand in a URL', () => {
+    test('has distinct names that are valid in a URL', () => {
       const { plural, singular, listKind, shortNames } = kind.names;
       expect(kind.kind).toMatch(/^[A-Z][A-Za-z0-9]*$/);
       expect(singular).toBe(kind.kind.toLowerCase());
@@ -64,7 +61,7 @@ export function describeKind(sample: KindSample): void {
       for (const name of shortNames) expect(name).toMatch(/^[a-z]+$/);
     });
 
-    test('is served under its names, and is frozen', () => {
+    test('is served under its names and is frozen', () => {
       const group = cluster.dialect.group(kind.group);
       const served = cluster.resolve({ group, version: kind.version, resource: kind.names.plural });
       expect(served?.kind).toBe(kind);
@@ -82,7 +79,7 @@ export function describeKind(sample: KindSample): void {
       expect(list.apiVersion).toBe(created.apiVersion);
     });
 
-    test('says what it is', async () => {
+    test('returns its kind and apiVersion', async () => {
       const created = await objects.create(input(first));
       expect(created.kind).toBe(kind.kind);
       const gv = parseApiVersion(created.apiVersion);
@@ -119,20 +116,20 @@ export function describeKind(sample: KindSample): void {
       watch.close();
     });
 
-    test('refuses an update of another version', async () => {
+    test('rejects an update whose resourceVersion is stale', async () => {
       const created = await objects.create(input(first));
       await objects.patch(first, mergePatch({ metadata: { labels: { k: 'v' } } } as never));
       await expect(objects.update({ ...created, ...change })).rejects.toMatchObject({ reason: 'Conflict' });
     });
 
-    test('needs a version for an update, or does not', async () => {
+    test('requires a resourceVersion on update, or does not, as its sample says', async () => {
       await objects.create(input(first));
       const update = objects.update({ ...input(first, { labels: { k: 'v' } }) });
       if (sample.unconditionalUpdate) await expect(update).resolves.toMatchObject({ metadata: { labels: { k: 'v' } } });
       else await expect(update).rejects.toMatchObject({ reason: 'Invalid' });
     });
 
-    test('is created by an update, or is not', async () => {
+    test('is created by an update, or is not, as its sample says', async () => {
       const update = objects.update(input(first));
       if (sample.createOnUpdate) await expect(update).resolves.toMatchObject({ metadata: { name: first } });
       else await expect(update).rejects.toMatchObject({ reason: 'NotFound' });
@@ -144,9 +141,9 @@ export function describeKind(sample: KindSample): void {
       expect(await objects.patch(first, mergePatch({}))).toBe(created);
     });
 
-    test('can be created from what was read', async () => {
+    test('can be created from an object that was read', async () => {
       const created = await objects.create(input(first));
-      // Where the name follows from the spec, the first must go before the second can come.
+      // If the name is determined by the spec, the first object must be deleted before the second is created.
       if (first === second) await objects.delete(first);
       const { name: _, uid: __, resourceVersion: ___, ...metadata } = created.metadata;
       const again = await objects.create({ ...created, metadata: { ...metadata, name: second } } as never);
@@ -169,7 +166,7 @@ export function describeKind(sample: KindSample): void {
       }
     });
 
-    test.skipIf(sample.badName === null)('refuses a name that cannot be one', async () => {
+    test.skipIf(sample.badName === null)('rejects an invalid name', async () => {
       const badName = sample.badName === undefined ? 'Not A Name' : sample.badName;
       if (badName === null) return;
       const error: unknown = await objects.create(input(badName)).catch((failure: unknown) => failure);
@@ -177,12 +174,12 @@ export function describeKind(sample: KindSample): void {
       expect((error as StatusError).status.details?.causes?.[0]?.field).toBe('metadata.name');
     });
 
-    test('refuses a second object of its name', async () => {
+    test('rejects a second object with the same name', async () => {
       await objects.create(input(first));
       await expect(objects.create(input(first))).rejects.toMatchObject({ reason: 'AlreadyExists' });
     });
 
-    test('drops a field that it does not know, and says so', async () => {
+    test('drops an unknown field with a warning', async () => {
       const warnings: string[] = [];
       const warned = open({ ...cluster, ...cluster.with({ onWarning: (warning) => warnings.push(warning) }) });
       expect(await warned.create({ ...input(first), nonsense: true })).not.toHaveProperty('nonsense');

@@ -1,4 +1,4 @@
-/** The rules of Leases. */
+/** Validation of Leases. */
 import { Lease, type LeaseInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -15,8 +15,8 @@ const invalid = (...causes: { field: string; message?: string }[]) => ({
   status: { details: { causes } },
 });
 
-describe('a lease', () => {
-  test('has a spec even when none was sent', async () => {
+describe('a Lease', () => {
+  test('gets an empty spec if none was sent', async () => {
     const stored = await testCluster()
       .api(Lease)
       .create({ metadata: { name: 'a' } });
@@ -24,17 +24,17 @@ describe('a lease', () => {
     expect(stored.apiVersion).toBe('coordination.orch.io/v1');
   });
 
-  test('has another group in the other dialect', async () => {
+  test('has another group in the kubernetes dialect', async () => {
     const leases = testCluster({ dialect: 'kubernetes' }).api(Lease);
     expect((await leases.create({ metadata: { name: 'a' } })).apiVersion).toBe('coordination.k8s.io/v1');
   });
 
-  test('keeps what was given, empty or not', async () => {
+  test('keeps the given fields, also empty ones', async () => {
     const spec = { holderIdentity: '', leaseDurationSeconds: 15, leaseTransitions: 0 };
     expect((await create(spec)).spec).toEqual(spec);
   });
 
-  test('keeps its times with six digits', async () => {
+  test('requires and keeps times with six fractional digits', async () => {
     const spec = { acquireTime: '2030-01-01T00:00:00.000000Z', renewTime: '2030-01-01T01:00:00.5+01:00' };
     await expect(create(spec)).rejects.toMatchObject({ reason: 'BadRequest' });
     expect((await create({ acquireTime: '2030-01-01T01:00:00.500000+01:00' })).spec.acquireTime).toBe(
@@ -43,22 +43,22 @@ describe('a lease', () => {
   });
 });
 
-describe('the rules', () => {
+describe('Lease validation', () => {
   test.each([
     [
-      'a duration of nothing',
+      'a zero duration',
       { leaseDurationSeconds: 0 },
       'spec.leaseDurationSeconds',
       'Invalid value: 0: must be greater than 0',
     ],
     [
-      'transitions below nothing',
+      'negative transitions',
       { leaseTransitions: -1 },
       'spec.leaseTransitions',
       'Invalid value: -1: must be greater than or equal to 0',
     ],
     [
-      'a strategy nobody knows',
+      'an unknown strategy',
       { strategy: 'Newest' },
       'spec.strategy.strategy',
       'Unsupported value: "Newest": supported values: "OldestEmulationVersion"',
@@ -69,22 +69,22 @@ describe('the rules', () => {
       'spec.preferredHolder',
       'Forbidden: may only be specified if `strategy` is defined',
     ],
-  ])('%s is refused', async (_what, spec, field, message) => {
+  ])('rejects %s', async (_what, spec, field, message) => {
     await expect(create(spec)).rejects.toMatchObject(invalid({ field, message }));
   });
 
-  test('a strategy with a domain must be a qualified name', async () => {
+  test('requires a custom strategy to be a qualified name', async () => {
     expect((await create({ strategy: 'example.com/mine' })).spec.strategy).toBe('example.com/mine');
     await expect(create({ strategy: '/mine' })).rejects.toMatchObject(
       invalid({ field: 'spec.strategy.strategy', message: 'Invalid value: "/mine": prefix part must be non-empty' }),
     );
   });
 
-  test('an empty preference counts as none', async () => {
+  test('accepts an empty preferredHolder without a strategy', async () => {
     expect((await create({ preferredHolder: '' })).spec).toEqual({ preferredHolder: '' });
   });
 
-  test('a duration that is no whole number is refused by the decoder', async () => {
+  test('rejects a fractional duration in the decoder', async () => {
     await expect(create({ leaseDurationSeconds: 1.5 })).rejects.toMatchObject({
       reason: 'BadRequest',
       message:
@@ -92,7 +92,7 @@ describe('the rules', () => {
     });
   });
 
-  test('everything wrong is told at once', async () => {
+  test('reports all problems at once', async () => {
     await expect(create({ leaseDurationSeconds: -5, leaseTransitions: -1, strategy: 'x' })).rejects.toMatchObject(
       invalid(
         { field: 'spec.leaseDurationSeconds' },
@@ -102,7 +102,7 @@ describe('the rules', () => {
     );
   });
 
-  test('and in the same order on an update', async () => {
+  test('reports problems in the same order on update', async () => {
     const leases = testCluster({ featureGates }).api(Lease);
     const first = await leases.create({ metadata: { name: 'a' } });
     await expect(leases.update({ ...first, spec: { leaseDurationSeconds: 0, strategy: 'x' } })).rejects.toMatchObject(
@@ -110,7 +110,7 @@ describe('the rules', () => {
     );
   });
 
-  test('coordinated election is left out where there is none', async () => {
+  test('drops coordinated election fields if the feature gate is disabled', async () => {
     const leases = testCluster().api(Lease);
     const spec = { holderIdentity: 'me', strategy: 'x', preferredHolder: 'you' };
     const first = await leases.create({ metadata: { name: 'a' }, spec });

@@ -1,6 +1,4 @@
-/**
- * Versions that go away: the warning, the annotation and the metric come from the same facts.
- */
+/** Deprecated versions: the warning, the audit annotation and the metric come from the same lifecycle. */
 import { describe, expect, test } from 'vitest';
 import { ComponentStatus } from '../../../src/kinds/core/v1/component-status.js';
 import { ConfigMap } from '../../../src/kinds/core/v1/config-map.js';
@@ -22,8 +20,8 @@ const made = (lifecycle: Lifecycle | undefined, deprecation?: Kind['deprecation'
     ...(deprecation === undefined ? {} : { deprecation }),
   });
 
-describe('what is said about a version that goes away', () => {
-  // The warnings first: a whole kind in the name of a test would fill the screen.
+describe('the deprecation of a kind', () => {
+  // The warning comes first, because a test name with a whole kind would be too long.
   test.each<[string, string, Kind]>([
     ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice', '', asKind(Endpoints)],
     ['v1 ComponentStatus is deprecated in v1.19+', '', asKind(ComponentStatus)],
@@ -42,22 +40,22 @@ describe('what is said about a version that goes away', () => {
       '1.25',
       made({ deprecatedIn: '1.21', removedIn: '1.25', replacement: { apiVersion: 'batch/v1', kind: 'CronJob' } }),
     ],
-  ])('%s', (warning, removedRelease, kind) => {
+  ])('has the warning %s', (warning, removedRelease, kind) => {
     expect(deprecationOf(kind, kubernetesDialect)).toEqual({ warning, removedRelease });
   });
 
-  test('names are in the dialect', () => {
+  test('uses the names of the dialect', () => {
     expect(deprecationOf(asKind(Endpoints), orchDialect)?.warning).toContain('use discovery.orch.io/v1 EndpointSlice');
   });
 
-  test('before its release nothing is said', () => {
+  test('is not reported before its release', () => {
     expect(deprecationOf(asKind(Endpoints), orchDialect, '1.32')).toBeUndefined();
     expect(deprecationOf(asKind(Endpoints), orchDialect, '1.34')).toBeDefined();
     expect(deprecationOf(made({ introducedIn: '1.8' }), orchDialect)).toBeUndefined();
     expect(deprecationOf(asKind(ConfigMap), orchDialect)).toBeUndefined();
   });
 
-  test('a text of its own has no releases', () => {
+  test('with a custom text has no removal release', () => {
     expect(
       deprecationOf(
         made(undefined, () => 'use v2'),
@@ -70,14 +68,14 @@ describe('what is said about a version that goes away', () => {
     });
   });
 
-  test('a kind tells its warning of the reference release', () => {
+  test('matches the warning of the kind for the reference release', () => {
     for (const kind of builtInKinds) {
       const { warning } = deprecationOf(kind, orchDialect) ?? {};
       expect(kind.deprecation?.(orchDialect)).toBe(warning);
     }
   });
 
-  test('lives are in order', () => {
+  test('has introduction, deprecation and removal in order', () => {
     for (const { lifecycle = {} } of builtInKinds) {
       const { introducedIn = '0.0', deprecatedIn = '99.0', removedIn = '99.0' } = lifecycle;
       expect(compareReleases(introducedIn, deprecatedIn)).toBeLessThan(0);
@@ -86,16 +84,16 @@ describe('what is said about a version that goes away', () => {
   });
 });
 
-describe('releases', () => {
+describe('release numbers', () => {
   test.each([
     ['1.9', '1.10', -1],
     ['1.33', '1.33', 0],
     ['2.0', '1.99', 1],
-  ])('%s and %s: %i', (left, right, sign) => {
+  ])('compare %s with %s as %i', (left, right, sign) => {
     expect(Math.sign(compareReleases(left, right))).toBe(sign);
   });
 
-  test.each(['', '1', 'v1.33', '1.33.0', '1.033', '1.-1', '1.1e3', ' 1.3'])('%j is none', (text) => {
+  test.each(['', '1', 'v1.33', '1.33.0', '1.033', '1.-1', '1.1e3', ' 1.3'])('reject the invalid release %j', (text) => {
     expect(parseRelease(text)).toBeUndefined();
     expect(() => compareReleases(text, '1.33')).toThrow(TypeError);
   });

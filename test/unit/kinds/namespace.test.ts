@@ -1,4 +1,4 @@
-/** The rules of Namespaces; what they mean for others is tested with the server. */
+/** Validation of Namespaces; their effect on other kinds is tested with the server. */
 import { mergePatch } from 'orchplane';
 import { Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -11,8 +11,8 @@ const invalid = (...causes: { field: string; message?: string }[]) => ({
   status: { details: { causes } },
 });
 
-describe('a new namespace', () => {
-  test('is active, held by its own finalizer and labelled with its name', async () => {
+describe('a new Namespace', () => {
+  test('is Active, with its finalizer and the label of its name', async () => {
     expect(await namespaces().create({ metadata: { name: 'dev' } })).toMatchObject({
       metadata: { labels: { 'orch.io/metadata.name': 'dev' } },
       spec: { finalizers: ['kubernetes'] },
@@ -20,17 +20,17 @@ describe('a new namespace', () => {
     });
   });
 
-  test('is active whatever the client says', async () => {
+  test('is Active, regardless of the phase that the client sends', async () => {
     const stored = await namespaces().create({ metadata: { name: 'dev' }, status: { phase: 'Terminating' } });
     expect(stored.status).toEqual({ phase: 'Active' });
   });
 
-  test('keeps finalizers of others before its own', async () => {
+  test("keeps the client's finalizers before its own", async () => {
     const stored = await namespaces().create({ metadata: { name: 'dev' }, spec: { finalizers: ['example.com/hold'] } });
     expect(stored.spec.finalizers).toEqual(['example.com/hold', 'kubernetes']);
   });
 
-  test('takes no finalizer without a domain', async () => {
+  test('rejects a finalizer without a domain', async () => {
     const create = namespaces().create({ metadata: { name: 'dev' }, spec: { finalizers: ['mine'] } });
     await expect(create).rejects.toMatchObject(
       invalid({
@@ -40,24 +40,24 @@ describe('a new namespace', () => {
     );
   });
 
-  test('has a name that is one label', async () => {
+  test('must have a DNS label as name', async () => {
     await expect(namespaces().create({ metadata: { name: 'a.b' } })).rejects.toMatchObject(
       invalid({ field: 'metadata.name', message: 'Invalid value: "a.b": must not contain dots' }),
     );
   });
 
-  test('keeps the labels of the client beside its own', async () => {
+  test("keeps the client's labels", async () => {
     const stored = await namespaces().create({ metadata: { name: 'dev', labels: { team: 'blue', a: 'b' } } });
     expect(stored.metadata.labels).toEqual({ a: 'b', 'orch.io/metadata.name': 'dev', team: 'blue' });
   });
 
-  test('has another label in the other dialect', async () => {
+  test('has another label in the kubernetes dialect', async () => {
     const stored = await testCluster({ dialect: 'kubernetes' }).api(Namespace).get('default');
     expect(stored.metadata.labels).toEqual({ 'kubernetes.io/metadata.name': 'default' });
   });
 });
 
-describe('an update', () => {
+describe('an update of a Namespace', () => {
   test('changes neither spec nor status', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
@@ -69,7 +69,7 @@ describe('an update', () => {
     expect(stored).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
   });
 
-  test('cannot take the label of its name away', async () => {
+  test('cannot remove the label of its name', async () => {
     const api = namespaces();
     const before = await api.create({ metadata: { name: 'dev' } });
     expect(await api.patch('dev', mergePatch({ metadata: { labels: null } }))).toBe(before);
@@ -78,8 +78,8 @@ describe('an update', () => {
   });
 });
 
-describe('the status', () => {
-  test('takes conditions and leaves the spec', async () => {
+describe('the status of a Namespace', () => {
+  test('accepts conditions and keeps the spec', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     const condition = { type: 'Busy', status: 'True' as const, lastTransitionTime: '2030-01-01T00:00:00Z' };
@@ -91,7 +91,7 @@ describe('the status', () => {
     expect(stored.spec.finalizers).toEqual(['kubernetes']);
   });
 
-  test('is Active when it does not say', async () => {
+  test('is Active by default', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     expect((await api.status.update('dev', { metadata: { name: 'dev' } })).status).toEqual({ phase: 'Active' });
@@ -104,7 +104,7 @@ describe('the status', () => {
     );
   });
 
-  test('is Active while nobody deletes it, and Terminating afterwards', async () => {
+  test('must be Active before deletion and Terminating afterwards', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     const setPhase = (phase: 'Active' | 'Terminating') =>
@@ -126,7 +126,7 @@ describe('the status', () => {
     );
   });
 
-  test('can be selected by', async () => {
+  test('supports a field selector for the phase', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     await api.delete('dev');
@@ -135,8 +135,8 @@ describe('the status', () => {
   });
 });
 
-describe('finalize', () => {
-  test('changes the finalizers of the spec and leaves the status', async () => {
+describe('the finalize subresource of a Namespace', () => {
+  test('changes the finalizers of the spec and keeps the status', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     const stored = await api.subresource('finalize').update('dev', {
@@ -147,7 +147,7 @@ describe('finalize', () => {
     expect(stored).toMatchObject({ spec: { finalizers: ['example.com/hold'] }, status: { phase: 'Active' } });
   });
 
-  test('names the place of a finalizer without a domain', async () => {
+  test('reports the index of a finalizer without a domain', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     const finalize = api
@@ -156,7 +156,7 @@ describe('finalize', () => {
     await expect(finalize).rejects.toMatchObject(invalid({ field: 'spec.finalizers[1]' }));
   });
 
-  test('does not remove a namespace that nobody deleted', async () => {
+  test('does not remove a Namespace that is not being deleted', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
     await api.subresource('finalize').update('dev', { metadata: { name: 'dev' }, spec: {} });
@@ -165,16 +165,16 @@ describe('finalize', () => {
   });
 });
 
-describe('labels that set a policy', () => {
+describe('pod security labels of a Namespace', () => {
   const level = 'pod-security.orch.io/enforce';
   const version = 'pod-security.orch.io/enforce-version';
 
-  test('hold a level and a version', async () => {
+  test('accept a level and a version', async () => {
     const labels = { [level]: 'restricted', [version]: 'v1.30' };
     expect((await namespaces().create({ metadata: { name: 'dev', labels } })).metadata.labels).toMatchObject(labels);
   });
 
-  test('that hold something else are refused', async () => {
+  test('reject other values', async () => {
     const labels = { [level]: 'strict', [version]: '1.30' };
     await expect(namespaces().create({ metadata: { name: 'dev', labels } })).rejects.toMatchObject(
       invalid(

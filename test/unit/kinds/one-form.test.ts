@@ -1,6 +1,6 @@
 /**
- * Generic code meets all kinds, and all nodes of their schemas, at the same places. It is as fast as it is because engines
- * know one form of each: members at fixed places, no hash tables.
+ * Hidden classes: generic code handles all kinds and schema nodes at the same call sites, which is fast only if all of
+ * them have one hidden class with fast properties.
  */
 import { setFlagsFromString } from 'node:v8';
 import { createClient, createCluster, defineKind, mergePatch, type Transport } from 'orchplane';
@@ -14,18 +14,18 @@ import type { Structural } from '../../../src/schema/structural.js';
 import { lazyMembers, SOURCE } from '../../../src/util/hidden-class.js';
 
 setFlagsFromString('--allow-natives-syntax');
-const haveSameForm = new Function('left', 'right', 'return %HaveSameMap(left, right)') as (
+const haveSameHiddenClass = new Function('left', 'right', 'return %HaveSameMap(left, right)') as (
   left: object,
   right: object,
 ) => boolean;
-const hasFixedPlaces = new Function('object', 'return %HasFastProperties(object)') as (object: object) => boolean;
+const hasFastProperties = new Function('object', 'return %HasFastProperties(object)') as (object: object) => boolean;
 setFlagsFromString('--no-allow-natives-syntax');
 
-/** Those that differ from the first, and those that are hash tables. */
+/** The objects with another hidden class than the first one, and those in dictionary mode. */
 function misfits(objects: readonly object[]): readonly object[] {
   const [first] = objects;
   if (first === undefined) throw new Error('nothing to compare');
-  return objects.filter((object) => !haveSameForm(object, first) || !hasFixedPlaces(object));
+  return objects.filter((object) => !haveSameHiddenClass(object, first) || !hasFastProperties(object));
 }
 
 function nodesOf(node: Structural, seen = new Set<Structural>()): Set<Structural> {
@@ -44,21 +44,21 @@ const Widget = defineKind({
   body: { spec: z.object({ size: z.int().default(1), tags: z.array(z.string()).nullable() }) },
 });
 
-test('kinds, their strategies and what a dialect makes of them have one form', () => {
+test('gives kinds, strategies and served kinds one hidden class', () => {
   const kinds = [...builtInKinds, Widget];
   expect(misfits(kinds)).toEqual([]);
   expect(misfits(kinds.map(({ strategy }) => strategy))).toEqual([]);
   expect(misfits(kinds.map((kind) => serveKind(kind, kubernetesDialect)))).toEqual([]);
 });
 
-test.each([kubernetesDialect, orchDialect])('all nodes of all schemas have one form in %o', (dialect) => {
+test.each([kubernetesDialect, orchDialect])('gives all schema nodes one hidden class in %o', (dialect) => {
   const nodes = new Set<Structural>();
   for (const kind of [...builtInKinds, Widget]) nodesOf(serveKind(kind, dialect).schema, nodes);
   expect(nodes.size).toBeGreaterThan(2000);
   expect(misfits([...nodes])).toEqual([]);
 });
 
-test('kinds and nodes that a definition makes have the same form', async () => {
+test('gives kinds and nodes of a CRD the same hidden class', async () => {
   const cluster = createCluster({ dialect: 'kubernetes' });
   const names = { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' };
   const properties = {
@@ -90,13 +90,13 @@ test('kinds and nodes that a definition makes have the same form', async () => {
   await cluster.close();
 });
 
-test('the clocks of test clusters have one form, however many there are', async () => {
+test('gives the clocks of many test clusters one hidden class', async () => {
   const clusters = Array.from({ length: 12 }, () => testCluster());
   expect(misfits(clusters.map(({ clock }) => clock))).toEqual([]);
   await Promise.all(clusters.map((cluster) => cluster.close()));
 });
 
-test('all requests of the client have one form', async () => {
+test('gives all requests of the client one hidden class', async () => {
   let requests: object[] = [];
   const cluster = testCluster();
   const { dialect, clock } = cluster;
@@ -107,7 +107,7 @@ test('all requests of the client have one form', async () => {
   const client = createClient({ transport: { dialect, clock, send } });
   const maps = client.api(ConfigMap);
   const admin = client.with({ as: { user: 'system:admin', groups: ['system:masters'] } });
-  // The engine learns in the first round what the members can be.
+  // The engine learns the property types in the first round.
   for (const name of ['a', 'b']) {
     requests = [];
     await maps.create({ metadata: { name } });
@@ -133,19 +133,19 @@ describe('lazy members', () => {
   });
   const made = (left: number, right: number) => withSum({ left, right }, () => left + right);
 
-  test('are worked out when they are asked for', () => {
+  test('are computed when they are read', () => {
     let asked = 0;
     const counting = withSum({}, () => ++asked);
     expect(asked).toBe(0);
     expect([counting.sum, counting.sum]).toEqual([1, 2]);
   });
 
-  test('go into copies with their values', () => {
+  test('are copied with their values', () => {
     expect({ ...made(1, 2) }).toEqual({ left: 1, right: 2, sum: 3 });
     expect(Reflect.ownKeys({ ...made(1, 2) })).toEqual(['left', 'right', 'sum']);
   });
 
-  test('leave all objects in one form', () => {
+  test('keep one hidden class for all objects', () => {
     expect(misfits(Array.from({ length: 20 }, (_, index) => Object.freeze(made(index, 1))))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The rules of Secrets. */
+/** Validation of Secrets. */
 import { mergePatch } from 'orchplane';
 import { Secret, type SecretInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -19,43 +19,43 @@ const invalid = (...causes: { field: string; message?: string }[]) => ({
   status: { details: { causes } },
 });
 
-describe('stringData', () => {
-  test('is stored as data, and is not there afterwards', async () => {
+describe('stringData of a Secret', () => {
+  test('is stored as data and removed', async () => {
     const stored = await create({ stringData: { user: 'ann' } });
     expect(stored.data).toEqual({ user: base64('ann') });
     expect(stored).not.toHaveProperty('stringData');
   });
 
-  test('wins over data, and leaves other keys alone', async () => {
+  test('overrides data, and keeps other keys', async () => {
     const stored = await create({ data: { user: base64('bob'), more: base64('x') }, stringData: { user: 'ann' } });
     expect(stored.data).toEqual({ more: base64('x'), user: base64('ann') });
   });
 
-  test('of a patch is merged into the data that is there', async () => {
+  test('in a patch is merged into the stored data', async () => {
     const { secrets } = withWarnings();
     await secrets.create({ metadata: { name: 'a' }, stringData: { user: 'ann' } });
     const stored = await secrets.patch('a', mergePatch({ stringData: { more: 'x' } }));
     expect(stored.data).toEqual({ more: base64('x'), user: base64('ann') });
   });
 
-  test('may hold any text', async () => {
+  test('may contain any text', async () => {
     const stored = await create({ stringData: { text: 'grüße 👋' } });
     expect(Buffer.from(stored.data?.['text'] ?? '', 'base64').toString()).toBe('grüße 👋');
   });
 
-  test('is judged by the keys that it becomes', async () => {
+  test('is validated by the resulting data keys', async () => {
     await expect(create({ stringData: { 'not ok': 'x' } })).rejects.toMatchObject(invalid({ field: 'data[not ok]' }));
   });
 });
 
-describe('the type', () => {
-  test('is Opaque unless it says otherwise', async () => {
+describe('the type of a Secret', () => {
+  test('is Opaque by default', async () => {
     expect((await create({})).type).toBe('Opaque');
     expect((await create({ type: '' })).type).toBe('Opaque');
     expect((await create({ type: 'example.com/token' })).type).toBe('example.com/token');
   });
 
-  test('cannot be changed', async () => {
+  test('is immutable', async () => {
     const { secrets } = withWarnings();
     await secrets.create({ metadata: { name: 'a' } });
     await expect(secrets.patch('a', mergePatch({ type: 'example.com/token' }))).rejects.toMatchObject(
@@ -63,7 +63,7 @@ describe('the type', () => {
     );
   });
 
-  test('can be selected by', async () => {
+  test('supports a field selector', async () => {
     const { secrets } = withWarnings();
     await secrets.create({ metadata: { name: 'a' } });
     await secrets.create({ metadata: { name: 'b' }, type: 'example.com/token' });
@@ -72,8 +72,8 @@ describe('the type', () => {
   });
 });
 
-describe('a well-known type', () => {
-  test('of a service account names the account', async () => {
+describe('a well-known Secret type', () => {
+  test('for service account tokens requires the account annotation', async () => {
     const type = 'orch.io/service-account-token';
     const field = 'metadata.annotations[orch.io/service-account.name]';
     await expect(create({ type })).rejects.toMatchObject(invalid({ field, message: 'Required value' }));
@@ -84,7 +84,7 @@ describe('a well-known type', () => {
   test.each([
     ['orch.io/dockercfg', '.dockercfg'],
     ['orch.io/dockerconfigjson', '.dockerconfigjson'],
-  ])('%s holds a JSON object, which is never shown', async (type, key) => {
+  ])('%s requires a JSON object, whose content is not printed', async (type, key) => {
     const field = `data[${key}]`;
     await expect(create({ type })).rejects.toMatchObject(invalid({ field, message: 'Required value' }));
     await expect(create({ type, stringData: { [key]: 'password' } })).rejects.toMatchObject(
@@ -103,7 +103,7 @@ describe('a well-known type', () => {
     expect((await create({ type, stringData: { [key]: '{}' } })).type).toBe(type);
   });
 
-  test('of a login needs a user or a password', async () => {
+  test('for basic auth requires a username or a password', async () => {
     const type = 'orch.io/basic-auth';
     await expect(create({ type })).rejects.toMatchObject(
       invalid({ field: 'data[username]' }, { field: 'data[password]' }),
@@ -113,7 +113,7 @@ describe('a well-known type', () => {
     }
   });
 
-  test('of a key for ssh needs one that is not empty', async () => {
+  test('for SSH auth requires a non-empty private key', async () => {
     const type = 'orch.io/ssh-auth';
     const missing = invalid({ field: 'data[ssh-privatekey]', message: 'Required value' });
     await expect(create({ type })).rejects.toMatchObject(missing);
@@ -121,7 +121,7 @@ describe('a well-known type', () => {
     expect((await create({ type, stringData: { 'ssh-privatekey': 'x' } })).type).toBe(type);
   });
 
-  test('of a certificate needs it and its key, which may be empty', async () => {
+  test('for TLS requires a certificate and a key, which may be empty', async () => {
     const type = 'orch.io/tls';
     await expect(create({ type })).rejects.toMatchObject(
       invalid({ field: 'data[tls.crt]' }, { field: 'data[tls.key]' }),
@@ -129,14 +129,14 @@ describe('a well-known type', () => {
     expect((await create({ type, stringData: { 'tls.crt': '', 'tls.key': '' } })).type).toBe(type);
   });
 
-  test('of a certificate that is none is stored with a warning', async () => {
+  test('for TLS stores an invalid certificate with a warning', async () => {
     const { secrets, warnings } = withWarnings();
     const stringData = { 'tls.crt': 'not a certificate', 'tls.key': '' };
     await secrets.create({ metadata: { name: 'a' }, type: 'orch.io/tls', stringData });
     expect(warnings).toEqual(['tls: failed to find any PEM data in certificate input']);
   });
 
-  test('has another name in the other dialect', async () => {
+  test('has another name in the kubernetes dialect', async () => {
     const secrets = testCluster({ dialect: 'kubernetes' }).api(Secret);
     await expect(secrets.create({ metadata: { name: 'a' }, type: 'kubernetes.io/ssh-auth' })).rejects.toMatchObject(
       invalid({ field: 'data[ssh-privatekey]' }),
@@ -145,8 +145,8 @@ describe('a well-known type', () => {
   });
 });
 
-describe('all values together', () => {
-  test('are a megabyte at most', async () => {
+describe('all values of a Secret', () => {
+  test('are limited to 1 MiB', async () => {
     const data = { k: Buffer.alloc(1024 * 1024 + 1).toString('base64') };
     await expect(create({ data })).rejects.toMatchObject(
       invalid({ field: 'data', message: 'Too long: may not be more than 1048576 bytes' }),
@@ -155,8 +155,8 @@ describe('all values together', () => {
   });
 });
 
-describe('an immutable one', () => {
-  test('keeps its data and stays so', async () => {
+describe('an immutable Secret', () => {
+  test('keeps its data and stays immutable', async () => {
     const { secrets } = withWarnings();
     await secrets.create({ metadata: { name: 'a' }, stringData: { k: 'v' }, immutable: true });
     await expect(secrets.patch('a', mergePatch({ stringData: { k: 'new' }, immutable: null }))).rejects.toMatchObject(

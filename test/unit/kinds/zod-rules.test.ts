@@ -1,3 +1,5 @@
+/** CEL rules and scale subresources of user-defined kinds. */
+
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { defineKind as defineInCore } from '../../../src/core.js';
@@ -29,8 +31,8 @@ const Widget = defineKind({
   ],
 });
 
-describe('rules in CEL on a kind made with zod', () => {
-  test('hold on create, in the words of a definition', async () => {
+describe('CEL rules of a user-defined kind', () => {
+  test('are checked on create, with the messages of CRD rules', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await expect(api.create({ metadata: { name: 'b' }, spec: { min: 7 } })).rejects.toThrow(
       'Widget.example.com "b" is invalid: <nil>: Invalid value: "object": min is at most max',
@@ -38,7 +40,7 @@ describe('rules in CEL on a kind made with zod', () => {
     expect((await api.list()).items).toEqual([]);
   });
 
-  test('see what was there before, and name the field they are about', async () => {
+  test('can compare with the old object, and report their field', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await api.create({ metadata: { name: 'a' }, spec: {} });
     const shrunk = api.edit('a', (draft) => {
@@ -47,7 +49,7 @@ describe('rules in CEL on a kind made with zod', () => {
     await expect(shrunk).rejects.toThrow('spec.max: Invalid value: "object": was 5');
   });
 
-  test('hold for the status alone', async () => {
+  test('are checked for status updates', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await api.create({ metadata: { name: 'a' }, spec: {} });
     const tooMany = api.status.edit('a', (draft) => {
@@ -56,7 +58,7 @@ describe('rules in CEL on a kind made with zod', () => {
     await expect(tooMany).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));
   });
 
-  test('know integers for integers', async () => {
+  test('treat zod integers as int', async () => {
     const Even = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Even',
@@ -69,7 +71,7 @@ describe('rules in CEL on a kind made with zod', () => {
     await expect(api.create({ metadata: { name: 'b' }, spec: { size: 5, half: 2 } })).rejects.toThrow('failed rule');
   });
 
-  test('that do not compile are refused where the kind is defined', () => {
+  test('are rejected by defineKind if they do not compile', () => {
     const define = () =>
       defineKind({
         apiVersion: 'example.com/v1',
@@ -81,7 +83,7 @@ describe('rules in CEL on a kind made with zod', () => {
     expect(define).toThrow("undefined field 'b'");
   });
 
-  test('need the engine that core leaves out', () => {
+  test('require defineKind of the main entry point', () => {
     const define = () =>
       defineInCore({
         apiVersion: 'example.com/v1',
@@ -94,8 +96,8 @@ describe('rules in CEL on a kind made with zod', () => {
   });
 });
 
-describe('scale of a kind made with zod', () => {
-  test('shows and changes the replicas', async () => {
+describe('the scale subresource of a user-defined kind', () => {
+  test('reads and changes the replicas', async () => {
     const api = createCluster({ kinds: [Widget] }).api(Widget);
     await api.create({ metadata: { name: 'a' }, spec: { replicas: 1 } });
     await api.status.edit('a', (draft) => {
@@ -108,7 +110,7 @@ describe('scale of a kind made with zod', () => {
     expect((await api.get('a')).spec.replicas).toBe(4);
   });
 
-  test('may be kept elsewhere', async () => {
+  test('may use other field paths', async () => {
     const Ring = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Ring',

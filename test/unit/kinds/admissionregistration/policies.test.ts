@@ -1,4 +1,4 @@
-/** The rules of admission policies and of their bindings. */
+/** Validation of admission policies and their bindings. */
 import type { ApiObject, Kind } from 'orchplane';
 import { mergePatch } from 'orchplane';
 import {
@@ -30,14 +30,14 @@ function create(kind: Kind, spec: object): Promise<ApiObject & Record<string, un
   return cluster.api(kind as unknown as AnyKind).create({ metadata: { name: 'p' }, spec } as never);
 }
 
-describe('a validating policy', () => {
+describe('a ValidatingAdmissionPolicy', () => {
   const spec = { matchConstraints, validations: [{ expression: 'true' }] };
   const matching = (more: object) => ({ ...spec, matchConstraints: { ...matchConstraints, ...more } });
   const ruled = (more: object) => ({ ...spec, matchConstraints: { resourceRules: [{ ...rule, ...more }] } });
   const R = 'spec.matchConstraints.resourceRules[0]';
   const twenty = Array.from({ length: 21 }, (_, index) => ({ key: `k${index}`, valueExpression: "''" }));
 
-  test('has defaults, and a generation that follows its spec', async () => {
+  test('gets defaults, and a generation that follows its spec', async () => {
     const cluster = testCluster();
     cluster.install(ValidatingAdmissionPolicy);
     const policies = cluster.api(ValidatingAdmissionPolicy);
@@ -68,7 +68,7 @@ describe('a validating policy', () => {
       ['operations', 'apiGroups', 'apiVersions', 'resources'].map((field) => `${R}.${field}: Required value`),
     ],
     [
-      'stars with others',
+      'a wildcard next to other values',
       ruled({ operations: ['*', 'CREATE'], apiGroups: ['*', 'a'], apiVersions: ['*', ''], resources: ['*', 'a'] }),
       [
         `${R}.operations: Invalid value: []admissionregistration.OperationType{"*", "CREATE"}: if '*' is present, must not specify other operations`,
@@ -79,7 +79,7 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'resources that say the same twice',
+      'overlapping resources',
       ruled({ resources: ['', '*/*', 'a/*', 'a/b', '*/c', 'd/c'] }),
       [
         `${R}.resources[0]: Required value`,
@@ -91,7 +91,7 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'words nobody knows',
+      'unknown enum values',
       { ...ruled({ operations: ['PATCH'], scope: 'Galaxy' }), failurePolicy: 'Cry' },
       [
         'spec.failurePolicy: Unsupported value: "Cry": supported values: "Fail", "Ignore"',
@@ -100,7 +100,7 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'a bad match',
+      'an invalid match policy or selector',
       matching({ matchPolicy: 'Loose', objectSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } }),
       [
         'spec.matchConstraints.matchPolicy: Unsupported value: "Loose": supported values: "Equivalent", "Exact"',
@@ -108,7 +108,7 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'bad resource names',
+      'invalid resource names',
       ruled({ resourceNames: ['a', 'a', 'b/c'] }),
       [
         `${R}.resourceNames[1]: Duplicate value: "a"`,
@@ -116,12 +116,12 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'parameters of no kind',
+      'an empty paramKind',
       { ...spec, paramKind: {} },
       ['spec.paramKind.apiVersion: Required value', 'spec.paramKind.kind: Required value'],
     ],
     [
-      'parameters of a bad kind',
+      'an invalid paramKind',
       { ...spec, paramKind: { apiVersion: 'A/', kind: 'a b' } },
       [
         `spec.paramKind.apiVersion: Invalid value: "A": ${SUBDOMAIN}`,
@@ -130,12 +130,12 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'a version that is none',
+      'an invalid paramKind version',
       { ...spec, paramKind: { apiVersion: 'a/b/c', kind: 'K' } },
       ['spec.paramKind.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
     ],
     [
-      'bad conditions',
+      'invalid match conditions',
       {
         ...spec,
         matchConditions: [
@@ -153,7 +153,7 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'too many conditions',
+      'too many match conditions',
       {
         ...spec,
         matchConditions: Array.from({ length: 65 }, (_, index) => ({ name: `n${index}`, expression: 'true' })),
@@ -161,7 +161,7 @@ describe('a validating policy', () => {
       ['spec.matchConditions: Too many: 65: must have at most 64 items'],
     ],
     [
-      'bad variables',
+      'invalid variables',
       {
         ...spec,
         variables: [
@@ -176,14 +176,14 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'nothing to check',
+      'neither validations nor audit annotations',
       { matchConstraints },
       ['validations', 'auditAnnotations'].map(
         (field) => `spec.${field}: Required value: validations or auditAnnotations must contain at least one item`,
       ),
     ],
     [
-      'bad validations',
+      'invalid validations',
       {
         ...spec,
         validations: [
@@ -200,7 +200,7 @@ describe('a validating policy', () => {
       ],
     ],
     [
-      'bad audit annotations',
+      'invalid audit annotations',
       {
         ...spec,
         auditAnnotations: [
@@ -225,11 +225,11 @@ describe('a validating policy', () => {
           .join(', ')}}: must not have more than 20 auditAnnotations`,
       ],
     ],
-  ])('is refused with %s', async (_, refused, causes) => {
+  ])('is rejected with %s', async (_, refused, causes) => {
     expect(await refusals(create(ValidatingAdmissionPolicy, refused))).toEqual(causes);
   });
 
-  test('has a status of its own, with conditions that are checked', async () => {
+  test('has a separate status with validated conditions', async () => {
     const cluster = testCluster();
     cluster.install(ValidatingAdmissionPolicy);
     const policies = cluster.api(ValidatingAdmissionPolicy);
@@ -259,7 +259,7 @@ describe('a validating policy', () => {
     ['spec[', 'unterminated array'],
     ["'x", 'unterminated quoted string'],
     ['spec.validations[0].expression', undefined],
-  ])('has warnings about paths that can be read: %s', async (fieldRef, why) => {
+  ])('validates the field path of an expression warning: %s', async (fieldRef, why) => {
     const cluster = testCluster();
     const policies = cluster.api(ValidatingAdmissionPolicy);
     await policies.create({ metadata: { name: 'p' }, spec } as never);
@@ -273,7 +273,7 @@ describe('a validating policy', () => {
     }
   });
 
-  test('warns everybody who uses the old version', async () => {
+  test('warns about the deprecated v1beta1 version', async () => {
     const warnings: string[] = [];
     const cluster = testCluster();
     cluster.install(ValidatingAdmissionPolicyV1beta1);
@@ -287,20 +287,20 @@ describe('a validating policy', () => {
   });
 });
 
-describe('a binding', () => {
+describe('a ValidatingAdmissionPolicyBinding', () => {
   const spec = { policyName: 'p', validationActions: ['Deny'] };
   test.each<[string, object, string[]]>([
     [
-      'nothing',
+      'an empty spec',
       {},
       [
         'spec.policyName: Required value',
         'spec.validationActions: Required value: at least one validation action is required',
       ],
     ],
-    ['a bad name', { ...spec, policyName: 'A_B' }, [`spec.policyName: Invalid value: "A_B": ${SUBDOMAIN}`]],
+    ['an invalid policyName', { ...spec, policyName: 'A_B' }, [`spec.policyName: Invalid value: "A_B": ${SUBDOMAIN}`]],
     [
-      'bad actions',
+      'invalid validationActions',
       { ...spec, validationActions: ['Deny', 'Warn', 'Explode', 'Warn'] },
       [
         'spec.validationActions[2]: Unsupported value: "Explode": supported values: "Audit", "Deny", "Warn"',
@@ -309,7 +309,7 @@ describe('a binding', () => {
       ],
     ],
     [
-      'parameters from nowhere',
+      'an empty paramRef',
       { ...spec, paramRef: {} },
       [
         'spec.paramRef: Required value: one of name or selector must be specified',
@@ -317,7 +317,7 @@ describe('a binding', () => {
       ],
     ],
     [
-      'parameters from two places',
+      'a paramRef with both name and selector',
       { ...spec, paramRef: { name: 'a/b', selector: {}, parameterNotFoundAction: 'Maybe' } },
       [
         `spec.paramRef.name: Invalid value: "a/b": may not contain '/'`,
@@ -327,15 +327,15 @@ describe('a binding', () => {
       ],
     ],
     [
-      'a bad match',
+      'an invalid match policy or selector',
       { ...spec, matchResources: { matchPolicy: 'x' } },
       ['spec.matchResources.matchPolicy: Unsupported value: "x": supported values: "Equivalent", "Exact"'],
     ],
-  ])('is refused with %s', async (_, refused, causes) => {
+  ])('is rejected with %s', async (_, refused, causes) => {
     expect(await refusals(create(ValidatingAdmissionPolicyBinding, refused))).toEqual(causes);
   });
 
-  test('matches everything where it says nothing', async () => {
+  test('matches everything by default', async () => {
     const created = await create(ValidatingAdmissionPolicyBinding, { ...spec, matchResources: {} });
     expect(created['spec']).toMatchObject({
       matchResources: { namespaceSelector: {}, objectSelector: {}, matchPolicy: 'Equivalent' },
@@ -343,13 +343,13 @@ describe('a binding', () => {
   });
 });
 
-describe('a mutating policy', () => {
+describe('a MutatingAdmissionPolicy', () => {
   const mutation = { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } };
   const spec = { matchConstraints, mutations: [mutation], reinvocationPolicy: 'Never' };
   const S = 'spec.mutations[0]';
   test.each<[string, object, string[]]>([
     [
-      'nothing to do',
+      'no mutations',
       { ...spec, mutations: [] },
       ['spec.mutations: Required value: mutations must contain at least one item'],
     ],
@@ -359,18 +359,18 @@ describe('a mutating policy', () => {
       ['spec.reinvocationPolicy: Required value'],
     ],
     [
-      'a bad one',
+      'an invalid reinvocation policy',
       { ...spec, reinvocationPolicy: 'Twice' },
       ['spec.reinvocationPolicy: Unsupported value: "Twice": supported values: "IfNeeded", "Never"'],
     ],
-    ['no type', { ...spec, mutations: [{}] }, [`${S}.patchType: Required value`]],
+    ['no patch type', { ...spec, mutations: [{}] }, [`${S}.patchType: Required value`]],
     [
-      'a bad type',
+      'an invalid patch type',
       { ...spec, mutations: [{ patchType: 'X' }] },
       [`${S}.patchType: Unsupported value: "X": supported values: "ApplyConfiguration", "JSONPatch"`],
     ],
     [
-      'the other patch',
+      'the patch of another type',
       { ...spec, mutations: [{ patchType: 'JSONPatch', applyConfiguration: {} }] },
       [
         `${S}.jsonPatch: Required value: must be specified when patchType is JSONPatch`,
@@ -382,17 +382,17 @@ describe('a mutating policy', () => {
       { ...spec, mutations: [{ ...mutation, applyConfiguration: {} }] },
       [`${S}.applyConfiguration.expression: Required value`],
     ],
-  ])('is refused with %s', async (_, refused, causes) => {
+  ])('is rejected with %s', async (_, refused, causes) => {
     expect(await refusals(create(MutatingAdmissionPolicy, refused))).toEqual(causes);
   });
 
-  test('denies what it has no parameters for, unless its binding says otherwise', async () => {
+  test('has bindings whose parameterNotFoundAction defaults to Deny', async () => {
     const created = await create(MutatingAdmissionPolicyBinding, { policyName: 'p', paramRef: { name: 'x' } });
     expect(created['spec']).toMatchObject({ paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } });
   });
 });
 
-test('tables show what policies and bindings are about', () => {
+test('prints table cells of policies and bindings', () => {
   const metadata = { name: 'a', creationTimestamp: '2030-01-01T00:00:00Z' };
   const cells = (kind: Kind, spec: object) =>
     kind.columns?.map(({ cell }) =>

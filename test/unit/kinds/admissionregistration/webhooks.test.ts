@@ -1,4 +1,4 @@
-/** The rules of webhook configurations. */
+/** Validation of webhook configurations. */
 import type { ApiObject, Kind } from 'orchplane';
 import { mergePatch } from 'orchplane';
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'orchplane/kinds';
@@ -23,7 +23,7 @@ function configurations(kind: typeof ValidatingWebhookConfiguration) {
 const create = (...webhooks: object[]) =>
   configurations(ValidatingWebhookConfiguration).create({ metadata: { name: 'w' }, webhooks } as never);
 
-test('a webhook has defaults', async () => {
+test('sets the defaults of a webhook', async () => {
   const clientConfig = { service: { name: 's', namespace: 'n' } };
   const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }];
   const kinds = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration as never];
@@ -49,7 +49,7 @@ test('a webhook has defaults', async () => {
   }
 });
 
-test('the generation follows the webhooks', async () => {
+test('increments the generation when the webhooks change', async () => {
   const api = configurations(ValidatingWebhookConfiguration);
   await api.create({ metadata: { name: 'w' }, webhooks: [webhook] } as never);
   expect((await api.patch('w', mergePatch({ metadata: { labels: { a: 'b' } } }))).metadata.generation).toBe(1);
@@ -67,7 +67,7 @@ test.each<[string, object, string[]]>([
     [`${W}.name: Invalid value: "a.b": should be a domain with at least three segments separated by dots`],
   ],
   [
-    'words nobody knows',
+    'unknown enum values',
     { failurePolicy: 'x', matchPolicy: 'y', sideEffects: 'Some' },
     [
       `${W}.failurePolicy: Unsupported value: "x": supported values: "Fail", "Ignore"`,
@@ -76,12 +76,12 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'no side effects',
+    'no sideEffects',
     { sideEffects: null },
     [`${W}.sideEffects: Required value: must specify one of None, NoneOnDryRun`],
   ],
   [
-    'a long wait',
+    'a timeout above the maximum',
     { timeoutSeconds: 31 },
     [`${W}.timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds`],
   ],
@@ -91,12 +91,12 @@ test.each<[string, object, string[]]>([
     ['operations', 'apiGroups', 'apiVersions', 'resources'].map((field) => `${W}.rules[0].${field}: Required value`),
   ],
   [
-    'no version',
+    'no admissionReviewVersions',
     { admissionReviewVersions: [] },
     [`${W}.admissionReviewVersions: Required value: must specify one of v1, v1beta1`],
   ],
   [
-    'other versions',
+    'unsupported admissionReviewVersions',
     { admissionReviewVersions: ['v2', 'v2'] },
     [
       `${W}.admissionReviewVersions[1]: Invalid value: "v2": duplicate version`,
@@ -104,12 +104,12 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'nowhere to call',
+    'an empty clientConfig',
     { clientConfig: {} },
     [`${W}.clientConfig: Required value: exactly one of url or service is required`],
   ],
   [
-    'a bad URL',
+    'a URL with forbidden parts',
     { clientConfig: { url: 'http://u:p@/x?q#f' } },
     [
       `${W}.clientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme${FORM}`,
@@ -120,26 +120,26 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'no URL',
+    'a URL without a scheme',
     { clientConfig: { url: ':x' } },
     [`${W}.clientConfig.url: Required value: url must be a valid URL: parse ":x": missing protocol scheme${FORM}`],
   ],
   [
-    'a bad escape',
+    'an invalid escape sequence in its URL',
     { clientConfig: { url: 'https://h/%zz' } },
     [
       `${W}.clientConfig.url: Required value: url must be a valid URL: parse "https://h/%zz": invalid URL escape "%zz"${FORM}`,
     ],
   ],
   [
-    'a bad port',
+    'an invalid port',
     { clientConfig: { url: 'https://h:x/' } },
     [
       `${W}.clientConfig.url: Required value: url must be a valid URL: parse "https://h:x/": invalid port ":x" after host${FORM}`,
     ],
   ],
   [
-    'half a service',
+    'an incomplete service',
     { clientConfig: { service: { name: 's', port: 0 } } },
     [
       `${W}.clientConfig.service.name: Required value: service name is required`,
@@ -147,22 +147,22 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'a bad path',
+    'an invalid path',
     { clientConfig: { service: { name: 's', namespace: 'n', path: 'ab//c' } } },
     [
       `${W}.clientConfig.service.path: Invalid value: "ab//c": must start with a '/'`,
       `${W}.clientConfig.service.path: Invalid value: "ab//c": segment[1] may not be empty`,
     ],
   ],
-])('a webhook with %s is refused', async (_, more, causes) => {
+])('rejects a webhook with %s', async (_, more, causes) => {
   expect(await refusals(create({ ...webhook, ...more }))).toEqual(causes);
 });
 
-test('two webhooks do not share a name', async () => {
+test('rejects two webhooks with the same name', async () => {
   expect(await refusals(create(webhook, webhook))).toEqual(['webhooks[1].name: Duplicate value: "a.b.example.com"']);
 });
 
-test('a table shows how many there are', () => {
+test('prints the number of webhooks in a table', () => {
   const object = { metadata: { name: 'a' }, webhooks: [{}, {}] } as unknown as ApiObject;
   for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration] as Kind[]) {
     expect(kind.columns?.map(({ cell }) => cell(object, { nowMs: 0, dialect: orchDialect }))).toEqual([

@@ -1,4 +1,4 @@
-/** The rules of APIServices, and the order they give to discovery. */
+/** Validation of APIServices, and the order of discovery. */
 import { APIService, type APIServiceInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -13,8 +13,8 @@ const create = (spec: object, metadata: object = { name: 'v1.example.com' }) =>
     .api(APIService)
     .create({ metadata, spec, status: { conditions: [] } } as unknown as APIServiceInput);
 
-describe('an API service', () => {
-  test('of this server is available at once', async () => {
+describe('an APIService', () => {
+  test('without a service is available at once', async () => {
     expect((await create(local)).status).toEqual({
       conditions: [
         {
@@ -28,7 +28,7 @@ describe('an API service', () => {
     });
   });
 
-  test('of another one has a port', async () => {
+  test('with a service gets the default port', async () => {
     const { spec, status } = await create(remote);
     expect(spec.service).toEqual({ namespace: 'n', name: 's', port: 443 });
     expect(status).toEqual({});
@@ -54,17 +54,17 @@ describe('an API service', () => {
       'insecureSkipTLSVerify',
       'true: may not be true if caBundle is present',
     ],
-  ])('cannot have %o', async (spec, field, message) => {
+  ])('is rejected with %o', async (spec, field, message) => {
     await expect(create(spec)).rejects.toMatchObject(refusal([`spec.${field}`, `Invalid value: ${message}`]));
   });
 
-  test('of another one needs to say which', async () => {
+  test('with a service requires its namespace and name', async () => {
     await expect(create({ ...local, service: {} })).rejects.toMatchObject(
       refusal(['spec.service.namespace', 'Required value'], ['spec.service.name', 'Required value']),
     );
   });
 
-  test('is called after its version and its group', async () => {
+  test('must be named after its version and group', async () => {
     const must = 'must be `spec.version+"."+spec.group`: "v1.example.com"';
     await expect(create(local, { name: 'other' })).rejects.toMatchObject(
       refusal(['metadata.name', `Invalid value: "other": ${must}`]),
@@ -80,7 +80,7 @@ describe('an API service', () => {
     );
   });
 
-  test('lacks a group only in the first version', async () => {
+  test('may have an empty group only in v1', async () => {
     await expect(create({ ...local, group: '', version: 'v2' }, { name: 'v2.' })).rejects.toMatchObject(
       refusal(['spec.group', 'Required value: only v1 may have an empty group and it better be legacy kube']),
     );
@@ -89,16 +89,16 @@ describe('an API service', () => {
   test.each([
     [{ ...local, group: 'A_B' }, 'v1.A_B', 'spec.group'],
     [{ ...local, version: 'V1' }, 'V1.example.com', 'spec.version'],
-  ])('cannot be for %o', async (spec, name, field) => {
+  ])('is rejected for the invalid group or version %o', async (spec, name, field) => {
     await expect(create(spec, { name })).rejects.toMatchObject({
       status: { details: { causes: [{ field, reason: 'FieldValueInvalid' }] } },
     });
   });
 
-  test('has a status that says yes, no or perhaps', async () => {
+  test('has a status whose conditions are True, False or Unknown', async () => {
     const services = testCluster().api(APIService);
     await services.create({ metadata: { name: 'v1.example.com' }, spec: remote });
-    // Its Service is missing, which has been noted by now.
+    // The reconciler has reported the missing Service by now.
     const created = await services.get('v1.example.com');
     const put = (status: string) =>
       services.status.update('v1.example.com', {
@@ -114,7 +114,7 @@ describe('an API service', () => {
   });
 });
 
-test('discovery lists groups and versions by what they ask for', () => {
+test('orders groups and versions in discovery by priority', () => {
   const service = (group: string, version: string, [groupPriorityMinimum = 0, versionPriority = 0]: number[]) => ({
     metadata: { name: `${version}.${group}` },
     spec: { group, version, groupPriorityMinimum, versionPriority },

@@ -1,4 +1,4 @@
-/** What a table of APIServices shows. */
+/** Table columns of APIServices. */
 import type { ApiObject } from 'orchplane';
 import { APIService } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
@@ -17,6 +17,6 @@ test.each([
   [{}, available({ status: 'True', reason: 'Local' }), 'Local', 'True'],
   [{ service: { namespace: 'n', name: 's' } }, available({ status: 'False' }), 'n/s', 'False'],
   [{ service: { namespace: 'n', name: 's' } }, available({ status: 'False', reason: 'Gone' }), 'n/s', 'False (Gone)'],
-])('%o with %o is %s and %s', (spec, status, service, state) => {
+])('prints the service and the availability: %o with %o is %s and %s', (spec, status, service, state) => {
   expect(cells({ spec, status })).toEqual(['a', service, state, '60s']);
 });

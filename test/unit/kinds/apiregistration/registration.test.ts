@@ -1,4 +1,4 @@
-/** Which APIServices there are, and what is noted on those that name a Service. */
+/** The APIServices that the server creates, and the availability condition of those with a Service. */
 import { createCluster, defineKind } from 'orchplane';
 import { APIService, CustomResourceDefinition, Deployment, Endpoints, Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -28,15 +28,15 @@ const definition = (versions: Record<string, boolean>) => ({
   },
 });
 
-describe('a new cluster', () => {
-  test('has an APIService for each version that it serves, but for their own group', async () => {
+describe('the APIServices of a new cluster', () => {
+  test('exist for each served version except those of their own group', async () => {
     const cluster = testCluster();
     const served = new Set(cluster.kinds().map(({ gvr }) => `${gvr.version}.${gvr.group}`));
     served.delete('v1.apiregistration.orch.io');
     expect(new Set(await names(cluster))).toEqual(served);
   });
 
-  test('has them whole', async () => {
+  test('are complete objects', async () => {
     const { metadata, spec, status } = await testCluster().api(APIService).get('v1.apps');
     expect(metadata).toMatchObject({ labels: { [LABEL]: 'onstart' } });
     expect(metadata.managedFields).toMatchObject([
@@ -54,7 +54,7 @@ describe('a new cluster', () => {
     expect(status.conditions).toMatchObject([{ type: 'Available', status: 'True', reason: 'Local', message }]);
   });
 
-  test('has those that it was given kinds for', async () => {
+  test('exist for the kinds that the cluster was given', async () => {
     const Thing = defineKind({
       apiVersion: 'things.example.com/v1',
       kind: 'Thing',
@@ -71,7 +71,7 @@ describe('a new cluster', () => {
     ]);
   });
 
-  test('gets one more with each kind that is installed in a version that it did not have', async () => {
+  test('are extended when a kind is installed in a new version', async () => {
     const Thing = defineKind({
       apiVersion: 'things.example.com/v1',
       kind: 'Thing',
@@ -86,8 +86,8 @@ describe('a new cluster', () => {
   });
 });
 
-describe('what users do to them', () => {
-  test('those of built-in versions stay deleted, also in forks and after a restore', async () => {
+describe('user changes to APIServices', () => {
+  test('delete those of built-in versions permanently, also in forks and after a restore', async () => {
     const cluster = testCluster();
     await cluster.api(APIService).delete('v1.apps');
     await cluster.api(CustomResourceDefinition).create(definition({ v1: true }) as never);
@@ -101,7 +101,7 @@ describe('what users do to them', () => {
     expect(await names(cluster)).not.toContain('v1.apps');
   });
 
-  test('those of definitions come back and are put right', async () => {
+  test('are undone for those of CRDs', async () => {
     const cluster = testCluster();
     await cluster.api(CustomResourceDefinition).create(definition({ v1: true }) as never);
     const services = cluster.api(APIService);
@@ -114,7 +114,7 @@ describe('what users do to them', () => {
     expect((await services.get('v1.example.com')).spec.groupPriorityMinimum).toBe(1000);
   });
 
-  test('one without the label is the user’s, and stays', async () => {
+  test('are kept for an APIService without the auto-register label', async () => {
     const cluster = testCluster();
     const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 7, versionPriority: 8 };
     await cluster.api(APIService).create({ metadata: { name: 'v1.example.com' }, spec });
@@ -125,8 +125,8 @@ describe('what users do to them', () => {
   });
 });
 
-describe('a definition', () => {
-  test('has one for each version that is served, as long as it is', async () => {
+describe('the APIServices of a CRD', () => {
+  test('exist for each version while it is served', async () => {
     const cluster = testCluster();
     const mine = async () => (await names(cluster)).filter((name) => name.endsWith('.example.com'));
     await cluster.api(CustomResourceDefinition).create(definition({ v1: true, v2: true, v3: false }) as never);
@@ -143,7 +143,7 @@ describe('a definition', () => {
   });
 });
 
-describe('one that names a Service', () => {
+describe('an APIService with a Service', () => {
   const remote = { group: 'metrics.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 100 };
   const NAME = 'v1.metrics.example.com';
   const available = async (cluster: TestCluster) =>
@@ -167,7 +167,7 @@ describe('one that names a Service', () => {
     spec: { ports: [{ port, ...(name === undefined ? {} : { name }) }] },
   });
 
-  test('tells what is missing, one after another, and leaves the last word to who asks it', async () => {
+  test('reports each missing precondition in turn, and leaves the final availability to a client', async () => {
     const cluster = await withService();
     const where = 'service/metrics in "default"';
     expect(await available(cluster)).toEqual(['False', 'ServiceNotFound', `${where} is not present`]);
@@ -196,7 +196,7 @@ describe('one that names a Service', () => {
     expect(await available(cluster)).toEqual(['False', 'ServiceNotFound', `${where} is not present`]);
   });
 
-  test('a condition is as old as its status', async () => {
+  test('changes lastTransitionTime only with the condition status', async () => {
     const cluster = await withService();
     const first = (await cluster.api(APIService).get(NAME)).status.conditions?.[0];
     await cluster.clock.advance(5000);
@@ -206,7 +206,7 @@ describe('one that names a Service', () => {
     expect(second?.lastTransitionTime).toBe(first?.lastTransitionTime);
   });
 
-  test('is available at once when it names none any more', async () => {
+  test('becomes available at once when its service is removed', async () => {
     const cluster = await withService();
     await cluster.api(APIService).edit(NAME, (draft) => {
       delete draft.spec.service;
@@ -214,7 +214,7 @@ describe('one that names a Service', () => {
     expect(await available(cluster)).toEqual(['True', 'Local', 'Local APIServices are always available']);
   });
 
-  test('nothing is written where nothing changes', async () => {
+  test('is not written if nothing changes', async () => {
     const cluster = await withService();
     const before = (await cluster.api(APIService).get(NAME)).metadata.resourceVersion;
     await cluster.api(Service).create({ metadata: { name: 'other' }, spec: { ports: [{ port: 1 }] } });

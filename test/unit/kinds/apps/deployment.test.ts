@@ -1,4 +1,4 @@
-/** Deployments. */
+/** Validation and defaulting of Deployments. */
 import { mergePatch } from 'orchplane';
 import { Deployment } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -11,7 +11,7 @@ const input = (more: object = {}) => ({ metadata: { name: 'd' }, spec: { selecto
 const DUMP =
   'v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}';
 
-describe('a deployment', () => {
+describe('a Deployment', () => {
   test('gets its defaults', async () => {
     const { spec, status, metadata } = await open().create(input());
     expect(spec).toMatchObject({
@@ -24,7 +24,7 @@ describe('a deployment', () => {
     expect(metadata.generation).toBe(1);
   });
 
-  test('that recreates its pods rolls nothing', async () => {
+  test('with strategy Recreate has no rollingUpdate', async () => {
     const { spec } = await open().create(input({ strategy: { type: 'Recreate' } }));
     expect(spec.strategy).toEqual({ type: 'Recreate' });
   });
@@ -45,10 +45,10 @@ describe('a deployment', () => {
       { selector: {} },
       [`spec.selector: Invalid value: ${DUMP}: empty selector is invalid for deployment`],
     ],
-    ['a negative count', { replicas: -1 }, [`spec.replicas: ${NEGATIVE}`]],
-    ['a negative history', { revisionHistoryLimit: -1 }, [`spec.revisionHistoryLimit: ${NEGATIVE}`]],
+    ['negative replicas', { replicas: -1 }, [`spec.replicas: ${NEGATIVE}`]],
+    ['a negative revisionHistoryLimit', { revisionHistoryLimit: -1 }, [`spec.revisionHistoryLimit: ${NEGATIVE}`]],
     [
-      'too little time',
+      'a progressDeadlineSeconds that is not above minReadySeconds',
       { minReadySeconds: 600 },
       ['spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds'],
     ],
@@ -60,44 +60,44 @@ describe('a deployment', () => {
       ],
     ],
     [
-      'rolling and recreating',
+      'rollingUpdate with strategy Recreate',
       { strategy: { type: 'Recreate', rollingUpdate: {} } },
       ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
     ],
     [
-      'no room to roll',
+      'a rolling update with zero maxSurge and maxUnavailable',
       rolling({ maxSurge: 0, maxUnavailable: 0 }),
       [
         `${UNAVAILABLE}: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: may not be 0 when \`maxSurge\` is 0`,
       ],
     ],
     [
-      'more than everything',
+      'a maxUnavailable above 100%',
       rolling({ maxUnavailable: '101%' }),
       [
         `${UNAVAILABLE}: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"101%"}: must not be greater than 100%`,
       ],
     ],
     [
-      'pods that end',
+      'a restartPolicy other than Always',
       { template: { ...template, spec: { ...pod, restartPolicy: 'Never', activeDeadlineSeconds: 5 } } },
       [
         'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
         'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
       ],
     ],
-  ])('refuses %s', async (_, more, problems) => {
+  ])('rejects %s', async (_, more, problems) => {
     expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
-  test('keeps its selector', async () => {
+  test('has an immutable selector', async () => {
     const deployments = open();
     await deployments.create(input());
     const change = deployments.patch('d', mergePatch({ spec: { selector: { matchLabels: { a: 'c' } } } }));
     expect((await refusals(change)).at(-1)).toMatch(/^spec\.selector: .*: field is immutable$/);
   });
 
-  test('counts changes of its spec and its annotations, not of its labels or its status', async () => {
+  test('increments its generation for changes of spec and annotations, not of labels and status', async () => {
     const deployments = open();
     await deployments.create(input());
     const generation = async (patch: object) => (await deployments.patch('d', mergePatch(patch))).metadata.generation;
@@ -112,7 +112,7 @@ describe('a deployment', () => {
 
   test.each<[object, string[]]>([
     [{ unavailableReplicas: -1 }, [`status.unavailableReplicas: ${NEGATIVE}`]],
-    // Counts that were not given are none, and none is more than that.
+    // Omitted counts are zero.
     [
       { replicas: -1 },
       [
@@ -127,13 +127,13 @@ describe('a deployment', () => {
       { replicas: 2, availableReplicas: 1 },
       ['status.availableReplicas: Invalid value: 1: cannot be greater than readyReplicas'],
     ],
-  ])('refuses the status %j', async (status, problems) => {
+  ])('rejects the status %j', async (status, problems) => {
     const deployments = open();
     await deployments.create(input());
     expect(await refusals(deployments.status.patch('d', mergePatch({ status })))).toEqual(problems);
   });
 
-  test('never forgets a collision', async () => {
+  test('rejects a decreasing collisionCount', async () => {
     const deployments = open();
     await deployments.create(input());
     await deployments.status.patch('d', mergePatch({ status: { collisionCount: 2 } }));
@@ -144,7 +144,7 @@ describe('a deployment', () => {
   test.each([
     [false, undefined],
     [true, 3],
-  ])('keeps terminating replicas only behind their gate (%s)', async (on, kept) => {
+  ])('keeps terminatingReplicas only if the feature gate is enabled (%s)', async (on, kept) => {
     const deployments = open({ featureGates: { DeploymentReplicaSetTerminatingReplicas: on } });
     await deployments.create(input());
     const { status } = await deployments.status.patch('d', mergePatch({ status: { terminatingReplicas: 3 } }));

@@ -1,10 +1,10 @@
-/** The least template of a pod, and what its owners are often refused for. */
+/** A minimal pod template, and common validation errors of workloads. */
 
 export const pod = { containers: [{ name: 'c', image: 'i' }] };
 export const template = { metadata: { labels: { a: 'b' } }, spec: pod };
 export const selector = { matchLabels: { a: 'b' } };
 
-/** As `field: message`; none when the write goes through. `refusals` is for writes that have to be refused. */
+/** The causes as `field: message`, empty if the write succeeds. `refusals` is for writes that must fail. */
 export async function problemsOf(write: Promise<unknown>): Promise<string[]> {
   const failure: unknown = await write.then(
     () => undefined,

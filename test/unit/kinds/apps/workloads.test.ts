@@ -1,4 +1,4 @@
-/** ReplicaSets, DaemonSets, StatefulSets and ControllerRevisions: where they differ from Deployments. */
+/** Validation of ReplicaSets, DaemonSets, StatefulSets and ControllerRevisions where they differ from Deployments. */
 import { mergePatch } from 'orchplane';
 import { ControllerRevision, DaemonSet, ReplicaSet, StatefulSet } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -9,15 +9,15 @@ import { MISMATCH, NEGATIVE, problemsOf, selector, template } from './problems.j
 const input = (more: object = {}) => ({ metadata: { name: 'w' }, spec: { selector, template, ...more } });
 const LABELS = `spec.template.metadata.labels: Invalid value: map[string]string{"a":"b"}: ${MISMATCH}`;
 
-describe('a replica set', () => {
-  test('is judged twice when it changes', async () => {
+describe('a ReplicaSet', () => {
+  test('is validated twice on update', async () => {
     const sets = testCluster().api(ReplicaSet);
     await sets.create(input());
     const problem = `spec.replicas: ${NEGATIVE}`;
     expect(await refusals(sets.patch('w', mergePatch({ spec: { replicas: -1 } })))).toEqual([problem, problem]);
   });
 
-  test('has no more ready pods than pods', async () => {
+  test('rejects more ready replicas than replicas', async () => {
     const sets = testCluster().api(ReplicaSet);
     await sets.create(input());
     expect(await refusals(sets.status.patch('w', mergePatch({ status: { readyReplicas: 1 } })))).toEqual([
@@ -25,7 +25,7 @@ describe('a replica set', () => {
     ]);
   });
 
-  test('cannot be selected by its status, nor can a stateful set', async () => {
+  test('and a StatefulSet do not support status field selectors', async () => {
     const cluster = testCluster();
     const problem = '"status.replicas" is not a known field selector: only "metadata.name", "metadata.namespace"';
     await expect(cluster.api(ReplicaSet).list({ fields: 'status.replicas=0' })).rejects.toThrow(problem);
@@ -36,7 +36,7 @@ describe('a replica set', () => {
 const LABEL_KEY =
   "metadata.labels: Invalid value: \"-\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-test('metadata is judged as often as the reference server does', async () => {
+test('validates metadata as often as the reference server does', async () => {
   const cluster = testCluster();
   const wrong = { metadata: { labels: { '-': '' } } };
   await cluster.api(ReplicaSet).create(input());
@@ -51,11 +51,11 @@ test('metadata is judged as often as the reference server does', async () => {
   }
 });
 
-describe('a daemon set', () => {
+describe('a DaemonSet', () => {
   const GENERATION = 'deprecated.daemonset.template.generation';
   const ROLLING = 'spec.updateStrategy.rollingUpdate';
 
-  test('counts its templates, whatever a client says', async () => {
+  test('counts its template generation, regardless of the value that a client sends', async () => {
     const sets = testCluster().api(DaemonSet);
     const created = await sets.create({ ...input(), metadata: { name: 'w', annotations: { z: 'z' } } });
     expect(Object.entries(created.metadata.annotations ?? {})).toEqual([
@@ -80,12 +80,12 @@ describe('a daemon set', () => {
   test.each<[string, object, string[]]>([
     ['no selector', { selector: undefined }, [LABELS]],
     [
-      'no room to roll',
+      'a rolling update with zero maxSurge and maxUnavailable',
       { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
       [`${ROLLING}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`],
     ],
     [
-      'two ways to roll',
+      'both maxSurge and maxUnavailable',
       { updateStrategy: { rollingUpdate: { maxSurge: 1 } } },
       [
         `${ROLLING}.maxSurge: Invalid value: intstr.IntOrString{Type:0, IntVal:1, StrVal:""}: may not be set when maxUnavailable is non-zero`,
@@ -98,7 +98,7 @@ describe('a daemon set', () => {
         'spec.updateStrategy: Unsupported value: apps.DaemonSetUpdateStrategy{Type:"Odd", RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}: supported values: "RollingUpdate", "OnDelete"',
       ],
     ],
-  ])('refuses %s', async (_, more, problems) => {
+  ])('rejects %s', async (_, more, problems) => {
     expect(
       await refusals(
         testCluster()
@@ -109,10 +109,10 @@ describe('a daemon set', () => {
   });
 });
 
-describe('a stateful set', () => {
+describe('a StatefulSet', () => {
   const open = (options = {}) => testCluster(options).api(StatefulSet);
 
-  test('gets its defaults, and so do its claims', async () => {
+  test('gets its defaults, and so do its volumeClaimTemplates', async () => {
     const { spec, status } = await open().create(input({ volumeClaimTemplates: [{ metadata: { name: 'x' } }] }));
     expect(spec).toMatchObject({
       serviceName: '',
@@ -134,36 +134,36 @@ describe('a stateful set', () => {
     [{}, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
     [{ rollingUpdate: {} }, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
     [{ type: 'OnDelete' }, { type: 'OnDelete' }],
-  ] as const)('whose strategy is %o', async (updateStrategy, filledIn) => {
+  ] as const)('completes the update strategy %o', async (updateStrategy, filledIn) => {
     expect((await open().create(input({ updateStrategy }))).spec.updateStrategy).toEqual(filledIn);
   });
 
-  test('has the name of a host', async () => {
+  test('must have a DNS label as name', async () => {
     expect(await refusals(open().create({ ...input(), metadata: { name: 'a.b' } }))).toHaveLength(1);
   });
 
   test.each<[string, object, string[]]>([
     [
-      'an unknown policy',
+      'an unknown podManagementPolicy',
       { podManagementPolicy: 'Odd' },
       [`spec.podManagementPolicy: Invalid value: "Odd": must be 'OrderedReady' or 'Parallel'`],
     ],
-    ['ordinals below nothing', { ordinals: { start: -1 } }, [`spec.ordinals.start: ${NEGATIVE}`]],
+    ['negative ordinals', { ordinals: { start: -1 } }, [`spec.ordinals.start: ${NEGATIVE}`]],
     [
-      'unknown retention',
+      'an unknown retention policy',
       { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Odd' } },
       [
         'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Odd": supported values: "Retain", "Delete"',
       ],
     ],
     [
-      'rolling on delete',
+      'rollingUpdate with strategy OnDelete',
       { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
       [
         `spec.updateStrategy.rollingUpdate: Invalid value: apps.RollingUpdateStatefulSetStrategy{Partition:1, MaxUnavailable:(*intstr.IntOrString)(nil)}: only allowed for updateStrategy 'RollingUpdate'`,
       ],
     ],
-  ])('refuses %s', async (_, more, problems) => {
+  ])('rejects %s', async (_, more, problems) => {
     expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
@@ -171,7 +171,7 @@ describe('a stateful set', () => {
     [{ replicas: 2, ordinals: { start: 1 }, minReadySeconds: 1, revisionHistoryLimit: 1 }, true],
     [{ serviceName: 'other' }, false],
     [{ podManagementPolicy: 'Parallel' }, false],
-  ])('may change %j: %s', async (spec, allowed) => {
+  ])('allows or rejects the update %j: %s', async (spec, allowed) => {
     const sets = open();
     await sets.create(input());
     const message =
@@ -182,14 +182,14 @@ describe('a stateful set', () => {
   test.each([
     [false, undefined],
     [true, 2],
-  ])('keeps maxUnavailable only behind its gate (%s)', async (on, kept) => {
+  ])('keeps maxUnavailable only if the feature gate is enabled (%s)', async (on, kept) => {
     const sets = open({ featureGates: { MaxUnavailableStatefulSet: on } });
     const { spec } = await sets.create(input({ updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } }));
     expect(spec.updateStrategy.rollingUpdate?.maxUnavailable).toBe(kept);
   });
 });
 
-describe('a controller revision', () => {
+describe('a ControllerRevision', () => {
   const open = () => testCluster().api(ControllerRevision);
   const revision = (data: unknown, number = 1) => ({ metadata: { name: 'r' }, data, revision: number });
 
@@ -198,15 +198,15 @@ describe('a controller revision', () => {
     [null, ['data: Required value: data is mandatory']],
     ['abc', ['data: Required value: data must be a valid JSON object']],
     [[1], ['data: Required value: data must be a valid JSON object']],
-  ])('with the data %j', async (data, problems) => {
+  ])('validates the data %j', async (data, problems) => {
     expect(await problemsOf(open().create(revision(data)))).toEqual(problems);
   });
 
-  test('counts from nothing', async () => {
+  test('rejects a negative revision', async () => {
     expect(await refusals(open().create(revision({}, -1)))).toEqual([`revision: ${NEGATIVE}`]);
   });
 
-  test('never changes its data', async () => {
+  test('has immutable data', async () => {
     const revisions = open();
     await revisions.create(revision({ a: 1 }));
     await revisions.patch('r', mergePatch({ revision: 0 }));

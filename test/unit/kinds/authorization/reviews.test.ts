@@ -1,4 +1,4 @@
-/** Reviews of access: shapes and rules. What they say about roles is in test/unit/rbac. */
+/** Validation of access reviews. Their results for roles are tested in test/unit/rbac. */
 import {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
@@ -12,7 +12,7 @@ const cluster = testCluster({ dialect: 'kubernetes' });
 const reviews = cluster.api(SubjectAccessReview);
 const pods = { namespace: 'default', verb: 'get', resource: 'pods' };
 
-test('an access review is answered and not stored', async () => {
+test('answers an access review without storing it', async () => {
   const before = cluster.resourceVersion;
   const answer = await reviews.create({
     spec: { user: 'alice', resourceAttributes: pods },
@@ -30,21 +30,21 @@ test('an access review is answered and not stored', async () => {
 
 const NEITHER =
   'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified';
-const NOBODY = 'spec.user: Invalid value: "": at least one of user or group must be specified';
+const NO_SUBJECT = 'spec.user: Invalid value: "": at least one of user or group must be specified';
 const SELECTOR = 'spec.resourceAttributes.fieldSelector';
 
-describe('an access review is refused', () => {
+describe('an access review', () => {
   test.each([
-    ['that asks nothing of nobody', {}, `[${NEITHER}, ${NOBODY}]`],
-    ['that asks nothing', { user: 'u' }, NEITHER],
-    ['about nobody', { resourceAttributes: pods }, NOBODY],
+    ['without attributes and user', {}, `[${NEITHER}, ${NO_SUBJECT}]`],
+    ['without attributes', { user: 'u' }, NEITHER],
+    ['without a user and groups', { resourceAttributes: pods }, NO_SUBJECT],
     [
-      'that asks two things',
+      'with resource and non-resource attributes',
       { user: 'u', resourceAttributes: pods, nonResourceAttributes: { path: '/x', verb: 'get' } },
       'spec.nonResourceAttributes: Invalid value: authorization.NonResourceAttributes{Path:"/x", Verb:"get"}: cannot be specified in combination with resourceAttributes',
     ],
     [
-      'with a selector given twice',
+      'with rawSelector and requirements',
       {
         user: 'u',
         resourceAttributes: {
@@ -60,12 +60,12 @@ describe('an access review is refused', () => {
       `${SELECTOR}.requirements: Required value: when ${SELECTOR} is specified, requirements or rawSelector is required`,
     ],
     [
-      'with a requirement on nothing',
+      'with a requirement without a key',
       { user: 'u', resourceAttributes: { ...pods, fieldSelector: { requirements: [{ key: '', operator: 'In' }] } } },
       `[${SELECTOR}.requirements[0].key: Required value: must be specified, ${SELECTOR}.requirements[0].values: Required value: must be specified when \`operator\` is 'In' or 'NotIn']`,
     ],
     [
-      'with values where none belong',
+      'with values for an operator without values',
       {
         user: 'u',
         resourceAttributes: {
@@ -75,11 +75,11 @@ describe('an access review is refused', () => {
       },
       "spec.resourceAttributes.labelSelector.requirements[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
     ],
-  ])('%s', async (_what, spec, message) => {
+  ])('is rejected %s', async (_what, spec, message) => {
     await expect(reviews.create({ spec })).rejects.toThrow(`.authorization.k8s.io "" is invalid: ${message}`);
   });
 
-  test('that has a name', async () => {
+  test('is rejected with a name', async () => {
     const spec = { user: 'u', resourceAttributes: pods };
     await expect(reviews.create({ metadata: { name: 'x' }, spec })).rejects.toThrow(
       'metadata: Invalid value: v1.ObjectMeta{Name:"x", GenerateName:"",',
@@ -87,7 +87,7 @@ describe('an access review is refused', () => {
   });
 });
 
-describe('what cannot be understood of a selector is left out of account', () => {
+describe('an unparsable selector of an access review', () => {
   const fields = 'spec.resourceAttributes.fieldSelector';
   const labels = 'spec.resourceAttributes.labelSelector';
   const known = { key: 'a', operator: 'In', values: ['b'] };
@@ -111,19 +111,19 @@ describe('what cannot be understood of a selector is left out of account', () =>
       { fieldSelector: { rawSelector: '!!' }, labelSelector: { rawSelector: '!!' } },
       `${fields} ignored due to parse error; ${labels} ignored due to parse error`,
     ],
-  ])('%j', async (selectors, error) => {
+  ])('is reported as evaluationError: %j', async (selectors, error) => {
     const { status } = await reviews.create({ spec: { user: 'u', resourceAttributes: { ...pods, ...selectors } } });
     expect(status.evaluationError).toBe(error);
   });
 });
 
-test('a review of oneself needs no user', async () => {
+test('requires no user in a SelfSubjectAccessReview', async () => {
   const own = cluster.api(SelfSubjectAccessReview);
   expect((await own.create({ spec: { resourceAttributes: pods } })).status.allowed).toBe(true);
   await expect(own.create({ spec: {} })).rejects.toThrow(NEITHER);
 });
 
-test('a local review stays in its namespace', async () => {
+test('limits a LocalSubjectAccessReview to its namespace', async () => {
   const local = cluster.api(LocalSubjectAccessReview, 'default');
   const user = 'u';
   expect((await local.create({ spec: { user, resourceAttributes: pods } })).metadata.namespace).toBe('default');
@@ -135,7 +135,7 @@ test('a local review stays in its namespace', async () => {
   );
 });
 
-test('a review of rules names a namespace, and is answered with what is allowed there', async () => {
+test('requires a namespace in a SelfSubjectRulesReview, and returns the rules there', async () => {
   const rules = cluster.api(SelfSubjectRulesReview);
   await expect(rules.create({ spec: {} })).rejects.toThrow('no namespace on request');
   const answer = await rules.create({ spec: { namespace: 'default' } });

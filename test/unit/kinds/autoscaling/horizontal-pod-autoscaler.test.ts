@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalers, in both versions. */
+/** Validation and conversion of HorizontalPodAutoscalers. */
 import { mergePatch } from 'orchplane';
 import { HorizontalPodAutoscaler, HorizontalPodAutoscalerV1 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -20,7 +20,7 @@ const metric = (type: string, source: object) => ({
 const down = (scaleDown: object) => ({ behavior: { scaleDown } });
 const D = 'spec.behavior.scaleDown';
 
-describe('an autoscaler', () => {
+describe('a HorizontalPodAutoscaler', () => {
   test('gets its defaults', async () => {
     const { spec, status, metadata } = await open().create(
       input({ behavior: { scaleDown: { selectPolicy: 'Disabled' } } }),
@@ -43,7 +43,7 @@ describe('an autoscaler', () => {
   const UNSUPPORTED = `${M}.type: Unsupported value: "Odd": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`;
   test.each<[string, object, string[]]>([
     [
-      'no least',
+      'zero minReplicas',
       { minReplicas: 0 },
       [
         'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
@@ -51,7 +51,7 @@ describe('an autoscaler', () => {
       ],
     ],
     [
-      'no most',
+      'zero maxReplicas',
       { maxReplicas: 0 },
       [
         'spec.maxReplicas: Invalid value: 0: must be greater than 0',
@@ -59,26 +59,26 @@ describe('an autoscaler', () => {
       ],
     ],
     [
-      'nothing to scale',
+      'an empty scaleTargetRef',
       { scaleTargetRef: { kind: '', name: 'a/b' } },
       [
         'spec.scaleTargetRef.kind: Required value',
         `spec.scaleTargetRef.name: Invalid value: "a/b": may not contain '/'`,
       ],
     ],
-    ['an unknown metric', { metrics: [{ type: 'Odd' }] }, [UNSUPPORTED, UNSUPPORTED]],
+    ['an unknown metric type', { metrics: [{ type: 'Odd' }] }, [UNSUPPORTED, UNSUPPORTED]],
     [
       'a metric without a source',
       { metrics: [{ type: 'Pods' }] },
       [`${M}.pods: Required value: must populate information for the given metric source`],
     ],
     [
-      'an unknown target',
+      'an unknown target type',
       metric('Resource', { name: 'cpu', target: { type: 'Odd', averageUtilization: 5 } }),
       [`${M}.resource.target.type: Invalid value: "Odd": must be either Utilization, Value, or AverageValue`],
     ],
     [
-      'no use of anything',
+      'a zero averageUtilization',
       metric('Resource', { name: 'cpu', target: { type: 'Utilization', averageUtilization: 0 } }),
       [`${M}.resource.target.averageUtilization: Invalid value: 0: must be greater than 0`],
     ],
@@ -88,18 +88,22 @@ describe('an autoscaler', () => {
       [`${M}.pods.metric.name: Required value: must specify a metric name`],
     ],
     [
-      'two targets',
+      'two target values',
       metric('External', { metric: { name: 'x' }, target: { ...value, averageValue: '5' } }),
       [`${M}.external.target.value: Forbidden: may not set both a target value for metric and a per-pod target`],
     ],
     [
-      'a window without end',
+      'a stabilization window above the maximum',
       down({ stabilizationWindowSeconds: 3601 }),
       [`${D}.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600`],
     ],
-    ['no policy', down({ policies: [] }), [`${D}.policies: Required value: must specify at least one Policy`]],
     [
-      'a bad policy',
+      'an empty list of policies',
+      down({ policies: [] }),
+      [`${D}.policies: Required value: must specify at least one Policy`],
+    ],
+    [
+      'an invalid policy',
       down({ policies: [{ type: 'Odd', value: 0, periodSeconds: 1801 }] }),
       [
         `${D}.policies[0].type: Unsupported value: "Odd": supported values: "Percent", "Pods"`,
@@ -107,11 +111,11 @@ describe('an autoscaler', () => {
         `${D}.policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800`,
       ],
     ],
-  ])('refuses %s', async (_, more, problems) => {
+  ])('rejects %s', async (_, more, problems) => {
     expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
-  test('may scale to nothing behind a gate, if it looks elsewhere', async () => {
+  test('allows zero minReplicas with an external metric if the feature gate is enabled', async () => {
     const external = metric('External', { metric: { name: 'x' }, target: value });
     const autoscalers = open({ featureGates: { HPAScaleToZero: true } });
     expect(await problemsOf(autoscalers.create(input({ minReplicas: 0, ...external }) as never))).toEqual([]);
@@ -120,13 +124,13 @@ describe('an autoscaler', () => {
   test.each([
     [false, undefined],
     [true, '100m'],
-  ])('keeps a tolerance only behind its gate (%s)', async (on, kept) => {
+  ])('keeps a tolerance only if the feature gate is enabled (%s)', async (on, kept) => {
     const autoscalers = open({ featureGates: { HPAConfigurableTolerance: on } });
     const { spec } = await autoscalers.create(input(down({ tolerance: '0.1' })));
     expect(spec.behavior?.scaleDown?.tolerance).toBe(kept);
   });
 
-  test('counts no replicas below nothing', async () => {
+  test('rejects negative replicas in its status', async () => {
     const autoscalers = open();
     await autoscalers.create(input());
     expect(await refusals(autoscalers.status.patch('h', mergePatch({ status: { currentReplicas: -1 } })))).toEqual([
@@ -135,8 +139,8 @@ describe('an autoscaler', () => {
   });
 });
 
-describe('the same in v1', () => {
-  test.each(['orch', 'kubernetes'] as const)('loses nothing that v1 cannot say (%s)', async (dialect) => {
+describe('a HorizontalPodAutoscaler in v1', () => {
+  test.each(['orch', 'kubernetes'] as const)('keeps fields that v1 does not have (%s)', async (dialect) => {
     const cluster = testCluster({ dialect });
     const [newer, older] = [cluster.api(HorizontalPodAutoscaler), cluster.api(HorizontalPodAutoscalerV1)];
     const pods = metric('Pods', { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '10' } });
@@ -148,7 +152,7 @@ describe('the same in v1', () => {
     expect((await newer.get('h')).metadata.annotations).toBeUndefined();
   });
 
-  test('shows and takes the use of CPU', async () => {
+  test('converts targetCPUUtilizationPercentage in both directions', async () => {
     const cluster = testCluster();
     const [newer, older] = [cluster.api(HorizontalPodAutoscaler), cluster.api(HorizontalPodAutoscalerV1)];
     const created = await older.create(input());
@@ -157,14 +161,14 @@ describe('the same in v1', () => {
     expect((await newer.get('h')).spec.metrics?.[0]?.resource?.target.averageUtilization).toBe(50);
   });
 
-  test('is judged by the same rules', async () => {
+  test('is validated by the rules of v2', async () => {
     const older = testCluster().api(HorizontalPodAutoscalerV1);
     expect(await refusals(older.create(input({ targetCPUUtilizationPercentage: 0 })))).toEqual([
       `${M}.resource.target.averageUtilization: Invalid value: 0: must be greater than 0`,
     ]);
   });
 
-  test('does not let its main address touch the status behind annotations', async () => {
+  test('does not change the status in annotations through the main resource', async () => {
     const cluster = testCluster();
     const [newer, older] = [cluster.api(HorizontalPodAutoscaler), cluster.api(HorizontalPodAutoscalerV1)];
     await newer.create(input());
@@ -176,7 +180,7 @@ describe('the same in v1', () => {
     expect((await newer.get('h')).status.conditions).toMatchObject(conditions);
   });
 
-  test('passes over annotations that cannot be read', () => {
+  test('ignores annotations that cannot be decoded', () => {
     for (const text of ['', '{', '5', '[5]', '[{"type":5}]', '[{"pods":{"targetAverageValue":"x"}}]']) {
       const key = orchDialect.subkey('autoscaling.alpha', 'metrics');
       const draft = v1Draft({ [key]: text });
@@ -186,7 +190,7 @@ describe('the same in v1', () => {
   });
 
   test.each([orchDialect, kubernetesDialect])(
-    'finds annotations of $name where nobody names the dialect',
+    'finds annotations of the $name dialect when converted without a dialect',
     (dialect) => {
       const draft = v1Draft({
         [dialect.subkey('autoscaling.alpha', 'metrics')]: '[{"type":"Pods","pods":{"metricName":"q"}}]',
@@ -197,7 +201,7 @@ describe('the same in v1', () => {
     },
   );
 
-  test('writes the behavior in the names of the reference server', () => {
+  test("writes the behavior annotation with the reference server's field names", () => {
     const draft = v1Draft({});
     toV2(draft);
     Object.assign(draft['spec'] as object, { behavior: { scaleUp: { selectPolicy: 'Min' } } });

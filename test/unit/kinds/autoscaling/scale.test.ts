@@ -1,4 +1,4 @@
-/** What `/scale` of a workload shows and changes. */
+/** The `scale` subresource of workloads. */
 import { mergePatch, type Patch, StatusError } from 'orchplane';
 import { Deployment, ReplicaSet, ReplicationController, Scale, StatefulSet } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -18,7 +18,7 @@ const metadata = {
 const live = (spec: object, status?: object) =>
   ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec, ...(status && { status }) }) as unknown as ApiObject;
 
-describe('a scale', () => {
+describe('a Scale', () => {
   test.each<[object, object | undefined, object]>([
     [
       { replicas: 2, selector: { matchLabels: { b: 'c', a: 'b' } } },
@@ -26,22 +26,22 @@ describe('a scale', () => {
       { spec: { replicas: 2 }, status: { replicas: 1, selector: 'a=b,b=c' } },
     ],
     [{ replicas: 0 }, undefined, { spec: {}, status: { replicas: 0 } }],
-  ])('of %j and %j', (spec, status, expected) => {
+  ])('is computed from spec %j and status %j', (spec, status, expected) => {
     expect(scaleSubresource().read(live(spec, status), context)).toMatchObject(expected);
   });
 
-  test('reads a selector of another form as its kind says', () => {
+  test('uses the selector function of its kind', () => {
     const view = scaleSubresource({ selector: () => 'x=y' });
     expect(view.read(live({ replicas: 1 }), context)['status']).toEqual({ replicas: 0, selector: 'x=y' });
   });
 
-  test('without replicas asks for none', () => {
+  test('without replicas sets them to zero', () => {
     const draft = { metadata: {}, spec: { replicas: 3 } } as unknown as DraftObject;
     scaleSubresource().write(live({}), draft, context);
     expect(draft['spec']).toEqual({ replicas: 0 });
   });
 
-  test('asks for none or more', () => {
+  test('rejects negative replicas', () => {
     expect(Scale.strategy.create.validate?.(live({ replicas: -1 }), context)).toEqual([
       { type: 'invalid', field: 'spec.replicas', message: 'Invalid value: -1: must be greater than or equal to 0' },
     ]);
@@ -66,13 +66,13 @@ async function statusOf(failing: Promise<unknown>) {
   return error.status;
 }
 
-describe('the scale of a workload', () => {
+describe('the scale subresource of a workload', () => {
   test.each([
     [Deployment, 'deployments', '.apps'],
     [ReplicaSet, 'replicasets', '.apps'],
     [StatefulSet, 'statefulsets', '.apps'],
     [ReplicationController, 'replicationcontrollers', ''],
-  ])('that is not there: $kind', async (workload, kind, suffix) => {
+  ])('is NotFound for a missing object: $kind', async (workload, kind, suffix) => {
     const scales = testCluster()
       .api(workload as typeof Deployment)
       .subresource('scale');
@@ -83,7 +83,7 @@ describe('the scale of a workload', () => {
     });
   });
 
-  test.each(Object.keys(cases) as (keyof typeof cases)[])('is that of one object: %s', async (plural) => {
+  test.each(Object.keys(cases) as (keyof typeof cases)[])('has the metadata of its object: %s', async (plural) => {
     const [workload, made] = cases[plural];
     const api = testCluster().api(workload as typeof Deployment);
     const { uid } = (await api.create(made as typeof input)).metadata;

@@ -1,4 +1,4 @@
-/** CronJobs. */
+/** Validation and defaulting of CronJobs. */
 import { mergePatch } from 'orchplane';
 import { CronJob } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -16,8 +16,8 @@ const input = (more: object = {}, name = 'c') => ({
 });
 const TEMPLATE = 'spec.jobTemplate.spec';
 
-describe('a cron job', () => {
-  test('gets its defaults, its template only those of the pods', async () => {
+describe('a CronJob', () => {
+  test('gets its defaults, and its template only those of pods', async () => {
     const { spec } = await open().create(input());
     expect(spec).toMatchObject({
       concurrencyPolicy: 'Allow',
@@ -30,34 +30,42 @@ describe('a cron job', () => {
   });
 
   test.each<[string, object, string[]]>([
-    ['no schedule', { schedule: '' }, ['spec.schedule: Required value']],
+    ['an empty schedule', { schedule: '' }, ['spec.schedule: Required value']],
     [
-      'no schedule at all',
+      'an invalid schedule',
       { schedule: 'x' },
       ['spec.schedule: Invalid value: "x": expected exactly 5 fields, found 1: [x]'],
     ],
     [
-      'a zone in the schedule',
+      'a time zone in the schedule',
       { schedule: 'TZ=UTC 0 0 * * *' },
       [
         'spec.schedule: Invalid value: "TZ=UTC 0 0 * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
       ],
     ],
     [
-      'an unknown zone',
+      'an unknown time zone',
       { timeZone: 'Nowhere' },
       ['spec.timeZone: Invalid value: "Nowhere": unknown time zone Nowhere'],
     ],
-    ['no zone', { timeZone: '' }, ['spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string']],
-    ['a deadline in the past', { startingDeadlineSeconds: -1 }, [`spec.startingDeadlineSeconds: ${NEGATIVE}`]],
-    ['a history below nothing', { failedJobsHistoryLimit: -1 }, [`spec.failedJobsHistoryLimit: ${NEGATIVE}`]],
     [
-      'an unknown policy',
+      'an empty time zone',
+      { timeZone: '' },
+      ['spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string'],
+    ],
+    [
+      'a negative startingDeadlineSeconds',
+      { startingDeadlineSeconds: -1 },
+      [`spec.startingDeadlineSeconds: ${NEGATIVE}`],
+    ],
+    ['a negative history limit', { failedJobsHistoryLimit: -1 }, [`spec.failedJobsHistoryLimit: ${NEGATIVE}`]],
+    [
+      'an unknown concurrencyPolicy',
       { concurrencyPolicy: 'Maybe' },
       ['spec.concurrencyPolicy: Unsupported value: "Maybe": supported values: "Allow", "Forbid", "Replace"'],
     ],
     [
-      'a selector',
+      'a selector in the job template',
       { jobTemplate: jobTemplate({ selector: {}, manualSelector: true }) },
       [
         `${TEMPLATE}.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: \`selector\` will be auto-generated`,
@@ -65,15 +73,15 @@ describe('a cron job', () => {
       ],
     ],
     [
-      'indexes without a number',
+      'an indexed job without completions',
       { jobTemplate: jobTemplate({ completionMode: 'Indexed' }) },
       [`${TEMPLATE}.completions: Required value: when completion mode is Indexed`],
     ],
-  ])('refuses %s', async (_, more, problems) => {
+  ])('rejects %s', async (_, more, problems) => {
     expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
-  test('has room in its name for a time', async () => {
+  test('has a name of at most 52 characters', async () => {
     expect(await problemsOf(open().create(input({}, 'a'.repeat(52))))).toEqual([]);
     const long = 'a'.repeat(53);
     expect(await refusals(open().create(input({}, long)))).toEqual([
@@ -81,7 +89,7 @@ describe('a cron job', () => {
     ]);
   });
 
-  test('may change its template, and counts that', async () => {
+  test('increments its generation when its template changes', async () => {
     const jobs = open();
     await jobs.create(input());
     const { metadata } = await jobs.patch('c', mergePatch({ spec: { jobTemplate: jobTemplate({ backoffLimit: 2 }) } }));

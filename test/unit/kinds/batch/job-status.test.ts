@@ -1,4 +1,4 @@
-/** The status of a Job, which anybody may write who keeps to the rules. */
+/** Validation of status updates of Jobs. */
 import { mergePatch } from 'orchplane';
 import { Job } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -20,7 +20,7 @@ async function change(before: object, after: object, more: object = {}, options 
 const indexed = { completionMode: 'Indexed', completions: 3, backoffLimitPerIndex: 1 };
 const C = 'status.conditions: Invalid value: cannot';
 
-describe('a status', () => {
+describe('a Job status', () => {
   test.each<[object, object, object, string[]]>([
     [{}, complete, {}, []],
     [{}, { active: -1 }, {}, [`status.active: ${NEGATIVE}`]],
@@ -109,11 +109,11 @@ describe('a status', () => {
       indexed,
       ['status.failedIndexes: Invalid value: "1": failedIndexes and completedIndexes overlap at index: 1'],
     ],
-  ])('%j then %j', async (before, after, more, problems) => {
+  ])('validates the transition from %j to %j', async (before, after, more, problems) => {
     expect(await change(before, after, more)).toEqual(problems);
   });
 
-  test('is hardly judged where nobody else may manage jobs', async () => {
+  test('is hardly validated if the JobManagedBy feature gate is disabled', async () => {
     const options = { featureGates: { JobManagedBy: false } };
     expect(await change({ failed: 1 }, { failed: 0, ready: 5 }, {}, options)).toEqual([]);
   });

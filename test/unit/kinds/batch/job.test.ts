@@ -1,4 +1,4 @@
-/** Jobs: what is generated, what is refused, what may change. */
+/** Validation, defaulting and generated fields of Jobs. */
 import { mergePatch } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import { Job } from 'orchplane/kinds';
@@ -19,15 +19,15 @@ const indexed = { completionMode: 'Indexed', completions: 5 };
 const PRESERVED =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
-describe('who deletes jobs is told of their pods', () => {
+describe('the orphaning warning of a Job deletion', () => {
   const handle = () => createFetchHandler(testCluster());
   const jobs = 'http://cluster/apis/batch/v1/namespaces/default/jobs';
   test.each<[string, string, object | undefined, number]>([
-    ['of a collection', jobs, undefined, 200],
-    ['of one that is not there', `${jobs}/none`, undefined, 404],
-    ['of another one', `${jobs}/j`, { preconditions: { uid: 'x' } }, 409],
-    ['that is there', `${jobs}/j`, undefined, 200],
-  ])('%s', async (_what, url, body, code) => {
+    ['a collection', jobs, undefined, 200],
+    ['a missing Job', `${jobs}/none`, undefined, 404],
+    ['a Job with another uid', `${jobs}/j`, { preconditions: { uid: 'x' } }, 409],
+    ['an existing Job', `${jobs}/j`, undefined, 200],
+  ])('is sent unless a propagationPolicy is set, for %s', async (_what, url, body, code) => {
     const fetch = handle();
     const headers = { 'content-type': 'application/json' };
     await fetch(new Request(jobs, { method: 'POST', headers, body: JSON.stringify(input()) }));
@@ -40,8 +40,8 @@ describe('who deletes jobs is told of their pods', () => {
   });
 });
 
-describe('a job', () => {
-  test('selects its own pods, and is labelled like them', async () => {
+describe('a Job', () => {
+  test('generates its selector and pod labels', async () => {
     const { metadata, spec: stored } = await open().create(input());
     const labels = {
       'batch.orch.io/controller-uid': metadata.uid,
@@ -54,14 +54,14 @@ describe('a job', () => {
     expect(metadata.labels).toEqual(labels);
   });
 
-  test('has its labels judged four times when they change', async () => {
+  test('reports invalid labels four times on update', async () => {
     const jobs = open();
     await jobs.create(input());
     const problems = await refusals(jobs.patch('j', mergePatch({ metadata: { labels: { '-': '' } } })));
     expect(problems.map((problem) => problem.split(':')[0])).toEqual(Array(4).fill('metadata.labels'));
   });
 
-  test('can be selected by how many of its pods succeeded', async () => {
+  test('can be selected by status.successful', async () => {
     const jobs = open();
     await jobs.create(input());
     expect((await jobs.list({ fields: 'status.successful=0' })).items).toHaveLength(1);
@@ -70,7 +70,7 @@ describe('a job', () => {
     );
   });
 
-  test('keeps the labels it was given', async () => {
+  test('keeps the labels of the client', async () => {
     const { metadata } = await open().create(input({}, { labels: { own: 'x' } }));
     expect(metadata.labels).toEqual({ own: 'x' });
   });
@@ -79,11 +79,11 @@ describe('a job', () => {
     [{}, { parallelism: 1, completions: 1, backoffLimit: 6, podReplacementPolicy: 'TerminatingOrFailed' }],
     [{ ...indexed, backoffLimitPerIndex: 1 }, { backoffLimit: 2147483647 }],
     [{ podFailurePolicy: { rules: [] } }, { podReplacementPolicy: 'Failed', podFailurePolicy: { rules: null } }],
-  ])('defaults %j', async (more, expected) => {
+  ])('completes the spec %j', async (more, expected) => {
     expect((await open().create(input(more) as never)).spec).toMatchObject(expected);
   });
 
-  test('with a parallelism only is a queue without an end', async () => {
+  test('with parallelism only has no completions', async () => {
     expect((await open().create(input({ parallelism: 2 }))).spec).not.toHaveProperty('completions');
   });
 
@@ -92,14 +92,14 @@ describe('a job', () => {
   const success = (more: object) => ({ ...indexed, successPolicy: { rules: [more] } });
   const SUCCESS = 'spec.successPolicy.rules[0]';
   test.each<[string, object, string[]]>([
-    ['a negative count', { parallelism: -1 }, [`spec.parallelism: ${NEGATIVE}`]],
+    ['a negative parallelism', { parallelism: -1 }, [`spec.parallelism: ${NEGATIVE}`]],
     [
-      'an unknown mode',
+      'an unknown completionMode',
       { completionMode: 'Odd' },
       ['spec.completionMode: Unsupported value: "Odd": supported values: "NonIndexed", "Indexed"'],
     ],
     [
-      'a limit without indexes',
+      'backoffLimitPerIndex without Indexed mode',
       { backoffLimitPerIndex: 1 },
       ['spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode'],
     ],
@@ -121,7 +121,7 @@ describe('a job', () => {
       ],
     ],
     [
-      'half a limit',
+      'maxFailedIndexes without backoffLimitPerIndex',
       { ...indexed, maxFailedIndexes: 1 },
       ['spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified'],
     ],
@@ -134,29 +134,29 @@ describe('a job', () => {
       ],
     ],
     [
-      'nobody to manage it',
+      'a managedBy without a domain',
       { managedBy: 'me' },
       ['spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'],
     ],
     [
-      'an unknown manager',
+      'a managedBy with an invalid path',
       { managedBy: 'a.b/c d' },
       [
         `spec.managedBy: Invalid value: "c d": Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')`,
       ],
     ],
     [
-      'pods that never end',
+      'the restartPolicy Always',
       { template: { spec: pod } },
       ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
     ],
     [
-      'a rule about nothing',
+      'a failure policy rule without conditions',
       rule({}),
       [`${RULE}: Invalid value: specifying one of OnExitCodes and OnPodConditions is required`],
     ],
     [
-      'codes in disorder',
+      'unsorted exit codes',
       rule({ onExitCodes: { operator: 'In', values: [2, 0, 2] } }),
       [
         `${RULE}.onExitCodes.values[1]: Invalid value: 0: must not be 0 for the In operator`,
@@ -165,32 +165,32 @@ describe('a job', () => {
       ],
     ],
     [
-      'an index that cannot fail',
+      'the action FailIndex without backoffLimitPerIndex',
       rule({ action: 'FailIndex', onExitCodes: { operator: 'In', values: [1] } }),
       [`${RULE}.action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set`],
     ],
     [
-      'success of nothing',
+      'an empty success policy',
       success({}),
       [`${SUCCESS}: Required value: at least one of succeededCount or succeededIndexes must be specified`],
     ],
     [
-      'more successes than indexes',
+      'a succeededCount above the number of indexes',
       success({ succeededIndexes: '0,2', succeededCount: 3 }),
       [
         `${SUCCESS}.succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)`,
       ],
     ],
     [
-      'a selector of its own',
+      'a manual selector that does not match its template',
       { manualSelector: true, selector: { matchLabels: { x: 'y' } } },
       [`spec.template.metadata.labels: Invalid value: map[string]string(nil): ${MISMATCH}`],
     ],
-  ])('refuses %s', async (_, more, problems) => {
+  ])('rejects %s', async (_, more, problems) => {
     expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
-  test('refuses a label that belongs to another job', async () => {
+  test('rejects a label of another job in its template', async () => {
     const template = { metadata: { labels: { 'job-name': 'other' } }, spec };
     const [problem] = await refusals(open().create(input({ template })));
     expect(problem).toMatch(/^spec\.template\.metadata\.labels\[job-name\]: .*: must be 'j'$/);
@@ -217,14 +217,14 @@ describe('a job', () => {
       { template: { spec: { dnsPolicy: 'Default' } } },
       ['spec.template: Invalid value: core.PodTemplateSpec{…}: field is immutable'],
     ],
-  ])('with %j, changes to %j', async (before, change, problems) => {
+  ])('with spec %j validates the update %j', async (before, change, problems) => {
     const jobs = open();
     await jobs.create(input(before) as never);
     expect(await problemsOf(jobs.patch('j', mergePatch({ spec: change })))).toEqual(problems);
   });
 });
 
-describe('indexes', () => {
+describe('completed indexes', () => {
   test.each<[string, string | undefined]>([
     ['', undefined],
     ['0,2-4', undefined],
@@ -236,7 +236,7 @@ describe('indexes', () => {
       '1-2-3',
       `the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated by '-'`,
     ],
-  ])('%j', (text, problem) => {
+  ])('are parsed and validated: %j', (text, problem) => {
     expect(indexesProblem(text, 5)).toBe(problem);
   });
 

@@ -1,4 +1,4 @@
-/** The rules of trust bundles and of requests for certificates. */
+/** Validation of ClusterTrustBundles and CertificateSigningRequests. */
 import { allowAll, mergePatch } from 'orchplane';
 import { CertificateSigningRequest, ClusterTrustBundle } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -19,14 +19,18 @@ describe('a ClusterTrustBundle', () => {
   const entry = (detail: string) => `spec.trustBundle: Invalid value: "<value omitted>": ${detail}`;
 
   test.each<[string, string, string[]]>([
-    ['nothing', '', [entry('at least one trust anchor must be provided')]],
-    ['a key', block('KEY', 'AAAA'), [entry('entry 0 has bad block type: KEY')]],
-    ['headers', CA.replace('-\n', '-\nk: v\n\n'), [entry('entry 0 has PEM block headers')]],
-    ['no certificate', CA + block('CERTIFICATE', 'AAAA'), [entry('entry 1 does not parse as X.509')]],
-    ['a leaf', LEAF, [entry('entry 0 does not have the CA bit set')]],
-    ['the same twice', CA + OTHER_CA + CA, [entry('duplicate trust anchor (indices [0 2])')]],
-    ['more than fits', 'x'.repeat(1024 * 1024 + 1), ['spec.trustBundle: Too long: may not be more than 1048576 bytes']],
-  ])('of %s is refused', async (_, bundle, causes) => {
+    ['no content', '', [entry('at least one trust anchor must be provided')]],
+    ['a private key', block('KEY', 'AAAA'), [entry('entry 0 has bad block type: KEY')]],
+    ['PEM headers', CA.replace('-\n', '-\nk: v\n\n'), [entry('entry 0 has PEM block headers')]],
+    ['data that is not a certificate', CA + block('CERTIFICATE', 'AAAA'), [entry('entry 1 does not parse as X.509')]],
+    ['a leaf certificate', LEAF, [entry('entry 0 does not have the CA bit set')]],
+    ['a duplicate certificate', CA + OTHER_CA + CA, [entry('duplicate trust anchor (indices [0 2])')]],
+    [
+      'content above the size limit',
+      'x'.repeat(1024 * 1024 + 1),
+      ['spec.trustBundle: Too long: may not be more than 1048576 bytes'],
+    ],
+  ])('is rejected with %s', async (_, bundle, causes) => {
     expect(await refusals(create(bundle))).toEqual(causes);
   });
 
@@ -47,13 +51,13 @@ describe('a ClusterTrustBundle', () => {
       `spec.signerName: Invalid value: "s": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
     ],
     ['a/b', '', 'metadata.name: Invalid value: "a/b": a lowercase RFC 1123 subdomain'],
-  ])('named %s for the signer "%s" is refused', async (name, signerName, cause) => {
+  ])('is rejected with the name %s for the signer "%s"', async (name, signerName, cause) => {
     const causes = await refusals(create(CA, name, signerName));
     expect(causes).toHaveLength(1);
     expect(causes[0]).toContain(cause);
   });
 
-  test('keeps its signer, and is found by it', async () => {
+  test('has an immutable signer, and can be selected by it', async () => {
     const api = bundles();
     const metadata = { name: 'example.com:s:a' };
     await api.create({ metadata, spec: { signerName: 'example.com/s', trustBundle: CA } });
@@ -78,7 +82,7 @@ describe('a CertificateSigningRequest', () => {
   const create = (more: Partial<CertificateSigningRequestSpecInput>) =>
     requests().create({ metadata: { name: 'a' }, spec: { ...spec, ...more } });
 
-  test('says who asked, whatever it claims', async () => {
+  test('contains the requesting user, regardless of what the client sends', async () => {
     const created = await create({ username: 'root', groups: ['system:masters'], uid: '0', extra: { x: ['y'] } });
     expect(created.spec).toEqual({
       ...spec,
@@ -92,26 +96,26 @@ describe('a CertificateSigningRequest', () => {
 
   test.each<[string, Partial<CertificateSigningRequestSpecInput>, string[]]>([
     [
-      'no request',
+      'a request that is not PEM',
       { request: btoa('x') },
       ['spec.request: Invalid value: []byte{0x78}: PEM block type must be CERTIFICATE REQUEST'],
     ],
     ['no usage', { usages: [] }, ['spec.usages: Required value']],
-    ['a usage twice', { usages: ['any', 'any'] }, ['spec.usages[1]: Duplicate value: "any"']],
+    ['a duplicate usage', { usages: ['any', 'any'] }, ['spec.usages[1]: Duplicate value: "any"']],
     ['no signer', { signerName: '' }, ['spec.signerName: Required value']],
     [
-      'the signer of old',
+      'the legacy signer',
       { signerName: 'orch.io/legacy-unknown' },
       [
         'spec.signerName: Invalid value: "orch.io/legacy-unknown": the legacy signerName is not allowed via this API version',
       ],
     ],
     [
-      'a short life',
+      'a short expiration',
       { expirationSeconds: 599 },
       ['spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)'],
     ],
-  ])('with %s is refused', async (_, more, causes) => {
+  ])('is rejected with %s', async (_, more, causes) => {
     expect(await refusals(create(more))).toEqual(causes);
   });
 
@@ -123,13 +127,13 @@ describe('a CertificateSigningRequest', () => {
       'AAAA',
       "asn1: structure error: tags don't match (16 vs {class:0 tag:0 length:0 isCompound:false}) {optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false} certificateRequest @2",
     ],
-  ])('that holds "%s" is refused', async (body, detail) => {
+  ])('is rejected with the request content "%s"', async (body, detail) => {
     const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${body}\n-----END CERTIFICATE REQUEST-----\n`;
     const [cause] = await refusals(create({ request: btoa(pem) }));
     expect(cause?.endsWith(`: ${detail}`)).toBe(true);
   });
 
-  test('with a usage that is none is refused, and told which there are', async () => {
+  test('is rejected with an unknown usage, and lists the supported ones', async () => {
     const [cause] = await refusals(create({ usages: ['guessing'] as never }));
     expect(cause).toContain('spec.usages[0]: Unsupported value: "guessing": supported values: "any", "cert sign",');
   });
@@ -137,7 +141,7 @@ describe('a CertificateSigningRequest', () => {
   const approved = { type: 'Approved', status: 'True', reason: 'R' };
   const conditions = (...list: object[]) => mergePatch<object>({ status: { conditions: list } }) as never;
 
-  test('does not change, and is answered at its own address', async () => {
+  test('is immutable, and approved through its approval subresource', async () => {
     const api = requests();
     await api.create({ metadata: { name: 'a' }, spec });
     const kept = await api.patch(
@@ -156,24 +160,24 @@ describe('a CertificateSigningRequest', () => {
 
   test.each<[string, object[], string[]]>([
     [
-      'both answers',
+      'both Approved and Denied',
       [approved, { type: 'Denied', status: 'True' }],
       ['status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
     ],
     [
-      'an answer that does not hold',
+      'a Denied condition with status False',
       [{ type: 'Denied', status: 'False' }],
       ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'],
     ],
     ['a condition without type', [{ type: '', status: 'True' }], ['status.conditions[0].type: Required value']],
-    ['a condition twice', [approved, approved], ['status.conditions[1].type: Duplicate value: "Approved"']],
-  ])('does not take %s', async (_, list, causes) => {
+    ['a duplicate condition', [approved, approved], ['status.conditions[1].type: Duplicate value: "Approved"']],
+  ])('rejects %s', async (_, list, causes) => {
     const api = requests();
     await api.create({ metadata: { name: 'a' }, spec });
     expect(await refusals(api.subresource('approval').patch('a', conditions(...list)))).toEqual(causes);
   });
 
-  test('gets its certificate once, from a signer who does not approve', async () => {
+  test('gets its certificate once, through status, which cannot approve', async () => {
     const api = requests();
     await api.create({ metadata: { name: 'a' }, spec });
     const issue = (pem: string) => api.status.patch('a', mergePatch({ status: { certificate: btoa(pem) } }));

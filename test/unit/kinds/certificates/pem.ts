@@ -1,4 +1,4 @@
-/** Certificates and a request for one, made for these tests. */
+/** Certificates and a certificate request that were generated for these tests. */
 
 export const CA = `-----BEGIN CERTIFICATE-----
 MIIBcjCCARegAwIBAgIUNWapNJRZkK91g/rU4EhSxS9cW5swCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-/** The rules of LeaseCandidates. */
+/** Validation of LeaseCandidates. */
 import { LeaseCandidate, type LeaseCandidateInput, LeaseCandidateV1alpha2 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const create = (spec: object, name = 'lc') =>
 const NOT_GREATER = 'must be greater than or equal to `emulationVersion`';
 const NEEDED = "Required value: must be specified when `strategy` is 'OldestEmulationVersion'";
 
-describe('a candidate', () => {
+describe('a LeaseCandidate', () => {
   test.each([
     [{ leaseName: '' }, [['spec.leaseName', 'Required value']]],
     [{ binaryVersion: '' }, [['spec.binaryVersion', 'Required value']]],
@@ -48,13 +48,13 @@ describe('a candidate', () => {
       { strategy: 'Newest' },
       [['spec.strategy.strategy', 'Unsupported value: "Newest": supported values: "OldestEmulationVersion"']],
     ],
-  ])('cannot have %o', async (spec, causes) => {
+  ])('is rejected with %o', async (spec, causes) => {
     await expect(create(spec)).rejects.toMatchObject(
       refusal(...causes.map(([field, message]) => [`${field}`, `${message}`] as const)),
     );
   });
 
-  test('without anything lacks three things', async () => {
+  test('requires leaseName, binaryVersion and strategy', async () => {
     const spec = { leaseName: '', binaryVersion: '', emulationVersion: '', strategy: '' };
     await expect(create(spec)).rejects.toMatchObject(
       refusal(
@@ -65,12 +65,12 @@ describe('a candidate', () => {
     );
   });
 
-  test('may follow a strategy of somebody else, and need not say what it emulates then', async () => {
+  test('with a custom strategy needs no emulationVersion', async () => {
     const { spec } = await create({ strategy: 'example.com/x', emulationVersion: '' });
     expect(spec).toEqual({ leaseName: 'l', binaryVersion: '1.33.0', strategy: 'example.com/x' });
   });
 
-  test('is named as a file is', async () => {
+  test('has a name like a config key', async () => {
     expect((await create({}, 'A_B.c')).metadata.name).toBe('A_B.c');
     await expect(create({}, 'a b')).rejects.toMatchObject({
       status: {
@@ -79,7 +79,7 @@ describe('a candidate', () => {
     });
   });
 
-  test('stays a candidate for the same lease', async () => {
+  test('has an immutable leaseName', async () => {
     const objects = candidates();
     const first = await objects.create({ metadata: { name: 'lc' }, spec: good });
     const change = (spec: object) => objects.update({ ...first, spec: { ...first.spec, ...spec } });

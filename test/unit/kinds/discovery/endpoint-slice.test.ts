@@ -1,4 +1,4 @@
-/** The rules of EndpointSlices. */
+/** Validation and defaulting of EndpointSlices. */
 import { mergePatch } from 'orchplane';
 import { EndpointSlice, type EndpointSliceInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -20,21 +20,21 @@ const withEndpoint = (endpoint: Partial<Endpoint>): Partial<EndpointSliceInput> 
   endpoints: [{ addresses: ['10.1.2.3'], ...endpoint }],
 });
 
-describe('a slice', () => {
-  test('has ports with names and protocols, and null for none', async () => {
+describe('an EndpointSlice', () => {
+  test('gets default port names and protocols, and null for empty lists', async () => {
     const ports = [{ port: 80 }];
     expect((await create({ ports })).ports).toEqual([{ name: '', protocol: 'TCP', port: 80 }]);
     expect(await create({ endpoints: [] })).toMatchObject({ endpoints: null, ports: null });
   });
 
-  test('forgets topology, and hints for nodes', async () => {
+  test('drops deprecatedTopology and disabled hints', async () => {
     const endpoint = { deprecatedTopology: { k: 'v' }, hints: { forNodes: [{ name: 'n' }] } };
     expect((await create(withEndpoint(endpoint))).endpoints).toEqual([
       { addresses: ['10.1.2.3'], conditions: {}, hints: {} },
     ]);
   });
 
-  test('has a generation that labels count for', async () => {
+  test('increments its generation when labels change', async () => {
     const slices = testCluster().api(EndpointSlice);
     await slices.create(base);
     const labelled = await slices.patch('s', mergePatch({ metadata: { labels: { k: 'v' } } }));
@@ -43,19 +43,19 @@ describe('a slice', () => {
     expect(annotated.metadata.generation).toBe(2);
   });
 
-  test('keeps its type of addresses', async () => {
+  test('has an immutable addressType', async () => {
     const slices = testCluster().api(EndpointSlice);
     await slices.create(base);
-    // The endpoints are not judged again: they are as they were.
+    // Unchanged endpoints are not validated again.
     expect(await refusals(slices.patch('s', mergePatch({ addressType: 'IPv6' as const })))).toEqual([
       'addressType: Invalid value: "IPv6": field is immutable',
     ]);
   });
 
   test.each<[string, Partial<EndpointSliceInput>, string[]]>([
-    ['no type', { addressType: '' as 'IPv4' }, ['addressType: Required value']],
+    ['an empty addressType', { addressType: '' as 'IPv4' }, ['addressType: Required value']],
     [
-      'a type nobody knows',
+      'an unknown addressType',
       { addressType: 'IPv5' as 'IPv4' },
       ['addressType: Unsupported value: "IPv5": supported values: "FQDN", "IPv4", "IPv6"'],
     ],
@@ -75,21 +75,21 @@ describe('a slice', () => {
       ['endpoints[0].addresses: Invalid value: "2001:db8::1": must be an IPv4 address'],
     ],
     [
-      'an address of the machine itself',
+      'a loopback address',
       withEndpoint({ addresses: ['127.0.0.1'] }),
       [
         'endpoints[0].addresses[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
       ],
     ],
     [
-      'a name without a domain',
+      'a host name without a domain',
       { addressType: 'FQDN', ...withEndpoint({ addresses: ['host'] }) },
       [
         'endpoints[0].addresses[0]: Invalid value: "host": should be a domain with at least two segments separated by dots',
       ],
     ],
     [
-      'hints twice',
+      'duplicate hints',
       withEndpoint({ hints: { forZones: [{ name: 'z' }, { name: 'z' }] } }),
       ['endpoints[0].hints.forZones[1].name: Duplicate value: "z"'],
     ],
@@ -99,18 +99,18 @@ describe('a slice', () => {
       ['endpoints[0].hints.forZones: Too many: 9: must have at most 8 items'],
     ],
     [
-      'ports of one name',
+      'duplicate port names',
       { ports: [{ port: 1 }, { port: 2, protocol: 'ICMP' as 'TCP' }] },
       [
         'ports[1].name: Duplicate value: ""',
         'ports[1].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"',
       ],
     ],
-  ])('refuses %s', async (_, change, problems) => {
+  ])('rejects %s', async (_, change, problems) => {
     expect(await refusals(create(change))).toEqual(problems);
   });
 
-  test('warns of domain names when it is created', async () => {
+  test('warns about FQDN addresses on create', async () => {
     const warnings: string[] = [];
     const slices = testCluster()
       .with({ onWarning: (warning) => warnings.push(warning) })

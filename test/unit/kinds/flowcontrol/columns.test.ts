@@ -1,4 +1,4 @@
-/** What tables of FlowSchemas and of priority levels show. */
+/** Table columns of FlowSchemas and PriorityLevelConfigurations. */
 import type { ApiObject, Kind } from 'orchplane';
 import { FlowSchema, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const cells = (kind: Kind, body: object) =>
     cell({ metadata, ...body } as unknown as ApiObject, { nowMs: Date.UTC(2030, 0, 1, 0, 1, 0), dialect: orchDialect }),
   );
 
-test('a flow schema shows where it leads, and whether there is such a place', () => {
+test('prints the priority level of a FlowSchema and whether it is missing', () => {
   const spec = { priorityLevelConfiguration: { name: 'p' }, matchingPrecedence: 7 };
   expect(cells(FlowSchema, { spec, status: {} })).toEqual(['a', 'p', 7, '<none>', '60s', '?']);
   const status = { conditions: [{ type: 'Dangling', status: 'True' }] };
@@ -25,7 +25,7 @@ test('a flow schema shows where it leads, and whether there is such a place', ()
   ]);
 });
 
-test('a priority level shows its numbers, as far as it has some', () => {
+test('prints the numbers of a PriorityLevelConfiguration if it has any', () => {
   const queuing = { queues: 8, handSize: 2, queueLengthLimit: 10 };
   const limited = { nominalConcurrencyShares: 5, limitResponse: { type: 'Queue', queuing } };
   expect(cells(PriorityLevelConfiguration, { spec: { type: 'Limited', limited } })).toEqual([

@@ -1,4 +1,4 @@
-/** The rules of FlowSchemas. */
+/** Validation of FlowSchemas. */
 import { mergePatch } from 'orchplane';
 import { FlowSchema, type FlowSchemaInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -8,7 +8,7 @@ import { refusal } from '../refusals.js';
 
 const create = async (spec: object, name = 'f') => {
   const schemas = testCluster().api(FlowSchema);
-  // Those that nothing goes without are there already.
+  // The mandatory FlowSchemas exist already.
   if ((await schemas.find(name)) !== undefined) await schemas.delete(name);
   return schemas.create({
     metadata: { name },
@@ -20,8 +20,8 @@ const user = { kind: 'User', user: { name: 'u' } };
 const onPods = { verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['n'] };
 const withRule = (rule: object) => create({ rules: [{ subjects: [user], ...rule }] });
 
-describe('a flow schema', () => {
-  test('has a precedence, a generation and a status of its own', async () => {
+describe('a FlowSchema', () => {
+  test('gets a default precedence, a generation and a separate status', async () => {
     const schemas = testCluster().api(FlowSchema);
     const spec: FlowSchemaSpecInput = { priorityLevelConfiguration: { name: 'p' }, matchingPrecedence: 0 };
     const status = { conditions: [{ type: 'Dangling' }] };
@@ -51,19 +51,19 @@ describe('a flow schema', () => {
       'priorityLevelConfiguration.name',
       'Required value: must reference a priority level',
     ],
-  ])('cannot have %o', async (spec, field, message) => {
+  ])('is rejected with %o', async (spec, field, message) => {
     await expect(create(spec)).rejects.toMatchObject(refusal([`spec.${field}`, message]));
   });
 
-  test('refers to a level by a name that one may have', async () => {
+  test('requires a valid priority level name', async () => {
     await expect(create({ priorityLevelConfiguration: { name: 'A_B' } })).rejects.toMatchObject({
       status: { details: { causes: [{ field: 'spec.priorityLevelConfiguration.name', reason: 'FieldValueInvalid' }] } },
     });
   });
 });
 
-describe('rules', () => {
-  test('need subjects and something to do', async () => {
+describe('FlowSchema rules', () => {
+  test('require subjects and at least one resource or non-resource rule', async () => {
     await expect(withRule({ subjects: [] })).rejects.toMatchObject(
       refusal(
         ['spec.rules[0].subjects', 'Required value: subjects must contain at least one value'],
@@ -100,7 +100,7 @@ describe('rules', () => {
       { kind: 'ServiceAccount', user: { name: 'u' }, serviceAccount: { name: '*', namespace: 'n' } },
       [['user', "Forbidden: user is forbidden when subject kind is not 'User'"]],
     ],
-  ])('cannot be for %o', async (subject, causes) => {
+  ])('reject the subject %o', async (subject, causes) => {
     const at = (field: string | undefined) => `spec.rules[0].subjects[0].${field}`;
     await expect(withRule({ subjects: [subject], resourceRules: [onPods] })).rejects.toMatchObject(
       refusal(...causes.map(([field, message]) => [at(field), `${message}`] as const)),
@@ -141,13 +141,13 @@ describe('rules', () => {
       'namespaces',
       `Invalid value: []string{"*", "a"}: if '*' is present, must not specify other namespaces`,
     ],
-  ])('for resources cannot have %o', async (part, field, message) => {
+  ])('reject the resource rule %o', async (part, field, message) => {
     await expect(withRule({ resourceRules: [{ ...onPods, ...part }] })).rejects.toMatchObject(
       refusal([`spec.rules[0].resourceRules[0].${field}`, message]),
     );
   });
 
-  test('name namespaces that there can be', async () => {
+  test('require valid namespace names', async () => {
     await expect(withRule({ resourceRules: [{ ...onPods, namespaces: ['A_B'] }] })).rejects.toMatchObject({
       status: {
         details: {
@@ -164,7 +164,7 @@ describe('rules', () => {
     });
   });
 
-  test('for the whole cluster need no namespaces, and show that there are none', async () => {
+  test('for cluster-scoped resources need no namespaces, and print null', async () => {
     const { spec } = await withRule({ resourceRules: [{ ...onPods, clusterScope: true, namespaces: [] }] });
     expect(spec.rules?.[0]?.resourceRules?.[0]).toEqual({ ...onPods, clusterScope: true, namespaces: null });
   });
@@ -182,18 +182,18 @@ describe('rules', () => {
     [['/a//b'], '[0]', 'Invalid value: "/a//b": must not contain double slash'],
     [['/a*'], '[0]', 'Invalid value: "/a*": wildcard can only do suffix matching'],
     [['/*/a/*'], '[0]', 'Invalid value: "/*/a/*": wildcard can only do suffix matching'],
-  ])('for the addresses %o are refused', async (nonResourceURLs, at, message) => {
+  ])('reject the URLs %o', async (nonResourceURLs, at, message) => {
     await expect(withRule({ nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] })).rejects.toMatchObject(
       refusal([`spec.rules[0].nonResourceRules[0].nonResourceURLs${at}`, message]),
     );
   });
 
-  test.each([[['*']], [['/', '/healthz', '/api/*']]])('for the addresses %o are accepted', async (nonResourceURLs) => {
+  test.each([[['*']], [['/', '/healthz', '/api/*']]])('accept the URLs %o', async (nonResourceURLs) => {
     await expect(withRule({ nonResourceRules: [{ verbs: ['*'], nonResourceURLs }] })).resolves.toBeDefined();
   });
 });
 
-describe('the schema that nothing goes without', () => {
+describe('a mandatory FlowSchema', () => {
   const all = {
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
     nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
@@ -214,13 +214,13 @@ describe('the schema that nothing goes without', () => {
   test.each([
     ['exempt', exempt],
     ['catch-all', catchAll],
-  ])('%s is as it is', async (name, spec) => {
+  ])('%s has a fixed spec', async (name, spec) => {
     await expect(create(spec, name)).resolves.toMatchObject({ spec });
     const message = expect.stringContaining(`: spec of '${name}' must equal the fixed value`) as string;
     await expect(create({ ...spec, matchingPrecedence: 2 }, name)).rejects.toMatchObject(refusal(['spec', message]));
   });
 
-  test('shows the spec that it cannot have', async () => {
+  test('prints a rejected spec in Go syntax', async () => {
     const dump =
       'flowcontrol.FlowSchemaSpec{PriorityLevelConfiguration:flowcontrol.PriorityLevelConfigurationReference{Name:"exempt"}, MatchingPrecedence:2, DistinguisherMethod:(*flowcontrol.FlowDistinguisherMethod)(nil), Rules:[]flowcontrol.PolicyRulesWithSubjects{flowcontrol.PolicyRulesWithSubjects{Subjects:[]flowcontrol.Subject{flowcontrol.Subject{Kind:"Group", User:(*flowcontrol.UserSubject)(nil), Group:(*flowcontrol.GroupSubject)(0xc000000000), ServiceAccount:(*flowcontrol.ServiceAccountSubject)(nil)}}, ResourceRules:[]flowcontrol.ResourcePolicyRule{flowcontrol.ResourcePolicyRule{Verbs:[]string{"*"}, APIGroups:[]string{"*"}, Resources:[]string{"*"}, ClusterScope:true, Namespaces:[]string{"*"}}}, NonResourceRules:[]flowcontrol.NonResourcePolicyRule{flowcontrol.NonResourcePolicyRule{Verbs:[]string{"*"}, NonResourceURLs:[]string{"*"}}}}}}';
     await expect(create({ ...exempt, matchingPrecedence: 2 }, 'exempt')).rejects.toMatchObject(
@@ -229,11 +229,11 @@ describe('the schema that nothing goes without', () => {
   });
 });
 
-test('the status takes conditions, every type once', async () => {
+test('rejects duplicate condition types in the status', async () => {
   const schemas = testCluster().api(FlowSchema);
   const spec: FlowSchemaSpecInput = { priorityLevelConfiguration: { name: 'p' } };
   await schemas.create({ metadata: { name: 'f' }, spec });
-  // Whether its level exists was noted after it was created.
+  // The reconciler reports after the create whether the priority level exists.
   const created = await schemas.get('f');
   const conditions = [{ type: 'A' }, { type: 'A' }, { type: '' }];
   await expect(schemas.status.update('f', { ...created, status: { conditions } })).rejects.toMatchObject(

@@ -1,4 +1,4 @@
-/** The rules of PriorityLevelConfigurations. */
+/** Validation of PriorityLevelConfigurations. */
 import { PriorityLevelConfiguration, type PriorityLevelConfigurationInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const create = async (
 ) => {
   const levels = testCluster().api(PriorityLevelConfiguration);
   const { name = 'p' } = metadata;
-  // Those that nothing goes without are there already.
+  // The mandatory levels exist already.
   if ((await levels.find(name)) !== undefined) await levels.delete(name);
   return levels.create({ metadata: { name, ...metadata }, spec } as PriorityLevelConfigurationInput);
 };
@@ -19,8 +19,8 @@ const limited = (level: object) =>
 const queuing = (part: object) =>
   limited({ limitResponse: { type: 'Queue', queuing: { queues: 8, handSize: 2, queueLengthLimit: 10, ...part } } });
 
-describe('a priority level', () => {
-  test('is filled in', async () => {
+describe('a PriorityLevelConfiguration', () => {
+  test('gets its defaults', async () => {
     expect((await limited({})).spec.limited).toEqual({
       nominalConcurrencyShares: 30,
       limitResponse: { type: 'Reject' },
@@ -49,7 +49,7 @@ describe('a priority level', () => {
         ['spec.limited', 'Forbidden: must be nil if the type is not Limited'],
       ],
     ],
-  ])('cannot be %o', async (spec, causes) => {
+  ])('is rejected as %o', async (spec, causes) => {
     await expect(create(spec)).rejects.toMatchObject(
       refusal(...causes.map(([field, message]) => [`${field}`, message] as const)),
     );
@@ -74,7 +74,7 @@ describe('a priority level', () => {
       'limitResponse.queuing',
       'Forbidden: must be nil if limited.limitResponse.type is not Limited',
     ],
-  ])('with limits cannot have %o', async (level, field, message) => {
+  ])('of type Limited is rejected with %o', async (level, field, message) => {
     await expect(limited(level)).rejects.toMatchObject(refusal([`spec.limited.${field}`, message]));
   });
 
@@ -99,14 +99,14 @@ describe('a priority level', () => {
         ],
       ],
     ],
-  ])('with queues cannot have %o', async (part, causes) => {
+  ])('with queuing is rejected with %o', async (part, causes) => {
     const path = 'spec.limited.limitResponse.queuing';
     await expect(queuing(part)).rejects.toMatchObject(
       refusal(...causes.map(([field, message]) => [`${path}.${field}`, message] as const)),
     );
   });
 
-  test('cannot carry the annotation of an older version', async () => {
+  test('rejects the zero-shares annotation of v1beta3', async () => {
     const key = 'flowcontrol.orch.io/v1beta3-preserve-zero-concurrency-shares';
     const spec = { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } };
     await expect(create(spec, { annotations: { [key]: '' } })).rejects.toMatchObject(
@@ -115,11 +115,11 @@ describe('a priority level', () => {
   });
 });
 
-describe('the level that nothing goes without', () => {
+describe('a mandatory PriorityLevelConfiguration', () => {
   const spec = (type: string, limits: string, exempt: string) =>
     `flowcontrol.PriorityLevelConfigurationSpec{Type:"${type}", Limited:(*flowcontrol.LimitedPriorityLevelConfiguration)(${limits}), Exempt:(*flowcontrol.ExemptPriorityLevelConfiguration)(${exempt})}`;
 
-  test('exempt may share, and nothing else', async () => {
+  test('exempt may change its sharing only', async () => {
     const name = 'exempt';
     const shared = await create({ type: 'Exempt', exempt: { lendablePercent: 50 } }, { name });
     expect(shared.spec.exempt?.lendablePercent).toBe(50);
@@ -135,7 +135,7 @@ describe('the level that nothing goes without', () => {
     );
   });
 
-  test('catch-all is as it is', async () => {
+  test('catch-all has a fixed spec', async () => {
     const fixed = { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' } };
     const metadata = { name: 'catch-all' };
     await expect(create({ type: 'Limited', limited: fixed }, metadata)).resolves.toBeDefined();

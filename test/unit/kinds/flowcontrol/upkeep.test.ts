@@ -1,4 +1,4 @@
-/** Flows and levels that every cluster has come back, a minute after they are gone or have become others. */
+/** Maintenance of the suggested and mandatory flow control objects: the server restores them within a minute. */
 import { FlowSchema, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -14,24 +14,27 @@ const level = (name: string) => ({
   },
 });
 
-describe('a flow or level of a new cluster', () => {
-  test.each(['exempt', 'catch-all', 'workload-low', 'global-default'])('%s comes back a minute after', async (name) => {
-    const cluster = testCluster();
-    const levels = cluster.api(PriorityLevelConfiguration);
-    const { spec, metadata } = await levels.get(name);
-    await levels.delete(name);
-    await cluster.clock.advance(MINUTE - 1);
-    expect(await levels.find(name)).toBeUndefined();
-    await cluster.clock.advance(1);
-    const back = await levels.get(name);
-    expect(back.spec).toEqual(spec);
-    expect(back.metadata.annotations).toEqual({ [ANNOTATION]: 'true' });
-    expect(back.metadata.managedFields).toEqual(
-      metadata.managedFields?.map((entry) => ({ ...entry, time: back.metadata.creationTimestamp })),
-    );
-  });
+describe('a bootstrap flow control object', () => {
+  test.each(['exempt', 'catch-all', 'workload-low', 'global-default'])(
+    '%s is created again one minute after its deletion',
+    async (name) => {
+      const cluster = testCluster();
+      const levels = cluster.api(PriorityLevelConfiguration);
+      const { spec, metadata } = await levels.get(name);
+      await levels.delete(name);
+      await cluster.clock.advance(MINUTE - 1);
+      expect(await levels.find(name)).toBeUndefined();
+      await cluster.clock.advance(1);
+      const back = await levels.get(name);
+      expect(back.spec).toEqual(spec);
+      expect(back.metadata.annotations).toEqual({ [ANNOTATION]: 'true' });
+      expect(back.metadata.managedFields).toEqual(
+        metadata.managedFields?.map((entry) => ({ ...entry, time: back.metadata.creationTimestamp })),
+      );
+    },
+  );
 
-  test('flows come back with what is noted about them', async () => {
+  test('is created again with its status', async () => {
     const cluster = testCluster();
     const flows = cluster.api(FlowSchema);
     const { spec, status } = await flows.get('service-accounts');
@@ -45,7 +48,7 @@ describe('a flow or level of a new cluster', () => {
     });
   });
 
-  test('is put right when it is another', async () => {
+  test('is reset when it was changed', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     const { spec } = await levels.get('workload-low');
@@ -56,7 +59,7 @@ describe('a flow or level of a new cluster', () => {
     expect((await levels.get('workload-low')).spec).toEqual(spec);
   });
 
-  test('is left alone when the user says so, and only if it may be', async () => {
+  test('is not reset if its annotation disables that and it is not mandatory', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     await levels.edit('workload-low', (draft) => {
@@ -72,11 +75,11 @@ describe('a flow or level of a new cluster', () => {
   });
 
   test.each([
-    ['nothing is said and nothing was changed', {}, false, 'true', true],
-    ['nothing is said and it was changed', {}, true, 'false', false],
-    ['what is said makes no sense', { [ANNOTATION]: 'maybe' }, true, 'false', false],
-    ['it is said in another way', { [ANNOTATION]: 'T' }, true, 'T', true],
-  ])('when %s', async (_, annotations, isChanged, noted, isBack) => {
+    ['it has no annotation and is unchanged', {}, false, 'true', true],
+    ['it has no annotation and is changed', {}, true, 'false', false],
+    ['its annotation is invalid', { [ANNOTATION]: 'maybe' }, true, 'false', false],
+    ['its annotation has another spelling of true', { [ANNOTATION]: 'T' }, true, 'T', true],
+  ])('has the expected spec and annotation if %s', async (_, annotations, isChanged, noted, isBack) => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     const { spec } = await levels.get('workload-low');
@@ -90,7 +93,7 @@ describe('a flow or level of a new cluster', () => {
     expect(JSON.stringify(now.spec) === JSON.stringify(spec)).toBe(isBack);
   });
 
-  test('one that is no longer suggested goes', async () => {
+  test('is deleted if it is no longer suggested', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     for (const [name, value] of [
@@ -107,7 +110,7 @@ describe('a flow or level of a new cluster', () => {
     expect(await levels.find('plain')).toBeDefined();
   });
 
-  test('what is right again by itself is not touched', async () => {
+  test('is not written if a user restored it first', async () => {
     const cluster = testCluster();
     const levels = cluster.api(PriorityLevelConfiguration);
     const { spec } = await levels.get('workload-low');
@@ -122,7 +125,7 @@ describe('a flow or level of a new cluster', () => {
     expect((await levels.get('workload-low')).metadata).toEqual(metadata);
   });
 
-  test('a cluster that is closed leaves no timer behind', async () => {
+  test('leaves no timer when the cluster is closed', async () => {
     const cluster = testCluster();
     await cluster.api(PriorityLevelConfiguration).delete('workload-low');
     const before = cluster.resourceVersion;

@@ -1,4 +1,4 @@
-/** The rules of StorageVersions. */
+/** Validation of StorageVersions. */
 import { StorageVersion } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ test.each([
       expect.stringMatching(/^Invalid value: "A.1": the resource segment a DNS-1035 label/),
     ],
   ],
-])('the name %s is refused', async (name, messages) => {
+])('rejects the name %s', async (name, messages) => {
   const causes = messages.map((message: unknown) => ({
     field: 'metadata.name',
     message: typeof message === 'string' ? `Invalid value: "${name}": ${message}` : message,
@@ -41,7 +41,7 @@ const server = (apiServerID: string, encodingVersion: string, ...decodableVersio
   decodableVersions,
 });
 
-test('servers that agree say so', async () => {
+test('accepts a commonEncodingVersion only if all servers agree', async () => {
   const storageVersions = [server('a', 'apps/v1', 'apps/v1', 'v1'), server('b', 'apps/v1', 'apps/v1')];
   expect((await setStatus({ storageVersions, commonEncodingVersion: 'apps/v1' })).status).toMatchObject({
     commonEncodingVersion: 'apps/v1',
@@ -60,7 +60,7 @@ test('servers that agree say so', async () => {
   );
 });
 
-test('versions are versions', async () => {
+test('rejects invalid server ids and versions', async () => {
   const storageVersions = [server('', 'a/b/c', '/v1', 'V'), server('b', 'v1')];
   await expect(setStatus({ storageVersions })).rejects.toMatchObject(
     refusal(
@@ -83,7 +83,7 @@ test('versions are versions', async () => {
   );
 });
 
-test('conditions are told apart and explained', async () => {
+test('requires unique condition types, statuses and reasons', async () => {
   const condition = { type: 'T', status: 'True', reason: 'R', message: 'm' } as const;
   const bad = { type: 'T', status: '-', reason: '', message: '' } as unknown as typeof condition;
   await expect(setStatus({ conditions: [condition, bad] })).rejects.toMatchObject(

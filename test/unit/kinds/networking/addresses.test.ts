@@ -1,4 +1,4 @@
-/** The rules of IPAddress and ServiceCIDR. */
+/** Validation of IPAddresses and ServiceCIDRs. */
 import { mergePatch } from 'orchplane';
 import { IPAddress, ServiceCIDR } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -18,11 +18,11 @@ describe('an IPAddress', () => {
     ['010.0.0.1', 'must not have leading 0s'],
     ['2001:DB8::1', 'must be in canonical form ("2001:db8::1")'],
     ['::ffff:1.2.3.4', 'must not be an IPv4-mapped IPv6 address'],
-  ])('is not named %s', async (name, detail) => {
+  ])('rejects the name %s', async (name, detail) => {
     expect(await refusals(create(name))).toEqual([`metadata.name: Invalid value: "${name}": ${detail}`]);
   });
 
-  test('has somebody who uses it', async () => {
+  test('requires a valid parentRef', async () => {
     expect(
       await refusals(
         testCluster()
@@ -37,7 +37,7 @@ describe('an IPAddress', () => {
     ]);
   });
 
-  test('keeps whom it belongs to', async () => {
+  test('has an immutable parentRef', async () => {
     const addresses = testCluster().api(IPAddress);
     await addresses.create({ metadata: { name: '::1' }, spec: { parentRef } });
     expect(await refusals(addresses.patch('::1', mergePatch({ spec: { parentRef: { name: 't' } } })))).toEqual([
@@ -65,11 +65,11 @@ describe('a ServiceCIDR', () => {
         'spec.cidrs: Invalid value: []string{"10.0.0.0/8", "11.0.0.0/8"}: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
       ],
     ],
-  ])('of %j is refused', async (cidrs, causes) => {
+  ])('is rejected with %j', async (cidrs, causes) => {
     expect(await refusals(create(cidrs))).toEqual(causes);
   });
 
-  test('keeps its ranges, and may get a second one', async () => {
+  test('keeps its range, and may get a second one', async () => {
     const api = ranges();
     await api.create({ metadata: { name: 'a' }, spec: { cidrs: ['10.0.0.0/8'] } });
     const change = (cidrs: string[]) => api.patch('a', mergePatch({ spec: { cidrs } }));
@@ -83,7 +83,7 @@ describe('a ServiceCIDR', () => {
     ]);
   });
 
-  test('has a status that takes nothing else along', async () => {
+  test('has a status update that changes only the status', async () => {
     const api = ranges();
     await api.create({ metadata: { name: 'a' }, spec: { cidrs: ['10.0.0.0/8'] } });
     const ready = {

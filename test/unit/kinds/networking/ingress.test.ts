@@ -1,4 +1,4 @@
-/** The rules of Ingress and IngressClass. */
+/** Validation of Ingresses and IngressClasses. */
 import { mergePatch } from 'orchplane';
 import { Ingress, IngressClass } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -24,7 +24,7 @@ const SUBDOMAIN =
 describe('an Ingress', () => {
   test.each<[string, IngressSpecInput, string[]]>([
     [
-      'nothing to serve',
+      'neither rules nor a default backend',
       {},
       ['spec: Invalid value: []networking.IngressRule(nil): either `defaultBackend` or `rules` must be specified'],
     ],
@@ -40,7 +40,7 @@ describe('an Ingress', () => {
       ['spec.rules[0].http.paths[0].pathType: Required value: pathType must be specified'],
     ],
     [
-      'a path type that is none',
+      'an unknown path type',
       { rules: rules(path({ pathType: 'Glob' })) },
       [
         'spec.rules[0].http.paths[0].pathType: Unsupported value: "Glob": supported values: "Exact", "ImplementationSpecific", "Prefix"',
@@ -52,7 +52,7 @@ describe('an Ingress', () => {
       [`${PATH}: Invalid value: "a": must be an absolute path`],
     ],
     [
-      'a path that climbs',
+      'a path with a parent directory segment',
       { rules: rules(path({ path: '/a//b/..' })) },
       [
         `${PATH}: Invalid value: "/a//b/..": must not contain '//'`,
@@ -60,7 +60,7 @@ describe('an Ingress', () => {
       ],
     ],
     [
-      'two backends in one',
+      'both a service and a resource backend',
       { rules: rules(path({ backend: { ...service(), resource: { kind: 'X', name: 'y' } } })) },
       [`${BACKEND}: Invalid value: "": cannot set both resource and service backends`],
     ],
@@ -84,35 +84,35 @@ describe('an Ingress', () => {
       [`${BACKEND}: Invalid value: "": cannot set both port name & port number`],
     ],
     [
-      'a port beyond the range',
+      'a port out of range',
       { rules: rules(path({ backend: service({ number: 70000 }) })) },
       [`${BACKEND}.service.port.number: Invalid value: 70000: must be between 1 and 65535, inclusive`],
     ],
     [
-      'an address for a host',
+      'an IP address as host',
       { rules: [{ host: '1.2.3.4' }] },
       ['spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address'],
     ],
     [
-      'a TLS host that is none',
+      'an invalid TLS host',
       { defaultBackend: service(), tls: [{ hosts: ['A_B'] }] },
       [`spec.tls[0].hosts[0]: Invalid value: "A_B": ${SUBDOMAIN}`],
     ],
     [
-      'a secret name that is none',
+      'an invalid secret name',
       { defaultBackend: service(), tls: [{ secretName: 'A_B' }] },
       [`spec.tls[0].secretName: Invalid value: "A_B": ${SUBDOMAIN}`],
     ],
     [
-      'a class name that is none',
+      'an invalid class name',
       { defaultBackend: service(), ingressClassName: 'A' },
       [`spec.ingressClassName: Invalid value: "A": ${SUBDOMAIN}`],
     ],
-  ])('with %s is refused', async (_, spec, causes) => {
+  ])('is rejected with %s', async (_, spec, causes) => {
     expect(await refusals(create(spec))).toEqual(causes);
   });
 
-  test('may leave the path to the implementation, and have wildcards', async () => {
+  test('may omit the path with ImplementationSpecific, and have wildcard hosts', async () => {
     const spec = {
       rules: [{ host: '*.a.com', http: { paths: [path({ path: '', pathType: 'ImplementationSpecific' })] } }],
     };
@@ -120,7 +120,7 @@ describe('an Ingress', () => {
     expect((await refusals(create({ rules: [{ host: 'a.*' }] })))[0]).toContain('a wildcard DNS-1123 subdomain');
   });
 
-  test('with an annotation for its class is warned of, and refused where the field differs', async () => {
+  test('warns about the class annotation, and is rejected if the field is set as well', async () => {
     const warnings: string[] = [];
     const ingresses = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(Ingress);
     const input = { metadata: { name: 'a', annotations: { 'orch.io/ingress.class': 'x' } } };
@@ -136,7 +136,7 @@ describe('an Ingress', () => {
     expect(updated.metadata.generation).toBe(2);
   });
 
-  test('has a status with its own rules', async () => {
+  test('has a status with its own validation', async () => {
     const ingresses = testCluster().api(Ingress);
     await ingresses.create({ metadata, spec: { defaultBackend: service() } });
     const set = (ingress: object) =>
@@ -158,12 +158,12 @@ describe('an IngressClass', () => {
   test.each<[string, IngressClassSpecInput, string[]]>([
     ['no controller', {}, ['spec.controller: Required value']],
     [
-      'a controller without domain',
+      'a controller without a domain',
       { controller: 'c' },
       ['spec.controller: Invalid value: "c": must be a domain-prefixed path (such as "acme.io/foo")'],
     ],
     [
-      'a controller of strange letters',
+      'a controller with invalid characters',
       { controller: 'a.io/#' },
       [
         `spec.controller: Invalid value: "#": Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')`,
@@ -175,25 +175,25 @@ describe('an IngressClass', () => {
       ['spec.controller: Too long: may not be more than 250 bytes'],
     ],
     [
-      'parameters that are nowhere',
+      'parameters with an unknown scope',
       parameters({ scope: 'Elsewhere' }) as IngressClassSpecInput,
       ['spec.parameters.scope: Unsupported value: "Elsewhere": supported values: "Cluster", "Namespace"'],
     ],
     [
-      'a namespace too much',
+      'a namespace of cluster-scoped parameters',
       parameters({ namespace: 'n' }),
       ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"],
     ],
     [
-      'a namespace too few',
+      'namespaced parameters without a namespace',
       parameters({ scope: 'Namespace' }),
       ["spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"],
     ],
-  ])('with %s is refused', async (_, spec, causes) => {
+  ])('is rejected with %s', async (_, spec, causes) => {
     expect(await refusals(classes().create({ metadata, spec }))).toEqual(causes);
   });
 
-  test('looks for parameters in the cluster, and keeps its controller', async () => {
+  test('has cluster-scoped parameters by default, and an immutable controller', async () => {
     const api = classes();
     const created = await api.create({ metadata, spec: parameters({}) });
     expect(created.spec.parameters?.scope).toBe('Cluster');

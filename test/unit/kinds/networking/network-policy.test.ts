@@ -1,4 +1,4 @@
-/** The rules of NetworkPolicy. */
+/** Validation and defaulting of NetworkPolicies. */
 import { NetworkPolicy } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const peer = (entry: object) => ({ egress: [{ to: [entry] }] });
 const PORT = 'spec.ingress[0].ports[0]';
 const PEER = 'spec.egress[0].to[0]';
 
-test('policyTypes follow the rules that are there, and ports speak TCP', async () => {
+test('derives policyTypes from the rules, and sets the protocol TCP', async () => {
   expect((await create({})).spec).toEqual({ podSelector: {}, policyTypes: ['Ingress'] });
   expect((await create({ egress: [{}] })).spec.policyTypes).toEqual(['Ingress', 'Egress']);
   expect((await create(port({ port: 80 }))).spec.ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 80 }] }]);
@@ -22,17 +22,17 @@ test('policyTypes follow the rules that are there, and ports speak TCP', async (
 
 test.each<[string, object, string[]]>([
   [
-    'a selector of no kind',
+    'an invalid selector',
     { podSelector: { matchExpressions: [{ key: 'k', operator: 'Is' }] } },
     ['spec.podSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator'],
   ],
   [
-    'a protocol that is none',
+    'an unknown protocol',
     port({ protocol: 'X' }),
     [`${PORT}.protocol: Unsupported value: "X": supported values: "TCP", "UDP", "SCTP"`],
   ],
   [
-    'ports in the wrong order',
+    'an endPort below port',
     port({ port: 80, endPort: 0 }),
     [
       `${PORT}.endPort: Invalid value: 80: must be greater than or equal to \`port\``,
@@ -40,29 +40,29 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'an end of a name',
+    'an endPort with a named port',
     port({ port: 'web', endPort: 90 }),
     [`${PORT}.endPort: Invalid value: 90: may not be specified when \`port\` is non-numeric`],
   ],
   [
-    'an end of nothing',
+    'an endPort without a port',
     port({ endPort: 90 }),
     [`${PORT}.endPort: Invalid value: 90: may not be specified when \`port\` is not specified`],
   ],
-  ['nobody', peer({}), [`${PEER}: Required value: must specify a peer`]],
+  ['an empty peer', peer({}), [`${PEER}: Required value: must specify a peer`]],
   [
-    'a range and a selector',
+    'both an ipBlock and a selector',
     peer({ podSelector: {}, ipBlock: { cidr: '10.0.0.0/8' } }),
     [`${PEER}: Forbidden: may not specify both ipBlock and another peer`],
   ],
-  ['no range', peer({ ipBlock: {} }), [`${PEER}.ipBlock.cidr: Required value`]],
+  ['an empty CIDR', peer({ ipBlock: {} }), [`${PEER}.ipBlock.cidr: Required value`]],
   [
-    'a range that is none',
+    'an invalid CIDR',
     peer({ ipBlock: { cidr: 'x' } }),
     [`${PEER}.ipBlock.cidr: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`],
   ],
   [
-    'an exception outside the range',
+    'an exception outside of the CIDR',
     peer({ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', '10.0.0.0/8'] } }),
     [
       `${PEER}.ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of \`cidr\``,
@@ -70,22 +70,22 @@ test.each<[string, object, string[]]>([
     ],
   ],
   [
-    'a type that is none',
+    'an unknown policy type',
     { policyTypes: ['X'] },
     ['spec.policyTypes[0]: Unsupported value: "X": supported values: "Ingress", "Egress"'],
   ],
   [
-    'three types',
+    'three policy types',
     { policyTypes: ['Ingress', 'Egress', 'Ingress'] },
     [
       'spec.policyTypes: Invalid value: []networking.PolicyType{"Ingress", "Egress", "Ingress"}: may not specify more than two policyTypes',
     ],
   ],
-])('%s is refused', async (_, spec, causes) => {
+])('rejects %s', async (_, spec, causes) => {
   expect(await refusals(create(spec))).toEqual(causes);
 });
 
-test('a range with bits beyond its prefix is warned of', async () => {
+test('warns about a CIDR with host bits', async () => {
   const warnings: string[] = [];
   const policies = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(NetworkPolicy);
   const egress = [{ to: [{ ipBlock: { cidr: '10.0.0.1/8' } }] }];

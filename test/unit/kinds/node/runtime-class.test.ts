@@ -1,4 +1,4 @@
-/** The rules of RuntimeClasses. */
+/** Validation of RuntimeClasses. */
 import { RuntimeClass, type RuntimeClassInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const create = (body: object) =>
 
 const causes = (...expected: object[]) => ({ reason: 'Invalid', status: { details: { causes: expected } } });
 
-describe('a runtime class', () => {
+describe('a RuntimeClass', () => {
   test.each([
     [{ handler: '' }, 'handler', 'a lowercase RFC 1123 label must consist of'],
     [{ handler: 'A_B' }, 'handler', 'Invalid value: "A_B": a lowercase RFC 1123 label must consist of'],
@@ -33,11 +33,11 @@ describe('a runtime class', () => {
       'scheduling.tolerations[1]',
       'Duplicate value: core.Toleration{Key:"k", Operator:"", Value:"", Effect:"NoExecute", TolerationSeconds:(*int64)(nil)}',
     ],
-  ])('cannot have %o', async (body, field, message) => {
+  ])('is rejected with %o', async (body, field, message) => {
     await expect(create(body)).rejects.toMatchObject(causes({ field, message: expect.stringContaining(message) }));
   });
 
-  test('keeps what was given, quantities in their shortest form', async () => {
+  test('keeps its fields, with canonical quantities', async () => {
     const tolerations = [{ key: 'k', operator: 'Exists' }];
     const { overhead, scheduling } = await create({
       overhead: { podFixed: { memory: '1024Mi', cpu: '100100u' } },
@@ -49,7 +49,7 @@ describe('a runtime class', () => {
     });
   });
 
-  test('tells of labels that have other names today', async () => {
+  test('warns about deprecated labels', async () => {
     const warnings: string[] = [];
     const classes = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(RuntimeClass);
     const scheduling = { nodeSelector: { 'beta.orch.io/os': 'v' } };
@@ -57,7 +57,7 @@ describe('a runtime class', () => {
     expect(warnings).toEqual(['scheduling.nodeSelector: deprecated since v1.14; use "orch.io/os" instead']);
   });
 
-  test('keeps its handler', async () => {
+  test('has an immutable handler', async () => {
     const classes = testCluster().api(RuntimeClass);
     const first = await classes.create({ metadata: { name: 'a' }, handler: 'runc' });
     await expect(classes.update({ ...first, handler: 'A' })).rejects.toMatchObject(

@@ -1,4 +1,4 @@
-/** The rules of disruption budgets, and what their tables show. */
+/** Validation of PodDisruptionBudgets, and their table columns. */
 import { mergePatch } from 'orchplane';
 import { PodDisruptionBudget, type PodDisruptionBudgetInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
@@ -16,8 +16,8 @@ const dump = (text: string) => `intstr.IntOrString{Type:1, IntVal:0, StrVal:"${t
 
 type Case = readonly [spec: object, ...problems: string[]];
 
-describe('a disruption budget', () => {
-  test('begins without a status, which is written apart', async () => {
+describe('a PodDisruptionBudget', () => {
+  test('starts with an empty status, which has its own subresource', async () => {
     const budgets = open();
     const { status, metadata } = await create({ minAvailable: 1 }, budgets);
     expect(metadata.generation).toBe(1);
@@ -40,18 +40,18 @@ describe('a disruption budget', () => {
       { selector: { matchExpressions: [{ key: 'a', operator: 'Odd' }] } },
       'spec.selector.matchExpressions[0].operator: Invalid value: "Odd": not a valid selector operator',
     ],
-  ])('%j is refused', async (...given) => {
+  ])('rejects the spec %j', async (...given) => {
     const [spec, ...problems] = given as unknown as Case;
     expect(await refusals(create(spec))).toEqual(problems);
   });
 
-  test('counts those that stay or those that go, not both', async () => {
+  test('rejects both minAvailable and maxUnavailable', async () => {
     const [problem = ''] = await refusals(create({ minAvailable: 1, maxUnavailable: 1 }));
     expect(problem).toMatch(/^spec: Invalid value: policy\.PodDisruptionBudgetSpec\{MinAvailable:/);
     expect(problem).toMatch(/: minAvailable and maxUnavailable cannot be both set$/);
   });
 
-  test('has counts and conditions in its status that make sense', async () => {
+  test('validates counts and conditions in its status', async () => {
     const budgets = open();
     await create({}, budgets);
     const patch = (status: object) => budgets.status.patch('b', mergePatch({ status } as never));
@@ -65,7 +65,7 @@ describe('a disruption budget', () => {
     ]);
   });
 
-  test('may have any name that stands in a path', async () => {
+  test('may have any name that is valid in a path', async () => {
     const budgets = open();
     await expect(budgets.create({ metadata: { name: 'My_Budget' } })).resolves.toBeDefined();
     expect(await refusals(budgets.create({ metadata: { name: 'a%b' } }))).toEqual([
@@ -73,7 +73,7 @@ describe('a disruption budget', () => {
     ]);
   });
 
-  test('shows in a table what it allows', async () => {
+  test('prints its limits in a table', async () => {
     const budget = (await create({ maxUnavailable: '10%' })) as unknown as ApiObject;
     const nowMs = Date.parse('2030-01-01T00:01:00Z');
     const cells = (PodDisruptionBudget.columns ?? []).map(({ name, cell }) => [

@@ -1,4 +1,4 @@
-/** The rules of RoleBindings and ClusterRoleBindings. */
+/** Validation of RoleBindings and ClusterRoleBindings. */
 import { ClusterRoleBinding, type ClusterRoleBindingInput, RoleBinding, type RoleBindingInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -16,8 +16,8 @@ const bindEverywhere = (body: object) =>
     .api(ClusterRoleBinding)
     .create({ metadata: { name: 'b' }, roleRef: ref, ...body } as ClusterRoleBindingInput);
 
-describe('groups', () => {
-  test('are filled in where there is only one', async () => {
+describe('API groups of a binding', () => {
+  test('are set if they are unambiguous', async () => {
     const subjects = [
       { kind: 'User', name: 'u' },
       { kind: 'Group', name: 'g' },
@@ -42,20 +42,20 @@ describe('groups', () => {
   });
 });
 
-describe('the role', () => {
+describe('the roleRef of a binding', () => {
   const kindMessage = (kind: string, kinds: string) => `Unsupported value: "${kind}": supported values: ${kinds}`;
 
   test.each([
     ['is missing', {}, '', [['roleRef.name', 'Required value'] as const]],
     ['is of another kind', { kind: 'User', name: 'r' }, 'User', []],
-  ])('%s', async (_what, roleRef, kind, more) => {
+  ])('is rejected if it %s', async (_what, roleRef, kind, more) => {
     const either = ['roleRef.kind', kindMessage(kind, '"Role", "ClusterRole"')] as const;
     await expect(bind({ roleRef })).rejects.toMatchObject(refusal(either, ...more));
     const only = ['roleRef.kind', kindMessage(kind, '"ClusterRole"')] as const;
     await expect(bindEverywhere({ roleRef })).rejects.toMatchObject(refusal(only, ...more));
   });
 
-  test('of a namespace cannot be bound everywhere', async () => {
+  test('of a ClusterRoleBinding cannot be a Role', async () => {
     const message = kindMessage('Role', '"ClusterRole"');
     await expect(bindEverywhere({ roleRef: { ...ref, kind: 'Role' } })).rejects.toMatchObject(
       refusal(['roleRef.kind', message]),
@@ -65,11 +65,11 @@ describe('the role', () => {
   test.each([
     [{ ...ref, apiGroup: 'apps' }, 'roleRef.apiGroup', `Unsupported value: "apps": supported values: "${GROUP}"`],
     [{ ...ref, name: 'a/b' }, 'roleRef.name', `Invalid value: "a/b": may not contain '/'`],
-  ])('%o is refused', async (roleRef, field, message) => {
+  ])('is rejected as %o', async (roleRef, field, message) => {
     await expect(bind({ roleRef })).rejects.toMatchObject(refusal([field, message]));
   });
 
-  test('cannot change, and everything is judged twice on update', async () => {
+  test('is immutable, and everything is validated twice on update', async () => {
     const bindings = testCluster().api(RoleBinding);
     const binding = await bindings.create({ metadata: { name: 'b' }, roleRef: ref });
     const dump = (kind: string, name: string) =>
@@ -84,7 +84,7 @@ describe('the role', () => {
   });
 });
 
-describe('a subject', () => {
+describe('a subject of a binding', () => {
   const kinds = 'supported values: "ServiceAccount", "User", "Group"';
 
   test.each([
@@ -105,20 +105,20 @@ describe('a subject', () => {
       { kind: 'ServiceAccount', name: 's', namespace: 'n', apiGroup: GROUP },
       [['apiGroup', `Unsupported value: "${GROUP}": supported values: ""`]],
     ],
-  ])('%o is refused', async (subject, causes) => {
+  ])('is rejected as %o', async (subject, causes) => {
     const expected = refusal(...causes.map(([field, message]) => [`subjects[0].${field}`, `${message}`] as const));
     await expect(bind({ subjects: [subject] })).rejects.toMatchObject(expected);
     await expect(bindEverywhere({ subjects: [subject] })).rejects.toMatchObject(expected);
   });
 
-  test('that is a service account has a name of its kind', async () => {
+  test('of kind ServiceAccount must have a valid name', async () => {
     const subjects = [{ kind: 'ServiceAccount', name: 'X_Y' }];
     await expect(bind({ subjects })).rejects.toMatchObject({
       status: { details: { causes: [{ field: 'subjects[0].name', reason: 'FieldValueInvalid' }] } },
     });
   });
 
-  test('that is a service account needs a namespace where the binding has none', async () => {
+  test('of kind ServiceAccount needs a namespace in a ClusterRoleBinding', async () => {
     const subjects = [{ kind: 'ServiceAccount', name: 's' }];
     await expect(bind({ subjects })).resolves.toMatchObject({ subjects });
     await expect(bindEverywhere({ subjects })).rejects.toMatchObject(

@@ -1,4 +1,4 @@
-/** What tables of roles and bindings show. */
+/** Table columns of roles and bindings. */
 import type { ApiObject, Kind } from 'orchplane';
 import { ClusterRoleBinding, Role, RoleBinding } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const cells = (kind: Kind, body: object) =>
     cell({ metadata, ...body } as unknown as ApiObject, { nowMs: Date.UTC(2030, 0, 1, 0, 1, 0), dialect: orchDialect }),
   );
 
-test('a role shows when it was made', () => {
+test('prints the creation time of a role', () => {
   expect(Role.columns?.map(({ name, type }) => [name, type])).toEqual([
     ['Name', 'string'],
     ['Created At', 'date'],
@@ -18,7 +18,7 @@ test('a role shows when it was made', () => {
   expect(cells(Role, {})).toEqual(['a', '2030-01-01T00:00:00Z']);
 });
 
-test('a binding shows its role and, when there is room, who has it', () => {
+test('prints the role of a binding and, in wide output, its subjects', () => {
   const subjects = [
     { kind: 'User', name: 'u' },
     { kind: 'User', name: 'v' },

@@ -1,4 +1,4 @@
-/** The rules of Roles and ClusterRoles. */
+/** Validation of Roles and ClusterRoles. */
 import { ClusterRole, type ClusterRoleInput, Role, type RoleInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -20,18 +20,18 @@ const NO_RESOURCES = [
   'Required value: resource rules must supply at least one resource',
 ] as const;
 
-describe('rules', () => {
+describe('rules of a role', () => {
   test.each([
-    ['nothing at all', {}, [NO_VERBS, NO_GROUPS, NO_RESOURCES]],
+    ['no fields', {}, [NO_VERBS, NO_GROUPS, NO_RESOURCES]],
     ['no verbs', { apiGroups: [''], resources: ['pods'], verbs: [] }, [NO_VERBS]],
     ['no groups', { resources: ['pods'], verbs: ['get'] }, [NO_GROUPS]],
     ['no resources', { apiGroups: [''], verbs: ['get'] }, [NO_RESOURCES]],
-  ])('cannot have %s', async (_what, rule, causes) => {
+  ])('are rejected with %s', async (_what, rule, causes) => {
     await expect(createRole([rule])).rejects.toMatchObject(refusal(...causes));
     await expect(createClusterRole({ rules: [rule] })).rejects.toMatchObject(refusal(...causes));
   });
 
-  test('cannot be for resources and for addresses', async () => {
+  test('cannot be for both resources and non-resource URLs', async () => {
     const both = { verbs: ['get'], nonResourceURLs: ['/a'], resourceNames: ['x'] };
     const shown = 'Invalid value: []string{"/a"}: ';
     const mixed = [
@@ -43,13 +43,13 @@ describe('rules', () => {
     await expect(createRole([both])).rejects.toMatchObject(refusal(outside, mixed));
   });
 
-  test('are null when there are none', async () => {
+  test('are null if there are none', async () => {
     expect((await createRole([])).rules).toBeNull();
     expect((await createRole(null)).rules).toBeNull();
     expect((await createClusterRole({})).rules).toBeNull();
   });
 
-  test('are judged twice on update', async () => {
+  test('are validated twice on update', async () => {
     const roles = testCluster().api(Role);
     const role = await roles.create({ metadata: { name: 'r' } });
     const rules = [{ verbs: [], apiGroups: [''], resources: ['pods'] }];
@@ -57,7 +57,7 @@ describe('rules', () => {
   });
 });
 
-describe('a name', () => {
+describe('the name of a role', () => {
   test.each(['system:node', 'A B', 'a_b', 'ä'])('may be %s', async (name) => {
     expect((await createRole(null, name)).metadata.name).toBe(name);
   });
@@ -73,19 +73,19 @@ describe('a name', () => {
   });
 });
 
-describe('aggregation', () => {
+describe('the aggregationRule of a ClusterRole', () => {
   const path = 'aggregationRule.clusterRoleSelectors';
   const select = (...clusterRoleSelectors: unknown[]) =>
     createClusterRole({ aggregationRule: { clusterRoleSelectors } });
   const one = (expression: object) => select({ matchExpressions: [expression] });
 
-  test('needs a selector, which may be empty', async () => {
+  test('requires a selector, which may be empty', async () => {
     const message = 'Required value: at least one clusterRoleSelector required if aggregationRule is non-nil';
     await expect(select()).rejects.toMatchObject(refusal([path, message]));
     expect((await select({})).aggregationRule).toEqual({ clusterRoleSelectors: [{}] });
   });
 
-  test('tells twice what is wrong with a selector: as a field, and that there is no such selector', async () => {
+  test('reports an invalid selector twice: for its field and for the whole selector', async () => {
     const at = `${path}[0].matchExpressions[0]`;
     const none = [`${path}[0]`, 'Invalid value: "null": invalid label selector.'] as const;
     await expect(one({ key: 'k', operator: 'Near' })).rejects.toMatchObject(

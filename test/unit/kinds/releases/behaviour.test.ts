@@ -1,14 +1,11 @@
-/**
- * Clusters that play an older release, beyond which versions there are: what kinds of that time mean, and what the
- * server makes by itself.
- */
+/** Clusters that emulate an older release: the behaviour of its kinds and of the server, beyond the served versions. */
 import { protobuf } from 'orchplane/codec/protobuf';
 import { createFetchHandler } from 'orchplane/http';
 import { HorizontalPodAutoscaler } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { compareReleases, OLDEST_RELEASE, REFERENCE_RELEASE } from '../../../../src/kinds/lifecycle.js';
 import { formerKinds } from '../../../../src/kinds/releases/index.js';
-import { playing } from './wire.js';
+import { emulate } from './wire.js';
 
 const FLOW = '/apis/flowcontrol.apiserver.k8s.io';
 const LEVELS = 'prioritylevelconfigurations';
@@ -21,9 +18,9 @@ function level(name: string, limited: object, more: object = {}) {
   };
 }
 
-describe('flow control of 1.24, whose stored form nobody is served', () => {
-  test('is there from the start, in the version of the release', async () => {
-    const { ask } = playing('1.24');
+describe('flow control in release 1.24, which does not serve the storage version', () => {
+  test('has its initial objects in the version of the release', async () => {
+    const { ask } = emulate('1.24');
     const { body: levels } = await ask('GET', `${FLOW}/v1beta2/${LEVELS}`);
     const names = levels.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
     expect(names).toEqual(expect.arrayContaining(['catch-all', 'exempt', 'global-default', 'system']));
@@ -38,15 +35,15 @@ describe('flow control of 1.24, whose stored form nobody is served', () => {
     );
   });
 
-  test('and in v1 where that is served, also after the other', async () => {
-    await playing('1.24').ask('GET', `${FLOW}/v1beta2/${LEVELS}/system`);
-    const { body } = await playing('1.31').ask('GET', `${FLOW}/v1/${LEVELS}/system`);
+  test('has its initial objects in v1 where v1 is served, also after another release was emulated', async () => {
+    await emulate('1.24').ask('GET', `${FLOW}/v1beta2/${LEVELS}/system`);
+    const { body } = await emulate('1.31').ask('GET', `${FLOW}/v1/${LEVELS}/system`);
     expect(body.metadata.managedFields[0].apiVersion).toBe('flowcontrol.apiserver.k8s.io/v1');
     expect(body.spec.limited.nominalConcurrencyShares).toBe(30);
   });
 
-  test('the server owns its levels: who changes one by applying is told', async () => {
-    const { ask } = playing('1.24');
+  test('reports a conflict when a client applies a server-owned level', async () => {
+    const { ask } = emulate('1.24');
     const intent = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1beta2', kind: 'PriorityLevelConfiguration' };
     const { code, body } = await ask(
       'PATCH',
@@ -57,22 +54,25 @@ describe('flow control of 1.24, whose stored form nobody is served', () => {
     expect([code, body.message]).toEqual([409, expect.stringContaining('.spec.limited.assuredConcurrencyShares')]);
   });
 
-  test.each(['1.22', '1.24', '1.28'] as const)('%s notes whether there is the level of a flow', async (release) => {
-    const { ask } = playing(release);
-    const version = release === '1.22' ? 'v1beta1' : 'v1beta2';
-    const spec = { priorityLevelConfiguration: { name: 'mine' }, matchingPrecedence: 500, rules: [] };
-    await ask('POST', `${FLOW}/${version}/flowschemas`, { metadata: { name: 'a' }, spec });
-    const conditions = async () => {
-      const { body } = await ask('GET', `${FLOW}/${version}/flowschemas/a`);
-      return body.status.conditions.map(({ type, status }: { type: string; status: string }) => `${type} ${status}`);
-    };
-    expect(await conditions()).toEqual(['Dangling True']);
-    expect((await ask('POST', `${FLOW}/${version}/${LEVELS}`, level('mine', {}))).code).toBe(201);
-    expect(await conditions()).toEqual(['Dangling False']);
-  });
+  test.each(['1.22', '1.24', '1.28'] as const)(
+    'reports in release %s whether the level of a flow exists',
+    async (release) => {
+      const { ask } = emulate(release);
+      const version = release === '1.22' ? 'v1beta1' : 'v1beta2';
+      const spec = { priorityLevelConfiguration: { name: 'mine' }, matchingPrecedence: 500, rules: [] };
+      await ask('POST', `${FLOW}/${version}/flowschemas`, { metadata: { name: 'a' }, spec });
+      const conditions = async () => {
+        const { body } = await ask('GET', `${FLOW}/${version}/flowschemas/a`);
+        return body.status.conditions.map(({ type, status }: { type: string; status: string }) => `${type} ${status}`);
+      };
+      expect(await conditions()).toEqual(['Dangling True']);
+      expect((await ask('POST', `${FLOW}/${version}/${LEVELS}`, level('mine', {}))).code).toBe(201);
+      expect(await conditions()).toEqual(['Dangling False']);
+    },
+  );
 
-  test('a mistake is named as the version names the field', async () => {
-    const { ask } = playing('1.28');
+  test('reports an invalid field under its name in the version', async () => {
+    const { ask } = emulate('1.28');
     const wrong = await ask('POST', `${FLOW}/v1beta2/${LEVELS}`, level('a', { assuredConcurrencyShares: -1 }));
     expect(wrong.body.details.causes[0]).toEqual({
       reason: 'FieldValueInvalid',
@@ -83,16 +83,16 @@ describe('flow control of 1.24, whose stored form nobody is served', () => {
     expect(later.body.details.causes[0].field).toBe('spec.limited.nominalConcurrencyShares');
   });
 
-  test('the levels that must be as they are stay so in every version', async () => {
-    const { ask } = playing('1.24');
+  test('keeps mandatory levels fixed in every version', async () => {
+    const { ask } = emulate('1.24');
     const path = `${FLOW}/v1beta2/${LEVELS}/catch-all`;
     const { code } = await ask('PATCH', path, { spec: { limited: { assuredConcurrencyShares: 6 } } }, MERGE);
     expect(code).toBe(422);
     expect((await ask('PATCH', path, { metadata: { labels: { a: 'b' } } }, MERGE)).code).toBe(200);
   });
 
-  test('shares show in tables under the name of the version', async () => {
-    const { cluster } = playing('1.24');
+  test('prints shares in tables under the name of the version', async () => {
+    const { cluster } = emulate('1.24');
     const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
     const request = new Request(`http://c${FLOW}/v1beta2/${LEVELS}/system`, { headers: { accept } });
     const table = (await (await createFetchHandler(cluster)(request)).json()) as {
@@ -104,22 +104,22 @@ describe('flow control of 1.24, whose stored form nobody is served', () => {
   });
 });
 
-describe('levels without shares', () => {
+describe('levels with zero shares', () => {
   const ZERO = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 
-  test('are told from levels that say nothing by an annotation', async () => {
-    const { ask } = playing('1.30');
+  test('are marked by an annotation in v1beta3', async () => {
+    const { ask } = emulate('1.30');
     await ask('POST', `${FLOW}/v1/${LEVELS}`, level('none', { nominalConcurrencyShares: 0 }));
     const { body: shown } = await ask('GET', `${FLOW}/v1beta3/${LEVELS}/none`);
     expect([shown.spec.limited.nominalConcurrencyShares, shown.metadata.annotations]).toEqual([0, { [ZERO]: '' }]);
-    // As it came, it goes back.
+    // The object can be sent back as it was read.
     expect((await ask('PUT', `${FLOW}/v1beta3/${LEVELS}/none`, shown)).code).toBe(200);
     const { body: stored } = await ask('GET', `${FLOW}/v1/${LEVELS}/none`);
     expect([stored.spec.limited.nominalConcurrencyShares, stored.metadata.annotations]).toEqual([0, undefined]);
   });
 
-  test('come to be by it', async () => {
-    const { ask } = playing('1.30');
+  test('are created in v1beta3 with the annotation', async () => {
+    const { ask } = emulate('1.30');
     const zero = { nominalConcurrencyShares: 0 };
     await ask('POST', `${FLOW}/v1beta3/${LEVELS}`, level('unsaid', zero));
     await ask('POST', `${FLOW}/v1beta3/${LEVELS}`, level('said', zero, { annotations: { [ZERO]: '' } }));
@@ -131,7 +131,7 @@ describe('levels without shares', () => {
   });
 });
 
-describe('endpoints', () => {
+describe('EndpointSlices in an older release', () => {
   const HOST = 'kubernetes.io/hostname';
   const slices = (version: string, name = '') =>
     `/apis/discovery.k8s.io/${version}/namespaces/default/endpointslices${name && `/${name}`}`;
@@ -141,8 +141,8 @@ describe('endpoints', () => {
     endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }],
   });
 
-  test('keep a topology that v1 does not know as long as nobody writes them there', async () => {
-    const { ask } = playing('1.24');
+  test('keep a topology that v1 does not have until they are written in v1', async () => {
+    const { ask } = emulate('1.24');
     await ask('POST', slices('v1beta1'), made({ topology: { rack: '7' } }));
     const { body: inV1 } = await ask('GET', slices('v1', 'a'));
     expect(inV1.endpoints[0].deprecatedTopology).toEqual({ rack: '7' });
@@ -153,8 +153,8 @@ describe('endpoints', () => {
     expect((await ask('GET', slices('v1beta1', 'a'))).body.endpoints[0].topology).toBeUndefined();
   });
 
-  test('keep the node that stood among it', async () => {
-    const { ask } = playing('1.24');
+  test('keep the node name of the topology', async () => {
+    const { ask } = emulate('1.24');
     await ask('POST', slices('v1beta1'), made({ topology: { [HOST]: 'n1' } }));
     const { body } = await ask('GET', slices('v1', 'a'));
     const [endpoint] = body.endpoints;
@@ -168,8 +168,8 @@ describe('endpoints', () => {
     expect(other.body.endpoints[0]).toEqual({ addresses: ['10.0.0.1'], conditions: {} });
   });
 
-  test('have a map of at most sixteen labels', async () => {
-    const { ask } = playing('1.24');
+  test('allow a topology of at most sixteen labels', async () => {
+    const { ask } = emulate('1.24');
     const topology = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']));
     const { body } = await ask('POST', slices('v1beta1'), made({ topology }));
     expect(body.details.causes).toEqual([
@@ -182,14 +182,14 @@ describe('endpoints', () => {
   });
 });
 
-describe('autoscalers', () => {
+describe('HorizontalPodAutoscalers in an older release', () => {
   const scalers = (version: string, name = '') =>
     `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers${name && `/${name}`}`;
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
   const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 
-  test('of v2beta1 keep a behavior that it has no field for, also when their status is written', async () => {
-    const { ask } = playing('1.24');
+  test('keep a behavior that v2beta1 does not have, also on a status update', async () => {
+    const { ask } = emulate('1.24');
     const behavior = { scaleDown: { stabilizationWindowSeconds: 7 } };
     await ask('POST', scalers('v2'), { metadata: { name: 'a' }, spec: { ...spec, behavior } });
     const { body: old } = await ask('GET', scalers('v2beta1', 'a'));
@@ -212,8 +212,8 @@ describe('autoscalers', () => {
     });
   });
 
-  test('have a metric by default in every version', async () => {
-    const { ask } = playing('1.22');
+  test('have a default metric in every version', async () => {
+    const { ask } = emulate('1.22');
     const inBeta = await ask('POST', scalers('v2beta1'), { metadata: { name: 'a' }, spec });
     expect(inBeta.body.spec.metrics).toEqual([
       { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 80 } },
@@ -222,8 +222,8 @@ describe('autoscalers', () => {
     expect((await ask('GET', scalers('v2', 'a'))).code).toBe(404);
   });
 
-  test('may be asked for as protobuf', async () => {
-    const { cluster, ask } = playing('1.24');
+  test('can be read as protobuf', async () => {
+    const { cluster, ask } = emulate('1.24');
     await ask('POST', scalers('v2beta1'), { metadata: { name: 'a' }, spec });
     const handle = createFetchHandler(cluster, { codecs: [protobuf] });
     const headers = { accept: 'application/vnd.kubernetes.protobuf' };
@@ -236,12 +236,12 @@ describe('autoscalers', () => {
   });
 });
 
-describe('budgets of v1beta1', () => {
+describe('PodDisruptionBudgets of v1beta1', () => {
   const budgets = (version: string, name = '') =>
     `/apis/policy/${version}/namespaces/default/poddisruptionbudgets${name && `/${name}`}`;
 
-  test('may report what they like', async () => {
-    const { ask } = playing('1.24');
+  test('accept any status', async () => {
+    const { ask } = emulate('1.24');
     await ask('POST', budgets('v1beta1'), { metadata: { name: 'a' }, spec: { minAvailable: 1 } });
     const write = async (version: string) => {
       const { body } = await ask('GET', budgets(version, 'a'));
@@ -251,8 +251,8 @@ describe('budgets of v1beta1', () => {
     expect([await write('v1beta1'), await write('v1')]).toEqual([200, 422]);
   });
 
-  test('that select nothing hold nobody up, where those of v1 do', async () => {
-    const { ask } = playing('1.24');
+  test('with an empty selector match no pods, unlike those of v1', async () => {
+    const { ask } = emulate('1.24');
     const containers = [{ name: 'c', image: 'i' }];
     await ask('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers } });
     const ready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
@@ -270,8 +270,8 @@ describe('budgets of v1beta1', () => {
     expect((await evict()).code).toBe(429);
   });
 
-  test('merge selectors in a strategic patch, where v1 replaces them', async () => {
-    const { ask } = playing('1.24');
+  test('merge selectors in a strategic patch, unlike those of v1', async () => {
+    const { ask } = emulate('1.24');
     const spec = { selector: { matchLabels: { a: '1' } } };
     const patched = async (version: string) => {
       await ask('POST', budgets(version), { metadata: { name: version }, spec });
@@ -284,8 +284,8 @@ describe('budgets of v1beta1', () => {
   });
 });
 
-test('events of v1beta1 are judged as events of the core group are', async () => {
-  const { ask } = playing('1.24');
+test('validates events of v1beta1 like core events', async () => {
+  const { ask } = emulate('1.24');
   const events = (version: string) => `/apis/events.k8s.io/${version}/namespaces/default/events`;
   const event = { metadata: { name: 'a' }, regarding: { namespace: 'default' }, type: 'Odd', deprecatedCount: 2 };
   expect((await ask('POST', events('v1beta1'), event)).code).toBe(201);
@@ -296,8 +296,8 @@ test('events of v1beta1 are judged as events of the core group are', async () =>
   expect(selected.body.items).toHaveLength(1);
 });
 
-test('services get their addresses where there are no objects for those yet', async () => {
-  const { ask } = playing('1.24');
+test('allocates service addresses in a release without IPAddress objects', async () => {
+  const { ask } = emulate('1.24');
   const { code, body } = await ask('POST', '/api/v1/namespaces/default/services', {
     metadata: { name: 'web' },
     spec: { ports: [{ port: 80 }] },
@@ -305,8 +305,8 @@ test('services get their addresses where there are no objects for those yet', as
   expect([code, body.spec.clusterIP]).toEqual([201, expect.stringMatching(/^\d+\.\d+\.\d+\.\d+$/)]);
 });
 
-test('documents describe the kinds of the release', async () => {
-  const { ask } = playing('1.24');
+test('describes the kinds of the release in OpenAPI', async () => {
+  const { ask } = emulate('1.24');
   const { body } = await ask('GET', '/openapi/v2');
   const { definitions, paths } = body;
   expect(Object.keys(definitions)).toEqual(
@@ -321,17 +321,17 @@ test('documents describe the kinds of the release', async () => {
   expect(Object.keys(limited.properties)).toContain('assuredConcurrencyShares');
 });
 
-test('whoever names a kind of today is told why it is not there', async () => {
-  const { cluster } = playing('1.22');
+test('explains why a newer kind is not served', async () => {
+  const { cluster } = emulate('1.22');
   await expect(cluster.api(HorizontalPodAutoscaler).list()).rejects.toThrow(
     'HorizontalPodAutoscaler in autoscaling/v2 was introduced in release 1.23; this cluster emulates release 1.22',
   );
   expect(() => cluster.kind('batch/v2', 'CronJob')).toThrow(TypeError);
 });
 
-test('each former version has a whole life, and none reaches the reference release', () => {
+test('has a complete lifecycle before the reference release for each former version', () => {
   for (const { lifecycle, kind, version } of formerKinds) {
-    const { introducedIn = '', deprecatedIn = '', removedIn = '', onByDefault } = lifecycle ?? {};
+    const { introducedIn = '', deprecatedIn = '', removedIn = '', servedByDefault: onByDefault } = lifecycle ?? {};
     const name = `${version} ${kind}`;
     expect(compareReleases(introducedIn, deprecatedIn), name).toBeLessThan(0);
     expect(compareReleases(deprecatedIn, removedIn), name).toBeLessThan(0);
@@ -342,15 +342,15 @@ test('each former version has a whole life, and none reaches the reference relea
   expect(formerKinds).toHaveLength(14);
 });
 
-test('forks play the same release', async () => {
-  const { cluster } = playing('1.24');
+test('emulates the same release in forks', async () => {
+  const { cluster } = emulate('1.24');
   const fork = cluster.fork();
   expect(fork.release).toBe('1.24');
   const items = await fork.api(fork.kind('flowcontrol.apiserver.k8s.io/v1beta2', 'FlowSchema')).list();
   expect(items.items.length).toBeGreaterThan(5);
 });
 
-describe('what is stored in a form that the release does not serve', () => {
+describe('kinds whose storage version the release does not serve', () => {
   const on = (apiVersion: string, gate?: string) => ({
     runtimeConfig: apiVersion,
     ...(gate === undefined ? {} : { featureGates: { [gate]: true } }),
@@ -363,8 +363,8 @@ describe('what is stored in a form that the release does not serve', () => {
     ['1.32', 'resource.k8s.io/v1beta1', 'deviceclasses', 'DynamicResourceAllocation', { spec: {} }],
     ['1.31', 'networking.k8s.io/v1beta1', 'servicecidrs', undefined, { spec: { cidrs: ['10.9.0.0/24'] } }],
     ['1.32', 'coordination.k8s.io/v1alpha2', 'leasecandidates', 'CoordinatedLeaderElection', candidate()],
-  ] as const)('%s: %s %s', async (release, apiVersion, plural, gate, body) => {
-    const { ask } = playing(release, on(apiVersion, gate));
+  ] as const)('are created and read in release %s: %s %s', async (release, apiVersion, plural, gate, body) => {
+    const { ask } = emulate(release, on(apiVersion, gate));
     const isNamespaced = ['csistoragecapacities', 'leasecandidates'].includes(plural);
     const path = `/apis/${apiVersion}${isNamespaced ? '/namespaces/default' : ''}/${plural}`;
     const made = await ask('POST', path, { metadata: { name: 'a' }, ...body });
@@ -375,8 +375,8 @@ describe('what is stored in a form that the release does not serve', () => {
     expect((await ask('DELETE', `${path}/a`)).code).toBe(200);
   });
 
-  test('a policy of v1beta1 judges', async () => {
-    const { ask } = playing('1.28', on('admissionregistration.k8s.io/v1beta1'));
+  test('include a v1beta1 policy that validates requests', async () => {
+    const { ask } = emulate('1.28', on('admissionregistration.k8s.io/v1beta1'));
     const path = '/apis/admissionregistration.k8s.io/v1beta1/validatingadmissionpolic';
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] };
     await ask('POST', `${path}ies`, {

@@ -1,16 +1,14 @@
-/**
- * What is told about versions that go away, and how flags of the server go together with its release.
- */
+/** Deprecation reports, runtime configuration and feature gates of an emulated release. */
 import { auditLog } from 'orchplane';
 import { describe, expect, test, vi } from 'vitest';
-import { playing } from './wire.js';
+import { emulate } from './wire.js';
 
 const FLOW = '/apis/flowcontrol.apiserver.k8s.io';
 
-describe('whoever uses what goes away', () => {
-  test('is written down with the release that takes it', async () => {
+describe('the use of a deprecated version', () => {
+  test('is recorded in the audit event with its removal release', async () => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
-    const { ask } = playing('1.24', { audit });
+    const { ask } = emulate('1.24', { audit });
     await ask('GET', '/apis/batch/v1beta1/cronjobs');
     await ask('GET', '/apis/batch/v1/cronjobs');
     expect(
@@ -24,11 +22,11 @@ describe('whoever uses what goes away', () => {
     ]);
   });
 
-  test('in the words of the dialect, in process as well', async () => {
+  test('is reported with the names of the dialect, also in process', async () => {
     const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
     const warnings: string[] = [];
     const onWarning = (text: string) => void warnings.push(text);
-    const { cluster } = playing('1.24', { audit, dialect: 'orch', client: { onWarning } });
+    const { cluster } = emulate('1.24', { audit, dialect: 'orch', client: { onWarning } });
     await cluster.api(cluster.kind('flowcontrol.apiserver.orch.io/v1beta1', 'FlowSchema')).list();
     expect(warnings).toEqual([
       'flowcontrol.apiserver.orch.io/v1beta1 FlowSchema is deprecated in v1.23+, unavailable in v1.26+; use flowcontrol.apiserver.orch.io/v1beta2 FlowSchema',
@@ -39,8 +37,8 @@ describe('whoever uses what goes away', () => {
     });
   });
 
-  test('is counted', async () => {
-    const { ask } = playing('1.24');
+  test('is counted in metrics', async () => {
+    const { ask } = emulate('1.24');
     await ask('GET', '/apis/batch/v1beta1/cronjobs');
     await ask('GET', '/apis/events.k8s.io/v1beta1/events');
     const { body } = await ask('GET', '/metrics');
@@ -53,14 +51,14 @@ describe('whoever uses what goes away', () => {
     ]);
   });
 
-  test('is warned by every request, also by one that fails', async () => {
-    const { ask } = playing('1.24');
+  test('causes a warning for every request, also a failing one', async () => {
+    const { ask } = emulate('1.24');
     const warning = 'batch/v1beta1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob';
     const path = '/apis/batch/v1beta1/namespaces/default/cronjobs';
     expect((await ask('GET', `${path}/none`)).warnings).toEqual([warning]);
     expect((await ask('POST', path, { metadata: { name: 'a' } })).warnings).toEqual([warning]);
     expect((await ask('DELETE', path)).warnings).toEqual([warning]);
-    const flow = await playing('1.22').ask('GET', `${FLOW}/v1beta1/flowschemas`);
+    const flow = await emulate('1.22').ask('GET', `${FLOW}/v1beta1/flowschemas`);
     expect(flow.warnings).toEqual([]);
   });
 });
@@ -73,28 +71,28 @@ describe('the runtime configuration', () => {
     ['api/beta=false,batch/v1beta1=true', [200, 200, 404]],
     ['api/all=false,v1=true', [404, 404, 404]],
     ['', [200, 200, 200]],
-  ])('%j', async (runtimeConfig, codes) => {
-    const { ask } = playing('1.24', { runtimeConfig });
+  ])('enables and disables versions: %j', async (runtimeConfig, codes) => {
+    const { ask } = emulate('1.24', { runtimeConfig });
     const paths = ['/apis/batch/v1beta1/cronjobs', '/apis/batch/v1/cronjobs', `${FLOW}/v1beta2/flowschemas`];
     expect(await Promise.all(paths.map(async (path) => (await ask('GET', path)).code))).toEqual(codes);
   });
 
-  test('brings nothing back that the release does not have', async () => {
-    const { ask } = playing('1.25', { runtimeConfig: 'api/all=true,batch/v1beta1=true' });
+  test('cannot enable versions that the release does not have', async () => {
+    const { ask } = emulate('1.25', { runtimeConfig: 'api/all=true,batch/v1beta1=true' });
     expect((await ask('GET', '/apis/batch/v1beta1/cronjobs')).code).toBe(404);
-    const { ask: old } = playing('1.24', { runtimeConfig: 'api/all=true' });
+    const { ask: old } = emulate('1.24', { runtimeConfig: 'api/all=true' });
     expect((await old('GET', '/apis/resource.k8s.io/v1beta1/resourceclaims')).code).toBe(404);
   });
 });
 
-describe('feature gates', () => {
+describe('feature gates of a release', () => {
   const gates = (release: `1.${number}`, featureGates: Record<string, boolean>) => {
     const onWarning = vi.fn<(text: string) => void>();
-    const { cluster } = playing(release, { featureGates, onWarning });
+    const { cluster } = emulate(release, { featureGates, onWarning });
     return { cluster, warnings: onWarning.mock.calls.map(([text]) => text) };
   };
 
-  test('that a release does not know are refused', () => {
+  test('are rejected if the release does not have them', () => {
     expect(() => gates('1.24', { SidecarContainers: true })).toThrow('unrecognized feature gate: SidecarContainers');
     expect(() => gates('1.26', { DynamicResourceAllocation: true })).not.toThrow();
     expect(() => gates('1.25', { DynamicResourceAllocation: true })).toThrow('unrecognized feature gate');
@@ -113,7 +111,7 @@ describe('feature gates', () => {
     ]);
   });
 
-  test('of finished features warn when they are set, and cannot be switched off', () => {
+  test('warn when a GA gate is set, and cannot disable it', () => {
     expect(gates('1.33', { SidecarContainers: true }).warnings).toEqual([
       'Setting GA feature gate SidecarContainers=true. It will be removed in a future release.',
     ]);
@@ -123,16 +121,16 @@ describe('feature gates', () => {
     expect(gates('1.29', { SidecarContainers: false }).warnings).toEqual([]);
   });
 
-  test('that are deprecated warn', () => {
+  test('warn when a deprecated gate is set', () => {
     expect(gates('1.33', { AllowServiceLBStatusOnNonLB: false }).warnings).toEqual([
       'Setting deprecated feature gate AllowServiceLBStatusOnNonLB=false. It will be removed in a future release.',
     ]);
   });
 
-  test('keep kinds off as in their release', async () => {
+  test('disable kinds as in their release', async () => {
     const path = '/apis/storage.k8s.io/v1alpha1/volumeattributesclasses';
     const asked = (featureGates: Record<string, boolean>) =>
-      playing('1.30', { runtimeConfig: 'storage.k8s.io/v1alpha1=true', featureGates }).ask('GET', path);
+      emulate('1.30', { runtimeConfig: 'storage.k8s.io/v1alpha1=true', featureGates }).ask('GET', path);
     expect((await asked({})).code).toBe(404);
     expect((await asked({ VolumeAttributesClass: true })).code).toBe(200);
   });

@@ -1,6 +1,6 @@
 /**
- * The ways between versions, against what the reference server makes of the same objects: how each is stored, how it is
- * shown in every version, and what is wrong with it.
+ * Conversions between versions, compared with recordings of the reference server: the stored object, the object in
+ * every version, and validation errors.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -19,11 +19,11 @@ interface Case {
   readonly name: string;
   readonly in: ApiObject;
   readonly stored: ApiObject;
-  /** The versions that differ from that in nothing but their name. */
+  /** The versions that differ only in their apiVersion. */
   readonly same?: readonly string[];
-  /** The others, by apiVersion. */
+  /** The other versions by apiVersion. */
   readonly to: Readonly<Record<string, ApiObject>>;
-  /** Absent for what was made at random, about which too much can be said. */
+  /** Absent for random objects, which have too many errors. */
   readonly problems?: readonly string[];
 }
 
@@ -58,27 +58,30 @@ function received({ in: sent }: Case): { readonly served: ServedKind; readonly o
   return { served, object: seal(served.schema, draft, undefined) };
 }
 
-/** As text, for the order of fields counts. */
+/** As text, because the order of fields matters. */
 function print(object: ApiObject): string {
   return JSON.stringify(object, null, 1);
 }
 
-describe.each(cases.map((one) => [one.name, one] as const))('%s', (_name, one) => {
+describe.each(cases.map((one) => [one.name, one] as const))('the conversion of %s', (_name, one) => {
   const { served, object } = received(one);
   const stored = toStored(served, object);
 
-  test('is stored as it should be', () => {
+  test('produces the stored object of the reference server', () => {
     expect(print(stored)).toBe(print(one.stored));
   });
 
-  test.each([...Object.keys(one.to), ...(one.same ?? [])])('is shown in %s', (apiVersion) => {
-    const expected = one.to[apiVersion] ?? { ...one.stored, apiVersion };
-    expect(print(toServed(servedAs(apiVersion, object.kind), stored))).toBe(print(expected));
-  });
+  test.each([...Object.keys(one.to), ...(one.same ?? [])])(
+    'produces the object of the reference server in %s',
+    (apiVersion) => {
+      const expected = one.to[apiVersion] ?? { ...one.stored, apiVersion };
+      expect(print(toServed(servedAs(apiVersion, object.kind), stored))).toBe(print(expected));
+    },
+  );
 
   const { problems } = one;
   if (problems === undefined) return;
-  test('is judged alike', () => {
+  test('produces the validation errors of the reference server', () => {
     const found = served.kind.strategy.create.validate?.(object, context) ?? [];
     expect(found.map(({ field, message }) => `${field}: ${message}`)).toEqual(problems);
   });

@@ -1,8 +1,6 @@
-/**
- * One object in two versions: what is written through one is read, changed, applied and watched through the other.
- */
+/** One object in two versions: what is written in one version is read, updated, applied and watched in the other. */
 import { describe, expect, test } from 'vitest';
-import { playing } from './wire.js';
+import { emulate } from './wire.js';
 
 interface Pair {
   readonly release: `1.${number}`;
@@ -11,10 +9,10 @@ interface Pair {
   readonly kind: string;
   readonly plural: string;
   readonly cluster?: true;
-  /** The same object in both, as it comes back; without metadata. */
+  /** The same object in both versions as it is returned, without metadata. */
   readonly inOld: object;
   readonly inNow: object;
-  /** The same change in both. */
+  /** The same change in both versions. */
   readonly patchOld: object;
   readonly patchNow: object;
 }
@@ -263,9 +261,9 @@ const titled = PAIRS.map(
   (pair) => [`${pair.kind} in ${pair.old} and ${pair.now}, release ${pair.release}`, pair] as const,
 );
 
-/** What stands in the object beside its name, its version and what the server notes. */
+/** The content of the object without name, apiVersion and server-set fields. */
 function bodyOf({ apiVersion: _version, kind, metadata: _metadata, ...body }: Record<string, unknown>): object {
-  // A moment later it is noted whether there is the level.
+  // The reconciler adds a condition about the level later.
   return kind === 'FlowSchema' ? { ...body, status: {} } : body;
 }
 
@@ -274,13 +272,13 @@ interface Manager {
   readonly apiVersion: string;
 }
 
-/** Without the server itself. */
+/** The managers except the server. */
 function managersOf({ metadata }: { readonly metadata: { readonly managedFields: Manager[] } }): Manager[] {
   return metadata.managedFields.filter(({ manager }) => !manager.startsWith('api-priority-and-fairness'));
 }
 
 function inBoth(pair: Pair) {
-  const { cluster, ask } = playing(pair.release);
+  const { cluster, ask } = emulate(pair.release);
   const place = (apiVersion: string, name = '') =>
     `/apis/${apiVersion}${pair.cluster ? '' : '/namespaces/default'}/${pair.plural}${name === '' ? '' : `/${name}`}`;
   const object = (apiVersion: string, body: object, name: string) => ({
@@ -292,14 +290,14 @@ function inBoth(pair: Pair) {
   return { cluster, ask, place, object };
 }
 
-describe.each(titled)('%s', (_title, pair) => {
+describe.each(titled)('two versions of %s', (_title, pair) => {
   const { old, now, inOld, inNow } = pair;
   const ways = [
     [old, now, inOld, inNow, pair.patchOld, pair.patchNow],
     [now, old, inNow, inOld, pair.patchNow, pair.patchOld],
   ] as const;
 
-  test.each(ways)('what is made in %s is read in %s', async (from, to, made, expected) => {
+  test.each(ways)('return in the other version what is created: %s to %s', async (from, to, made, expected) => {
     const { ask, place, object } = inBoth(pair);
     const created = await ask('POST', place(from), object(from, made, 'a'));
     expect(created.body).toMatchObject({ apiVersion: from, kind: pair.kind });
@@ -309,61 +307,67 @@ describe.each(titled)('%s', (_title, pair) => {
     expect(read.body.apiVersion).toBe(to);
     expect(bodyOf(read.body)).toEqual(expected);
     expect(read.body.metadata).toMatchObject({ uid: created.body.metadata.uid });
-    // One entry, in the version of who wrote it.
+    // One entry in the version of the writer.
     expect(managersOf(read.body).map(({ apiVersion }) => apiVersion)).toEqual([from]);
     const list = await ask('GET', place(to));
     expect(list.body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toContain('a');
   });
 
-  test.each(ways)('what is made in %s is replaced in %s', async (from, to, made, _shown, _patch, change) => {
-    const { ask, place, object } = inBoth(pair);
-    await ask('POST', place(from), object(from, made, 'a'));
-    const { body: live } = await ask('GET', place(to, 'a'));
-    const unchanged = await ask('PUT', place(to, 'a'), live);
-    expect(unchanged.code).toBe(200);
-    expect(unchanged.body.metadata.resourceVersion).toBe(live.metadata.resourceVersion);
-    const patched = await ask('PATCH', place(to, 'a'), change, 'application/merge-patch+json');
-    expect(patched.code, JSON.stringify(patched.body)).toBe(200);
-    const replaced = await ask('PUT', place(to, 'a'), {
-      ...patched.body,
-      metadata: { ...patched.body.metadata, labels: { seen: 'yes' } },
-    });
-    expect(replaced.code).toBe(200);
-    const back = await ask('GET', place(from, 'a'));
-    expect(back.body.metadata.labels).toEqual({ seen: 'yes' });
-    expect(back.body.metadata.resourceVersion).toBe(replaced.body.metadata.resourceVersion);
-    expect(bodyOf(back.body)).not.toEqual(made);
-    // Both tell of the same object.
-    const again = await ask('GET', place(to, 'a'));
-    expect(bodyOf(again.body)).toEqual(bodyOf(replaced.body));
-  });
+  test.each(ways)(
+    'replace in the other version what is created: %s to %s',
+    async (from, to, made, _shown, _patch, change) => {
+      const { ask, place, object } = inBoth(pair);
+      await ask('POST', place(from), object(from, made, 'a'));
+      const { body: live } = await ask('GET', place(to, 'a'));
+      const unchanged = await ask('PUT', place(to, 'a'), live);
+      expect(unchanged.code).toBe(200);
+      expect(unchanged.body.metadata.resourceVersion).toBe(live.metadata.resourceVersion);
+      const patched = await ask('PATCH', place(to, 'a'), change, 'application/merge-patch+json');
+      expect(patched.code, JSON.stringify(patched.body)).toBe(200);
+      const replaced = await ask('PUT', place(to, 'a'), {
+        ...patched.body,
+        metadata: { ...patched.body.metadata, labels: { seen: 'yes' } },
+      });
+      expect(replaced.code).toBe(200);
+      const back = await ask('GET', place(from, 'a'));
+      expect(back.body.metadata.labels).toEqual({ seen: 'yes' });
+      expect(back.body.metadata.resourceVersion).toBe(replaced.body.metadata.resourceVersion);
+      expect(bodyOf(back.body)).not.toEqual(made);
+      // Both events contain the same object.
+      const again = await ask('GET', place(to, 'a'));
+      expect(bodyOf(again.body)).toEqual(bodyOf(replaced.body));
+    },
+  );
 
-  test.each(ways)('what is applied in %s is applied over in %s', async (from, to, made, _shown, patch, change) => {
-    const { ask, place, object } = inBoth(pair);
-    const apply = (apiVersion: string, body: object, manager: string, force = false) => {
-      const address = `${place(apiVersion, 'a')}?fieldManager=${manager}${force ? '&force=true' : ''}`;
-      return ask('PATCH', address, object(apiVersion, body, 'a'), 'application/apply-patch+yaml');
-    };
-    const { status: _status, ...intent } = made as { status?: object };
-    expect((await apply(from, intent, 'one')).code).toBe(201);
-    // Its own fields again: nothing has changed.
-    const { body: before } = await ask('GET', place(from, 'a'));
-    expect((await apply(from, intent, 'one')).body.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-    const refused = await apply(to, change, 'two');
-    const isNew = ['series', 'overhead'].some((field) => field in change);
-    if (!isNew) expect(refused.code, JSON.stringify(refused.body)).toBe(409);
-    const forced = await apply(to, change, 'two', true);
-    expect(forced.code, JSON.stringify(forced.body)).toBe(200);
-    expect(managersOf(forced.body).map(({ manager, apiVersion }) => [manager, apiVersion])).toEqual([
-      ['one', from],
-      ['two', to],
-    ]);
-    // The other version sees what was changed.
-    const merged = await ask('PATCH', place(from, 'a'), patch, 'application/merge-patch+json');
-    expect(merged.body.metadata.resourceVersion).toBe(forced.body.metadata.resourceVersion);
-  });
+  test.each(ways)(
+    'apply in the other version over what is applied: %s to %s',
+    async (from, to, made, _shown, patch, change) => {
+      const { ask, place, object } = inBoth(pair);
+      const apply = (apiVersion: string, body: object, manager: string, force = false) => {
+        const address = `${place(apiVersion, 'a')}?fieldManager=${manager}${force ? '&force=true' : ''}`;
+        return ask('PATCH', address, object(apiVersion, body, 'a'), 'application/apply-patch+yaml');
+      };
+      const { status: _status, ...intent } = made as { status?: object };
+      expect((await apply(from, intent, 'one')).code).toBe(201);
+      // Its own fields again, so nothing changes.
+      const { body: before } = await ask('GET', place(from, 'a'));
+      expect((await apply(from, intent, 'one')).body.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+      const refused = await apply(to, change, 'two');
+      const isNew = ['series', 'overhead'].some((field) => field in change);
+      if (!isNew) expect(refused.code, JSON.stringify(refused.body)).toBe(409);
+      const forced = await apply(to, change, 'two', true);
+      expect(forced.code, JSON.stringify(forced.body)).toBe(200);
+      expect(managersOf(forced.body).map(({ manager, apiVersion }) => [manager, apiVersion])).toEqual([
+        ['one', from],
+        ['two', to],
+      ]);
+      // The other version contains the change.
+      const merged = await ask('PATCH', place(from, 'a'), patch, 'application/merge-patch+json');
+      expect(merged.body.metadata.resourceVersion).toBe(forced.body.metadata.resourceVersion);
+    },
+  );
 
-  test.each(ways)('what is made in %s is watched in %s', async (from, to, made, expected, patch) => {
+  test.each(ways)('watch in the other version what is created: %s to %s', async (from, to, made, expected, patch) => {
     const { cluster, ask, place, object } = inBoth(pair);
     await using watch = cluster.api(cluster.kind(to, pair.kind)).watch();
     const events = watch[Symbol.asyncIterator]();

@@ -1,8 +1,6 @@
-/**
- * Which release serves what, and what it says about that. spec: Removed API versions
- */
+/** The versions that each release serves, and their warnings. spec: Removed API versions */
 import { describe, expect, test } from 'vitest';
-import { playing, RELEASES } from './wire.js';
+import { emulate, RELEASES } from './wire.js';
 
 interface Row {
   readonly path: string;
@@ -10,9 +8,9 @@ interface Row {
   readonly from?: number;
   /** The first minor release that warns. */
   readonly deprecated?: number;
-  /** The first one without. */
+  /** The first minor release that does not serve it. */
   readonly removed?: number;
-  /** After the semicolon, by the first minor release that says so. */
+  /** The text after the semicolon, by the first minor release with that text. */
   readonly use?: Readonly<Record<number, string>>;
 }
 
@@ -20,7 +18,7 @@ const FLOW = '/apis/flowcontrol.apiserver.k8s.io';
 const flow = (version: string) => `flowcontrol.apiserver.k8s.io/${version}`;
 const HPA = 'HorizontalPodAutoscaler';
 
-/** Off in the reference release; all of them were on where they were. */
+/** Disabled by default in the reference release. */
 const REMOVED: readonly Row[] = [
   ...['FlowSchema', 'PriorityLevelConfiguration'].flatMap((kind): Row[] => {
     const plural = `${kind.toLowerCase()}s`;
@@ -94,7 +92,7 @@ const REMOVED: readonly Row[] = [
     use: { 21: 'policy/v1 PodDisruptionBudget' },
   },
   { path: '/apis/node.k8s.io/v1beta1/runtimeclasses', kind: 'RuntimeClass', deprecated: 22, removed: 25 },
-  // Gone before the first release that can be played, or left out.
+  // Removed before the first release that can be emulated, or omitted.
   ...[
     ['/apis/policy/v1beta1/podsecuritypolicies', 25],
     ['/apis/admissionregistration.k8s.io/v1beta1/mutatingwebhookconfigurations', 22],
@@ -113,7 +111,7 @@ const REMOVED: readonly Row[] = [
   ].map(([path]): Row => ({ path: String(path), kind: '', removed: 0 })),
 ];
 
-/** What older releases did not have yet. Betas and alphas have to be switched on, with their gates. */
+/** Kinds that older releases did not have. Beta and alpha versions must be enabled, with their feature gates. */
 const ADDED: readonly (readonly [path: string, from: number, config?: string, gate?: string])[] = [
   [`${FLOW}/v1/flowschemas`, 29],
   [`${FLOW}/v1/prioritylevelconfigurations`, 29],
@@ -170,9 +168,9 @@ function expectedWarnings({ path, kind, deprecated, removed, use = {} }: Row, mi
 
 describe.each(RELEASES)('release %s', (release) => {
   const minor = minorOf(release);
-  const { ask } = playing(release);
+  const { ask } = emulate(release);
 
-  test.each(REMOVED.map((row) => [row.path, row] as const))('%s', async (path, row) => {
+  test.each(REMOVED.map((row) => [row.path, row] as const))('serves or has removed %s', async (path, row) => {
     const { from = 0, removed = 99 } = row;
     const { code, warnings } = await ask('GET', path);
     const isServed = from <= minor && minor < removed && row.kind !== '';
@@ -180,23 +178,23 @@ describe.each(RELEASES)('release %s', (release) => {
     expect(warnings).toEqual(isServed ? expectedWarnings(row, minor) : []);
   });
 
-  test.each(ADDED.map((row) => [row[0], row[1], row] as const))('%s, there from 1.%i on', async (path, from, row) => {
+  test.each(ADDED.map((row) => [row[0], row[1], row] as const))('serves %s from 1.%i on', async (path, from, row) => {
     const [, , config, gate] = row;
     const knows = gate !== undefined && minor >= from;
     const { ask: asked } =
       config === undefined
         ? { ask }
-        : playing(release, { runtimeConfig: config, ...(knows ? { featureGates: { [gate]: true } } : {}) });
+        : emulate(release, { runtimeConfig: config, ...(knows ? { featureGates: { [gate]: true } } : {}) });
     expect((await asked('GET', path)).code).toBe(minor >= from ? 200 : 404);
   });
 
-  test('who is is asked', async () => {
+  test('serves SelfSubjectReview from 1.28 on', async () => {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} };
     const { code } = await ask('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
     expect(code).toBe(minor >= 28 ? 201 : 404);
   });
 
-  test('its kinds are in discovery, and in no group twice', async () => {
+  test('lists its kinds in discovery, each version of a group once', async () => {
     const { body } = await ask('GET', '/apis');
     const groups = body.groups as { name: string; versions: { version: string }[]; preferredVersion: object }[];
     for (const { name, versions, preferredVersion } of groups) {
@@ -211,7 +209,7 @@ describe.each(RELEASES)('release %s', (release) => {
     }
   });
 
-  test('tells its version', async () => {
+  test('reports its version', async () => {
     const { body } = await ask('GET', '/version');
     expect(body).toMatchObject({
       major: '1',
@@ -242,20 +240,20 @@ test.each([
   ['1.24', 'policy', ['v1', 'v1beta1']],
   ['1.26', 'storage.k8s.io', ['v1', 'v1beta1']],
   ['1.27', 'storage.k8s.io', ['v1']],
-] as const)('%s lists %s as %j, the preferred version first', async (release, group, versions) => {
-  const { body } = await playing(release).ask('GET', `/apis/${group}`);
+] as const)('lists in release %s the group %s as %j, the preferred version first', async (release, group, versions) => {
+  const { body } = await emulate(release).ask('GET', `/apis/${group}`);
   expect((body.versions as { version: string }[]).map(({ version }) => version)).toEqual(versions);
   expect(body.preferredVersion).toEqual({ groupVersion: `${group}/${versions[0]}`, version: versions[0] });
 });
 
-test('the reference release is the same whether it is asked for or not', async () => {
-  const [said, unsaid] = [playing('1.33'), playing('1.33', { release: undefined })];
+test('behaves the same with the reference release set explicitly or by default', async () => {
+  const [said, unsaid] = [emulate('1.33'), emulate('1.33', { release: undefined })];
   for (const path of ['/apis', '/version', '/openapi/v2', '/openapi/v3']) {
     expect((await said.ask('GET', path)).body).toEqual((await unsaid.ask('GET', path)).body);
   }
   expect(said.cluster.kinds().length).toBe(unsaid.cluster.kinds().length);
 });
 
-test.each(['1.21', '1.34', '2.0', '1', 'v1.24'])('release %s cannot be played', (release) => {
-  expect(() => playing(release as '1.24')).toThrow(TypeError);
+test.each(['1.21', '1.34', '2.0', '1', 'v1.24'])('rejects the release %s', (release) => {
+  expect(() => emulate(release as '1.24')).toThrow(TypeError);
 });

@@ -1,19 +1,19 @@
-/** A cluster that plays a release, asked as clients of that time asked. */
+/** A cluster that emulates a release, with an HTTP client. */
 import { type ClusterOptions, createCluster } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 
-/** All that can be played. */
+/** All releases that can be emulated. */
 export const RELEASES = Array.from({ length: 12 }, (_, index) => `1.${22 + index}` as `1.${number}`);
 
 export interface Reply {
   readonly code: number;
-  /** Without code and quotes. */
+  /** The warning texts without code and quotes. */
   readonly warnings: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: answers are looked at as documents.
   readonly body: any;
 }
 
-export function playing(release: `1.${number}`, options: ClusterOptions = {}) {
+export function emulate(release: `1.${number}`, options: ClusterOptions = {}) {
   const cluster = createCluster({ release, dialect: 'kubernetes', ...options });
   const handle = createFetchHandler(cluster);
   const ask = async (method: string, path: string, body?: object, type = 'application/json'): Promise<Reply> => {

@@ -1,4 +1,4 @@
-/** The rules of DeviceClasses, in every version. */
+/** Validation of DeviceClasses, in every version. */
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import {
@@ -22,11 +22,11 @@ const AT = 'spec.config[0].opaque';
 const SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-describe('a device class', () => {
+describe('a DeviceClass', () => {
   test.each([
-    ['a selector without anything', { selectors: [{}] }, ['spec.selectors[0].cel: Required value']],
+    ['an empty selector', { selectors: [{}] }, ['spec.selectors[0].cel: Required value']],
     [
-      'no expression',
+      'an empty expression',
       { selectors: [selector('')] },
       [
         expect.stringContaining(
@@ -35,19 +35,19 @@ describe('a device class', () => {
       ],
     ],
     [
-      'a selector that is neither true nor false',
+      'a selector that is not boolean',
       { selectors: [selector('1 + 1')] },
       ['spec.selectors[0].cel.expression: Invalid value: "1 + 1": must evaluate to bool or the unknown type, not int'],
     ],
     [
-      'a selector of something else',
+      'a selector with an undeclared variable',
       { selectors: [selector(), selector('object.spec')] },
       [
         "spec.selectors[1].cel.expression: Invalid value: \"object.spec\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'object' (in container '')\n | object.spec\n | ^",
       ],
     ],
     [
-      'a selector that is too much work',
+      'a selector above the cost limit',
       {
         selectors: [
           selector(
@@ -58,28 +58,28 @@ describe('a device class', () => {
       ['spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit'],
     ],
     [
-      'a regular expression that cannot be read',
+      'an invalid regular expression',
       { selectors: [selector('device.driver.find("[") == ""')] },
       [
         'spec.selectors[0].cel.expression: Internal error: program instantiation failed: error parsing regexp: missing closing ]: `[`',
       ],
     ],
     [
-      'what only stored expressions may use',
+      'a function that only stored expressions may use',
       { selectors: [selector('isSemver("v1", true)')] },
       [expect.stringContaining("found no matching overload for 'isSemver' applied to '(string, bool)'")],
     ],
     [
-      'a long expression',
+      'an expression that is too long',
       { selectors: [selector('x'.repeat(10241))] },
       ['spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes'],
     ],
     [
-      'many selectors',
+      'too many selectors',
       { selectors: Array.from({ length: 33 }, () => selector()) },
       ['spec.selectors: Too many: 33: must have at most 32 items'],
     ],
-    ['a configuration without anything', { config: [{}] }, [`${AT}: Required value`]],
+    ['an empty configuration', { config: [{}] }, [`${AT}: Required value`]],
     [
       'no driver',
       config({ driver: '' }),
@@ -87,7 +87,7 @@ describe('a device class', () => {
     ],
     ['no parameters', config({ parameters: null }), [`${AT}.parameters: Required value`]],
     [
-      'parameters that are no object',
+      'parameters that are not an object',
       config({ parameters: [1] }),
       [`${AT}.parameters: Invalid value: "<value omitted>": parameters must be a valid JSON object`],
     ],
@@ -97,11 +97,11 @@ describe('a device class', () => {
       [`${AT}.parameters: Too long: may not be more than 10240 bytes`],
     ],
     [
-      'many configurations',
+      'too many configurations',
       { config: Array.from({ length: 33 }, () => config({}).config[0]) },
       ['spec.config: Too many: 33: must have at most 32 items'],
     ],
-  ])('cannot have %s', async (_what, spec, expected) => {
+  ])('rejects %s', async (_what, spec, expected) => {
     expect(await refusals(create(spec))).toEqual(expected);
   });
 
@@ -110,11 +110,11 @@ describe('a device class', () => {
     'device.capacity["gpu.example.com"].memory.compareTo(quantity("10Gi")) >= 0',
     'cel.bind(gpu, device.attributes["gpu.example.com"], gpu.model == "a" && gpu.ecc)',
     'device.attributes["gpu.example.com"].isVirtual',
-  ])('may select by %s', async (expression) => {
+  ])('accepts the selector %s', async (expression) => {
     expect((await create({ selectors: [selector(expression)] })).spec.selectors).toEqual([selector(expression)]);
   });
 
-  test('what is wrong with a changed selector is told twice', async () => {
+  test('reports a problem of a changed selector twice', async () => {
     const classes = clusterOf().api(DeviceClass);
     const first = await classes.create(input({ selectors: [selector()] }));
     const spec = { selectors: [selector('device.driver')] };
@@ -123,7 +123,7 @@ describe('a device class', () => {
     expect(await refusals(classes.update({ ...first, spec }))).toEqual([problem, problem]);
   });
 
-  test('counts the changes of its spec, and reports what is wrong with a change twice', async () => {
+  test('increments its generation, and reports a problem of an update twice', async () => {
     const classes = clusterOf().api(DeviceClass);
     const first = await classes.create(input({}));
     const second = await classes.update({ ...first, spec: { selectors: [selector()] } });

@@ -1,4 +1,4 @@
-/** The rules of DeviceTaintRules. */
+/** Validation of DeviceTaintRules. */
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { DeviceTaintRule, type DeviceTaintRuleInput } from '../../../../src/kinds/resource/index.js';
@@ -10,7 +10,7 @@ const taint = { key: 'k', effect: 'NoSchedule' };
 const create = (spec: object) =>
   rules().create({ metadata: { name: 'a' }, spec: { taint, ...spec } } as DeviceTaintRuleInput);
 
-test('says since when, unless the client does', async () => {
+test('sets timeAdded unless the client does', async () => {
   expect((await create({})).spec.taint).toEqual({ ...taint, timeAdded: '2030-01-01T00:00:00Z' });
   const timeAdded = '2020-01-01T00:00:00Z';
   expect((await create({ taint: { ...taint, timeAdded } })).spec.taint).toEqual({ ...taint, timeAdded });
@@ -32,12 +32,12 @@ test.each([
     ],
   ],
   [
-    'a bad value',
+    'an invalid value',
     { taint: { ...taint, value: '-' } },
     [expect.stringMatching(/^spec\.taint\.value: Invalid value: "-": a valid label must be/)],
   ],
   [
-    'bad parts of a selector',
+    'invalid selector fields',
     { deviceSelector: { deviceClassName: '_', driver: '_', pool: '', device: 'a.b', selectors: [{}] } },
     [
       expect.stringMatching(/^spec\.deviceSelector\.deviceClassName: Invalid value: "_"/),
@@ -48,12 +48,12 @@ test.each([
     ],
   ],
   [
-    'a selector that is no expression',
+    'an invalid selector expression',
     { deviceSelector: { selectors: [{ cel: { expression: '"x"' } }] } },
     [
       'spec.deviceSelector.selectors[0].cel.expression: Invalid value: "\\"x\\"": must evaluate to bool or the unknown type, not string',
     ],
   ],
-])('cannot have %s', async (_what, spec, expected) => {
+])('rejects %s', async (_what, spec, expected) => {
   expect(await refusals(create(spec))).toEqual(expected);
 });

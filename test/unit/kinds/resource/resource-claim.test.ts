@@ -1,4 +1,4 @@
-/** The rules of ResourceClaims and their templates, in every version. */
+/** Validation of ResourceClaims and ResourceClaimTemplates, in every version. */
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { Namespace } from '../../../../src/kinds/core/v1/namespace.js';
@@ -29,8 +29,8 @@ const AT = 'spec.devices.requests[0]';
 const REFERENCE =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
-describe('a claim', () => {
-  test('asks for one device by default, and tolerates by equality', async () => {
+describe('a ResourceClaim', () => {
+  test('gets default counts, allocation modes and toleration operators', async () => {
     const created = await create(
       requests(
         exactly(),
@@ -55,9 +55,13 @@ describe('a claim', () => {
       { exactly: { deviceClassName: 'c' } },
       [expect.stringMatching(/requests\[0\]\.name: Invalid value: ""/)],
     ],
-    ['nothing', { name: 'r' }, [`${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`]],
     [
-      'both',
+      'neither exactly nor firstAvailable',
+      { name: 'r' },
+      [`${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`],
+    ],
+    [
+      'both exactly and firstAvailable',
       { ...exactly(), ...first() },
       [
         `${AT}: Invalid value: "null": exactly one of \`exactly\` or \`firstAvailable\` is required, but multiple fields are set`,
@@ -65,30 +69,26 @@ describe('a claim', () => {
     ],
     ['no class', exactly({ deviceClassName: '' }), [`${AT}.exactly.deviceClassName: Required value`]],
     [
-      'a number of all',
+      'a count with allocation mode All',
       exactly({ allocationMode: 'All', count: 2 }),
       [`${AT}.exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'`],
     ],
+    ['a negative count', exactly({ count: -1 }), [`${AT}.exactly.count: Invalid value: -1: must be greater than zero`]],
     [
-      'a negative number',
-      exactly({ count: -1 }),
-      [`${AT}.exactly.count: Invalid value: -1: must be greater than zero`],
-    ],
-    [
-      'another mode',
+      'an unknown allocation mode',
       exactly({ allocationMode: 'Some' }),
       [`${AT}.exactly.allocationMode: Unsupported value: "Some": supported values: "All", "ExactCount"`],
     ],
     ['an empty selector', exactly({ selectors: [{}] }), [`${AT}.exactly.selectors[0].cel: Required value`]],
     [
-      'a selector that is no expression',
+      'an invalid selector expression',
       exactly({ selectors: [{ cel: { expression: 'device.color == "red"' } }] }),
       [
         `${AT}.exactly.selectors[0].cel.expression: Invalid value: "device.color == \\"red\\"": compilation failed: ERROR: <input>:1:7: undefined field 'color'\n | device.color == "red"\n | ......^`,
       ],
     ],
     [
-      'bad tolerations',
+      'invalid tolerations',
       exactly({
         tolerations: [
           { key: '-', operator: 'Exists', value: 'v' },
@@ -103,33 +103,33 @@ describe('a claim', () => {
       ],
     ],
     [
-      'an alternative twice',
+      'a duplicate alternative',
       { name: 'r', firstAvailable: [...first().firstAvailable, ...first().firstAvailable] },
       [`${AT}.firstAvailable[1].name: Duplicate value: "s"`],
     ],
     [
-      'many alternatives',
+      'too many alternatives',
       { name: 'r', firstAvailable: Array.from({ length: 9 }, (_, i) => ({ name: `s${i}`, deviceClassName: 'c' })) },
       [`${AT}.firstAvailable: Too many: 9: must have at most 8 items`],
     ],
-  ])('cannot have a request with %s', async (_what, request, expected) => {
+  ])('rejects a request with %s', async (_what, request, expected) => {
     expect(await refusals(create(requests(request)))).toEqual(expected);
   });
 
   test.each([
-    ['a request twice', requests(exactly(), exactly()), ['spec.devices.requests[1].name: Duplicate value: "r"']],
+    ['a duplicate request', requests(exactly(), exactly()), ['spec.devices.requests[1].name: Duplicate value: "r"']],
     [
-      'many requests',
+      'too many requests',
       requests(...Array.from({ length: 33 }, (_, i) => ({ ...exactly(), name: `r${i}` }))),
       ['spec.devices.requests: Too many: 33: must have at most 32 items'],
     ],
     [
-      'a constraint about nothing',
+      'an empty constraint',
       { ...requests(exactly()), constraints: [{}] },
       ['spec.devices.constraints[0].matchAttribute: Required value'],
     ],
     [
-      'a constraint on others',
+      'a constraint on an unknown request',
       {
         ...requests(first()),
         constraints: [{ requests: ['r', 'r/s', 'r/t', 'a/b/c', 'r'], matchAttribute: 'd/x' }, { matchAttribute: 'x' }],
@@ -142,18 +142,18 @@ describe('a claim', () => {
       ],
     ],
     [
-      'a configuration about nothing',
+      'an empty configuration',
       { ...requests(exactly()), config: [{ requests: ['x'] }] },
       [
         `spec.devices.config[0].requests[0]: Invalid value: "x": ${REFERENCE}`,
         'spec.devices.config[0].opaque: Required value',
       ],
     ],
-  ])('cannot have %s', async (_what, devices, expected) => {
+  ])('rejects %s', async (_what, devices, expected) => {
     expect(await refusals(create(devices))).toEqual(expected);
   });
 
-  test('cannot be changed', async () => {
+  test('has an immutable spec', async () => {
     const claims = claimsOf();
     const claim = await claims.create(input(requests(exactly())));
     const spec = { devices: requests(first()) } as ResourceClaim['spec'];
@@ -169,7 +169,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('loses what needs a gate that is off', async () => {
+  test('drops fields whose feature gate is disabled', async () => {
     const claims = claimsOf(clusterOf({ DynamicResourceAllocation: true }));
     const claim = await claims.create(input(requests(exactly({ adminAccess: true }))));
     expect(claim.spec.devices.requests?.[0]?.exactly).not.toHaveProperty('adminAccess');
@@ -178,7 +178,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('gets access for administration in marked namespaces only', async () => {
+  test('allows admin access only in labelled namespaces', async () => {
     const cluster = clusterOf({ ...ALL, DRAAdminAccess: true });
     const admin = input(requests(exactly({ adminAccess: true })));
     expect(await refusals(claimsOf(cluster).create(admin))).toEqual([
@@ -192,7 +192,7 @@ describe('a claim', () => {
   });
 });
 
-describe('the status of a claim', () => {
+describe('the status of a ResourceClaim', () => {
   const result = { request: 'r', driver: 'd', pool: 'p', device: 'x' };
   const allocation = { devices: { results: [result] } };
   const stored = { devices: { results: [{ ...result, adminAccess: null }] } };
@@ -209,13 +209,13 @@ describe('the status of a claim', () => {
     } as never);
   }
 
-  test('holds an allocation, and nothing beside it changes', async () => {
+  test('stores an allocation, and changes nothing else', async () => {
     const claim = await change({ allocation, reservedFor: [consumer] });
     expect(claim.status).toEqual({ allocation: stored, reservedFor: [consumer] });
     expect(claim.metadata.labels).toBeUndefined();
   });
 
-  test('forgets devices that are not allocated any more', async () => {
+  test('drops devices that are no longer allocated', async () => {
     const device = { driver: 'd', pool: 'p', device: 'x' };
     expect((await change({ devices: [device] }, { allocation, devices: [device] })).status).toEqual({});
   });
@@ -232,17 +232,17 @@ describe('the status of a claim', () => {
       ['resource', 'name', 'uid'].map((field) => `status.reservedFor[0].${field}: Required value`),
     ],
     [
-      'a consumer twice',
+      'a duplicate consumer',
       { allocation, reservedFor: [consumer, consumer] },
       ['status.reservedFor[1].uid: Duplicate value: "u"'],
     ],
     [
-      'another request',
+      'an unknown request',
       { allocation: { devices: { results: [{ ...result, request: 'x' }] } } },
       [`status.allocation.devices.results[0].request: Invalid value: "x": ${REFERENCE}`],
     ],
     [
-      'a bad place',
+      'an invalid driver, pool or device',
       { allocation: { devices: { results: [{ ...result, driver: '_', pool: 'a//b', device: 'a.b' }] } } },
       [
         expect.stringMatching(/results\[0\]\.driver: Invalid value: "_"/),
@@ -251,7 +251,7 @@ describe('the status of a claim', () => {
       ],
     ],
     [
-      'configurations from nowhere',
+      'configurations without a source',
       { allocation: { devices: { config: [{}, { source: 'X', opaque: { driver: 'd', parameters: {} } }] } } },
       [
         'status.allocation.devices.config[0].source: Required value',
@@ -265,7 +265,7 @@ describe('the status of a claim', () => {
       ['status.allocation.nodeSelector.nodeSelectorTerms: Required value: must have at least one node selector term'],
     ],
     [
-      'devices of others',
+      'devices that are not allocated',
       { allocation, devices: [{ driver: 'd', pool: 'p', device: 'y', data: 1 }] },
       [
         'status.devices[0]: Invalid value: d/p/y: must be an allocated device in the claim',
@@ -273,7 +273,7 @@ describe('the status of a claim', () => {
       ],
     ],
     [
-      'network data that is none',
+      'invalid network data',
       {
         allocation,
         devices: [
@@ -297,25 +297,25 @@ describe('the status of a claim', () => {
         'status.devices[0].networkData.ips[3]: Duplicate value: "10.0.0.1/8"',
       ],
     ],
-  ])('cannot have %s', async (_what, status, expected) => {
+  ])('rejects %s', async (_what, status, expected) => {
     expect(await refusals(change(status))).toEqual(expected);
   });
 
-  test('is summed up in a table', async () => {
+  test('is summarized in a table', async () => {
     const state = ResourceClaim.columns?.find(({ name }) => name === 'State');
     const shown = (claim: unknown) => state?.cell(claim as never, { nowMs: 0 } as never);
     expect(shown(await create(requests(exactly())))).toBe('pending');
     expect(shown(await change({ allocation, reservedFor: [consumer] }))).toBe('allocated,reserved');
   });
 
-  test('keeps its allocation as it is', async () => {
+  test('has an immutable allocation', async () => {
     const other = { devices: { results: [{ ...result, device: 'y' }] } };
     expect(await refusals(change({ allocation: other }, { allocation }))).toEqual([
       'status.allocation: Invalid value: resource.AllocationResult{Devices:resource.DeviceAllocationResult{Results:[]resource.DeviceRequestAllocationResult{resource.DeviceRequestAllocationResult{Request:"r", Driver:"d", Pool:"p", Device:"y", AdminAccess:(*bool)(nil), Tolerations:[]resource.DeviceToleration(nil)}}, Config:[]resource.DeviceAllocationConfiguration(nil)}, NodeSelector:(*core.NodeSelector)(nil)}: field is immutable',
     ]);
   });
 
-  test('takes no new consumers while the claim is going', async () => {
+  test('rejects new consumers while the claim is being deleted', async () => {
     const claims = claimsOf();
     const made = await claims.create({
       ...input(requests(exactly())),
@@ -332,11 +332,11 @@ describe('the status of a claim', () => {
   });
 });
 
-describe('a claim in an older version', () => {
+describe('a ResourceClaim in v1beta1', () => {
   const older = (devices: object) =>
     ({ metadata: { name: 'a' }, spec: { devices } }) as ResourceClaimV1beta1Input & { metadata: { name: string } };
 
-  test('is flat there and nested here', async () => {
+  test('is converted between flat and nested requests', async () => {
     const cluster = clusterOf();
     const api = cluster.api(ResourceClaimV1beta1, 'default');
     const flat = { name: 'r', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 };
@@ -362,18 +362,18 @@ describe('a claim in an older version', () => {
         `${AT}.exactly.count: Invalid value: 0: must be greater than zero`,
       ],
     ],
-  ])('is judged as it is stored: %o', async (request, expected) => {
+  ])('is validated in its storage version: %o', async (request, expected) => {
     const api = clusterOf().api(ResourceClaimV1beta1, 'default');
     expect(await refusals(api.create(older(requests(request))))).toEqual(expected);
   });
 });
 
-describe('a template', () => {
+describe('a ResourceClaimTemplate', () => {
   const templates = () => clusterOf().api(ResourceClaimTemplate, 'default');
   const template = (spec: object) =>
     ({ metadata: { name: 'a' }, spec }) as ResourceClaimTemplateInput & { metadata: { name: string } };
 
-  test('has labels and annotations for its claims, and the rules of a claim', async () => {
+  test('validates the metadata and the spec of its claims', async () => {
     const spec = {
       metadata: { name: 'x', finalizers: ['f'], labels: { '-': '' } },
       spec: { devices: requests({ name: 'r' }) },
@@ -386,7 +386,7 @@ describe('a template', () => {
     ]);
   });
 
-  test('cannot be changed', async () => {
+  test('has an immutable spec', async () => {
     const api = templates();
     const made = await api.create(template({ spec: { devices: requests(exactly()) } }));
     const spec = { ...made.spec, spec: { devices: {} } };

@@ -1,4 +1,4 @@
-/** The rules of ResourceSlices, in every version. */
+/** Validation of ResourceSlices, in every version. */
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import {
@@ -28,11 +28,11 @@ const numbered = (count: number) => counters(...Array.from({ length: count }, (_
 const IDENTIFIER =
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
 
-describe('a slice', () => {
+describe('a ResourceSlice', () => {
   test.each([
-    ['no place', { nodeName: undefined }, [`spec: Required value: ${ONE_OF}`]],
+    ['no node selection', { nodeName: undefined }, [`spec: Required value: ${ONE_OF}`]],
     [
-      'an empty place',
+      'an empty node name',
       { nodeName: '' },
       [
         'spec.nodeName: Invalid value: "": must be either unset or set to a non-empty string',
@@ -40,7 +40,7 @@ describe('a slice', () => {
       ],
     ],
     [
-      'places that are not said',
+      'false node selections',
       { allNodes: false, perDeviceNodeSelection: false },
       [
         'spec.allNodes: Invalid value: false: must be either unset or set to true',
@@ -48,12 +48,12 @@ describe('a slice', () => {
       ],
     ],
     [
-      'two places',
+      'two node selections',
       { allNodes: true },
       [`spec: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${ONE_OF}, but multiple fields are set`],
     ],
     [
-      'two terms',
+      'two node selector terms',
       {
         nodeName: undefined,
         nodeSelector: {
@@ -73,7 +73,7 @@ describe('a slice', () => {
       ],
     ],
     [
-      'a bad pool',
+      'an invalid pool',
       { pool: { generation: -1 } },
       [
         'spec.pool.name: Required value',
@@ -81,9 +81,9 @@ describe('a slice', () => {
         'spec.pool.generation: Invalid value: -1: must be greater than or equal to zero',
       ],
     ],
-    ['a device twice', { devices: [device(), device()] }, ['spec.devices[1].name: Duplicate value: "x"']],
+    ['a duplicate device', { devices: [device(), device()] }, ['spec.devices[1].name: Duplicate value: "x"']],
     [
-      'many devices',
+      'too many devices',
       { devices: Array.from({ length: 129 }, (_, index) => device({}, `x${index}`)) },
       ['spec.devices: Too many: 129: must have at most 128 items'],
     ],
@@ -100,17 +100,17 @@ describe('a slice', () => {
       ],
     ],
     [
-      'many counters',
+      'too many counters',
       { sharedCounters: [{ name: 's', counters: numbered(33) }] },
       ['spec.sharedCounters: Invalid value: 33: the total number of shared counters must not exceed 32'],
     ],
-  ])('cannot have %s', async (_what, spec, expected) => {
+  ])('rejects %s', async (_what, spec, expected) => {
     expect(await refusals(create(spec))).toEqual(expected);
   });
 
   test.each([
     [
-      'bad names of attributes',
+      'invalid attribute names',
       { attributes: { 'a-b': { int: 1 }, '/x': { int: 1 }, 'd/': { int: 1 } } },
       [
         `spec.devices[0].attributes[/x]: Required value: the domain must not be empty`,
@@ -119,7 +119,7 @@ describe('a slice', () => {
       ],
     ],
     [
-      'attributes with no value, several, or bad ones',
+      'attributes with no value, several values or invalid values',
       {
         attributes: {
           a: {},
@@ -137,17 +137,17 @@ describe('a slice', () => {
       ],
     ],
     [
-      'many facts',
+      'too many attributes and capacities',
       { capacity: Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`c${index}`, { value: '1' }])) },
       ['spec.devices[0]: Invalid value: 33: the total number of attributes and capacities must not exceed 32'],
     ],
     [
-      'many taints',
+      'too many taints',
       { taints: Array.from({ length: 5 }, () => ({ key: 'k', effect: 'NoSchedule' })) },
       ['spec.devices[0].taints: Too many: 5: must have at most 4 items'],
     ],
     [
-      'counters of nobody',
+      'counters of an unknown counter set',
       {
         consumesCounters: [
           { counterSet: 's', counters: counters('b') },
@@ -164,13 +164,13 @@ describe('a slice', () => {
       ],
     ],
     [
-      'a place of its own',
+      'its own node selection',
       { allNodes: true },
       [
         'spec.devices[0]: Invalid value: "null": `nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',
       ],
     ],
-  ])('cannot have a device with %s', async (_what, facts, expected) => {
+  ])('rejects a device with %s', async (_what, facts, expected) => {
     const spec = { devices: [device(facts)], sharedCounters: [{ name: 's', counters: counters('a') }] };
     expect(await refusals(create(spec))).toEqual(expected);
   });
@@ -186,12 +186,12 @@ describe('a slice', () => {
       ],
     ],
     [{ nodeName: 'n', allNodes: true }, [`spec.devices[0]: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${OWN}`]],
-  ])('whose devices have places of their own cannot have %o', async (facts, expected) => {
+  ])('with per-device node selection rejects the device %o', async (facts, expected) => {
     const spec = { nodeName: undefined, perDeviceNodeSelection: true, devices: [device(facts)] };
     expect(await refusals(create(spec))).toEqual(expected);
   });
 
-  test('says since when a device is tainted, and loses what needs a gate that is off', async () => {
+  test('sets timeAdded of device taints, and drops fields whose feature gate is disabled', async () => {
     const taint = { key: 'k', effect: 'NoSchedule' };
     const spec = {
       devices: [device({ taints: [taint], consumesCounters: [{ counterSet: 's', counters: counters('a') }] })],
@@ -203,7 +203,7 @@ describe('a slice', () => {
     expect(bare.spec).toEqual({ ...least, devices: [device()] });
   });
 
-  test('stays with its pool, its driver and its node', async () => {
+  test('has an immutable pool name, driver and node', async () => {
     const slices = clusterOf().api(ResourceSlice);
     const slice = await slices.create(input({}));
     const { nodeName: _, ...rest } = slice.spec;
@@ -217,7 +217,7 @@ describe('a slice', () => {
     expect([slice.metadata.generation, grown.metadata.generation]).toEqual([1, 2]);
   });
 
-  test('is found by its node and its driver', async () => {
+  test('can be selected by node and driver', async () => {
     const slices = clusterOf().api(ResourceSliceV1beta1);
     await slices.create(input({}) as ResourceSliceV1beta1Input);
     const found = async (fields: string) => (await slices.list({ fields })).items.length;
@@ -227,7 +227,7 @@ describe('a slice', () => {
     });
   });
 
-  test('keeps the facts about devices elsewhere in the older versions', async () => {
+  test('is converted between nested and flat devices', async () => {
     const cluster = clusterOf();
     const facts = { attributes: { a: { int: 0 } }, capacity: { c: { value: '1Gi' } } };
     const spec = { ...least, devices: [{ name: 'x', basic: facts }, { name: 'y' }] };

@@ -1,4 +1,4 @@
-/** Policies, their bindings, and webhooks. */
+/** Samples of admission policies, bindings and webhook configurations. */
 import {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,

@@ -1,4 +1,4 @@
-/** Definitions of custom kinds. */
+/** Samples of CustomResourceDefinitions. */
 import { CustomResourceDefinition } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Who serves which API. An APIService is named after what it serves, so the two of the contract share a body. */
+/** Samples of APIServices. The name is determined by the spec, so both objects of the contract have the same name. */
 import { APIService } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Workloads that keep pods running. */
+/** Samples of the apps group. */
 import { ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

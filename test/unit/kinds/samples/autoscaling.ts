@@ -1,4 +1,4 @@
-/** Autoscalers, in the version that is stored and in the one before. */
+/** Samples of HorizontalPodAutoscalers in v2 and v1. */
 import { HorizontalPodAutoscaler, HorizontalPodAutoscalerV1 } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

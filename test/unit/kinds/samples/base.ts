@@ -1,4 +1,4 @@
-/** The kinds everything else stands on. */
+/** Samples of basic kinds of the core group. */
 import { ConfigMap, Lease, Namespace, Secret } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

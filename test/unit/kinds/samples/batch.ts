@@ -1,4 +1,4 @@
-/** Workloads that end. */
+/** Samples of Jobs and CronJobs. */
 import { CronJob, Job } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 
@@ -20,10 +20,10 @@ export const samples: readonly KindSample[] = [
   {
     kind: Job,
     ...common,
-    // A generated selector belongs to one Job and must be in every update; its own one need not.
+    // A generated selector belongs to one Job and must be part of every update; a manual one need not.
     body: { spec: { template, manualSelector: true, selector: pods } },
     change: { spec: { template, manualSelector: true, selector: pods, parallelism: 2, completions: 1 } },
-    // Its pods are orphaned first.
+    // A delete orphans the pods first.
     vanishesAtOnce: false,
   },
   { kind: CronJob, body: { spec: cron }, change: { spec: { ...cron, suspend: true } }, ...common },

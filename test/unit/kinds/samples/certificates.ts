@@ -1,4 +1,4 @@
-/** Requests for certificates, which never change and are named at will, and bundles of them. */
+/** Samples of CertificateSigningRequests, which are immutable and allow any name, and ClusterTrustBundles. */
 import { CertificateSigningRequest, ClusterTrustBundle, ClusterTrustBundleV1alpha1 } from 'orchplane/kinds';
 import { CA, OTHER_CA, REQUEST } from '../certificates/pem.js';
 import type { KindSample } from '../kind-contract.js';

@@ -1,4 +1,4 @@
-/** Candidates for Leases. */
+/** Samples of LeaseCandidates. */
 import { LeaseCandidate, LeaseCandidateV1alpha2 } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Kinds of the core group beside pods, services and volumes. */
+/** Samples of core kinds other than pods, services and volumes. */
 import {
   CoreEvent,
   Endpoints,
@@ -26,7 +26,7 @@ export const samples: readonly KindSample[] = [
   },
   {
     kind: CoreEvent,
-    // Names of events may be anything that can stand in a URL.
+    // Events may have any name that is valid in a URL.
     badName: 'a/b',
     body: { involvedObject: { namespace: 'default' } },
     change: { involvedObject: { namespace: 'default', name: 'p' }, reason: 'Ran' },
@@ -78,7 +78,7 @@ export const samples: readonly KindSample[] = [
     change: {},
     wireOrder: [...TYPE, 'spec', 'status'],
     ...COMMON,
-    // Its pods are let go of first.
+    // A delete orphans the pods first.
     vanishesAtOnce: false,
   },
   {

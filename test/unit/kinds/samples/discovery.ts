@@ -1,4 +1,4 @@
-/** Slices of endpoints. */
+/** Samples of EndpointSlices. */
 import { EndpointSlice } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Events under their newer names. */
+/** Samples of events.k8s.io Events. */
 import { Event } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Flows of requests. */
+/** Samples of FlowSchemas and PriorityLevelConfigurations. */
 import { FlowSchema, PriorityLevelConfiguration } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

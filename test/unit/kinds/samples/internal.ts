@@ -1,4 +1,4 @@
-/** The bookkeeping of servers. */
+/** Samples of StorageVersions. */
 import { StorageVersion } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** The networking group. An IPAddress is named after its address and never changes. */
+/** Samples of the networking group. An IPAddress is named after its address and is immutable. */
 import {
   Ingress,
   IngressClass,

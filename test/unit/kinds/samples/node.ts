@@ -1,4 +1,4 @@
-/** How nodes run containers. */
+/** Samples of RuntimeClasses. */
 import { RuntimeClass } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Storage and the claims for it. Both are held by a finalizer while they may be in use. */
+/** Samples of PersistentVolumes and PersistentVolumeClaims. A protection finalizer delays their deletion. */
 import { PersistentVolume, PersistentVolumeClaim } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Pods, and what keeps some of them running. */
+/** Samples of Pods and PodTemplates. */
 import { Pod, PodDisruptionBudget } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 
@@ -17,7 +17,7 @@ export const samples: readonly KindSample[] = [
   },
   {
     kind: PodDisruptionBudget,
-    // Only what any name must be.
+    // Only the general rules for names apply.
     badName: 'a/b',
     body: { spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } },
     change: { spec: { minAvailable: '50%', selector: { matchLabels: { app: 'a' } } } },

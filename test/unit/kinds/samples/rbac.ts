@@ -1,4 +1,4 @@
-/** Roles and bindings. Their names may be anything that can stand in a URL. */
+/** Samples of roles and bindings. They may have any name that is valid in a URL. */
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** Devices that pods can claim. */
+/** Samples of dynamic resource allocation kinds. */
 import { resourceKinds } from '../../../../src/kinds/resource/index.js';
 import type { KindSample } from '../kind-contract.js';
 
@@ -7,7 +7,7 @@ type Bodies = Pick<KindSample, 'body' | 'change' | 'wireOrder'>;
 const START = ['kind', 'apiVersion', 'metadata', 'spec'];
 const nested = { devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'c' } }] } };
 const flat = { devices: { requests: [{ name: 'a', deviceClassName: 'c' }] } };
-/** What cannot be changed is sent as it is stored. */
+/** Immutable bodies are sent as they are stored. */
 const nestedStored = {
   devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 } }] },
 };

@@ -1,4 +1,4 @@
-/** Priorities of Pods. */
+/** Samples of PriorityClasses. */
 import { PriorityClass } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

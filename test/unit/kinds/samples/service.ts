@@ -1,4 +1,4 @@
-/** Services. A headless one has nothing allocated for it. */
+/** Samples of Services. They are headless, so that nothing is allocated. */
 import { Service } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

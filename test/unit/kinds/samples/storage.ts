@@ -1,4 +1,4 @@
-/** Classes of storage, its drivers, and what is attached where. */
+/** Samples of the storage group. */
 import {
   CSIDriver,
   CSINode,

@@ -1,4 +1,4 @@
-/** Objects that are written again. */
+/** Samples of StorageVersionMigrations. */
 import { StorageVersionMigration } from 'orchplane/kinds';
 import type { KindSample } from '../kind-contract.js';
 

@@ -1,4 +1,4 @@
-/** The rules of PriorityClasses. */
+/** Validation of PriorityClasses. */
 import { PriorityClass, type PriorityClassInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -12,8 +12,8 @@ const create = (body: object, name = 'a') =>
 const reserved = (why: string) =>
   `Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: ${why}`;
 
-describe('a priority class', () => {
-  test('has a value, a policy and a generation even when none were sent', async () => {
+describe('a PriorityClass', () => {
+  test('gets a default value, preemptionPolicy and generation', async () => {
     const { metadata, value, preemptionPolicy } = await create({});
     expect({ value, preemptionPolicy, generation: metadata.generation }).toEqual({
       value: 0,
@@ -30,15 +30,15 @@ describe('a priority class', () => {
       'preemptionPolicy',
       'Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"',
     ],
-  ])('cannot be %o', async (body, field, message) => {
+  ])('is rejected with %o', async (body, field, message) => {
     await expect(create(body)).rejects.toMatchObject(refusal([field, message]));
   });
 
-  test('may have the highest value', async () => {
+  test('may have the highest user value', async () => {
     expect((await create({ value: 1_000_000_000 })).value).toBe(1_000_000_000);
   });
 
-  test('cannot change what matters about it, and keeps its generation when the rest changes', async () => {
+  test('has an immutable value and preemptionPolicy, and keeps its generation on other changes', async () => {
     const classes = testCluster().api(PriorityClass);
     const first = await classes.create({ metadata: { name: 'a' }, value: 1 });
     await expect(classes.update({ ...first, value: 2, preemptionPolicy: 'Never' })).rejects.toMatchObject(
@@ -52,7 +52,7 @@ describe('a priority class', () => {
   });
 });
 
-describe('a class of the system', () => {
+describe('a system PriorityClass', () => {
   test.each([
     ['system-other', {}, 'system-other is not a known system priority class'],
     ['system-node-critical', { value: 5 }, 'value of system-node-critical PriorityClass must be 2000001000'],
@@ -61,11 +61,11 @@ describe('a class of the system', () => {
       { value: 2_000_000_000, globalDefault: true },
       'globalDefault of system-cluster-critical PriorityClass must be false',
     ],
-  ])('called %s cannot be %o', async (name, body, why) => {
+  ])('named %s is rejected with %o', async (name, body, why) => {
     await expect(create(body, name)).rejects.toMatchObject(refusal(['metadata.name', reserved(why)]));
   });
 
-  test('may be created as it is, and not be deleted', async () => {
+  test('may be created with its fixed value, and cannot be deleted', async () => {
     const classes = testCluster().api(PriorityClass);
     const name = 'system-node-critical';
     if ((await classes.find(name)) === undefined) await classes.create({ metadata: { name }, value: 2_000_001_000 });

@@ -1,4 +1,4 @@
-/** The rules of drivers, of nodes that run them, and of their capacity. */
+/** Validation of CSIDrivers, CSINodes and CSIStorageCapacities. */
 import {
   CSIDriver,
   type CSIDriverInput,
@@ -18,12 +18,12 @@ interface Named {
 const SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-describe('a driver', () => {
+describe('a CSIDriver', () => {
   const input = (spec: object, metadata: object = {}) =>
     ({ metadata: { name: 'd', ...metadata }, spec }) as CSIDriverInput & Named;
   const drivers = (featureGates = {}) => testCluster({ featureGates }).api(CSIDriver);
 
-  test('says what it needs, whether asked or not', async () => {
+  test('gets its defaults', async () => {
     expect((await drivers().create(input({ volumeLifecycleModes: [] }))).spec).toEqual({
       attachRequired: true,
       podInfoOnMount: false,
@@ -35,7 +35,7 @@ describe('a driver', () => {
     });
   });
 
-  test('has a period of updates where there is such a thing', async () => {
+  test('keeps the update period only if the feature gate is enabled', async () => {
     const spec = { nodeAllocatableUpdatePeriodSeconds: 9 };
     expect((await drivers().create(input(spec))).spec).not.toHaveProperty('nodeAllocatableUpdatePeriodSeconds');
     await expect(drivers({ MutableCSINodeAllocatableCount: true }).create(input(spec))).rejects.toMatchObject(
@@ -48,7 +48,7 @@ describe('a driver', () => {
 
   test.each([
     [
-      'a policy nobody knows',
+      'an unknown fsGroupPolicy',
       { fsGroupPolicy: 'Always' },
       [
         [
@@ -58,12 +58,12 @@ describe('a driver', () => {
       ],
     ],
     [
-      'a mode nobody knows',
+      'an unknown lifecycle mode',
       { volumeLifecycleModes: ['Forever'] },
       [['spec.volumeLifecycleModes', 'Unsupported value: "Forever": supported values: "Persistent", "Ephemeral"']],
     ],
     [
-      'audiences that repeat, and times that do not last or end',
+      'duplicate audiences and expirations out of range',
       {
         tokenRequests: [
           { audience: 'a', expirationSeconds: 599 },
@@ -83,11 +83,11 @@ describe('a driver', () => {
         ],
       ],
     ],
-  ] as const)('with %s is refused', async (_what, spec, causes) => {
+  ] as const)('is rejected with %s', async (_what, spec, causes) => {
     await expect(drivers().create(input(spec))).rejects.toMatchObject(refusal(...causes));
   });
 
-  test('has a generation from its first change on', async () => {
+  test('gets a generation with its first change', async () => {
     const api = drivers();
     const created = await api.create(input({}));
     expect(created.metadata.generation).toBeUndefined();
@@ -107,12 +107,12 @@ describe('a driver', () => {
   });
 });
 
-describe('a node with drivers', () => {
+describe('a CSINode', () => {
   const input = (drivers: unknown, metadata: object = {}) =>
     ({ metadata: { name: 'n', ...metadata }, spec: { drivers } }) as CSINodeInput & Named;
   const create = (drivers: unknown) => testCluster().api(CSINode).create(input(drivers));
 
-  test('writes empty lists as null', async () => {
+  test('stores empty lists as null', async () => {
     expect((await create([])).spec).toEqual({ drivers: null });
     expect((await create([{ name: 'D', nodeID: 'n', topologyKeys: [] }])).spec.drivers).toEqual([
       { name: 'D', nodeID: 'n', topologyKeys: null },
@@ -121,7 +121,7 @@ describe('a node with drivers', () => {
 
   test.each([
     [
-      'nothing said about it',
+      'a driver without fields',
       [{}],
       [
         ['spec.drivers[0].name', 'Required value'],
@@ -130,7 +130,7 @@ describe('a node with drivers', () => {
       ],
     ],
     [
-      'long names, and less than no volumes',
+      'long names and a negative count',
       [{ name: 'a'.repeat(64), nodeID: 'b'.repeat(257), allocatable: { count: -1 } }],
       [
         ['spec.drivers[0].name', 'Too long: may not be more than 63 bytes'],
@@ -139,7 +139,7 @@ describe('a node with drivers', () => {
       ],
     ],
     [
-      'a name that was there before',
+      'a duplicate driver',
       [
         { name: 'a', nodeID: 'n' },
         { name: 'a', nodeID: 'n' },
@@ -147,7 +147,7 @@ describe('a node with drivers', () => {
       [['spec.drivers[1].name', 'Duplicate value: "a"']],
     ],
     [
-      'repeated topology keys',
+      'duplicate topology keys',
       [{ name: 'a', nodeID: 'n', topologyKeys: ['k', 'k'] }],
       [['spec.drivers[0]', 'Duplicate value: "k"']],
     ],
@@ -160,11 +160,11 @@ describe('a node with drivers', () => {
         ['spec.drivers[0]', expect.stringContaining('Invalid value: "": name part must consist of')],
       ],
     ],
-  ] as const)('refuses %s', async (_what, drivers, causes) => {
+  ] as const)('rejects %s', async (_what, drivers, causes) => {
     await expect(create(drivers)).rejects.toMatchObject(refusal(...causes));
   });
 
-  test('gains and loses drivers, but none changes', async () => {
+  test('allows adding and removing drivers, but not changing them', async () => {
     const nodes = testCluster().api(CSINode);
     const one = { name: 'a', nodeID: 'n', topologyKeys: ['k'] };
     const { metadata } = await nodes.create(input([one]));
@@ -178,7 +178,7 @@ describe('a node with drivers', () => {
     await expect(nodes.update(input([{ name: 'b', nodeID: 'n' }], version))).resolves.toBeDefined();
   });
 
-  test('hears of each problem twice when it changes', async () => {
+  test('reports each problem twice on update', async () => {
     const nodes = testCluster().api(CSINode);
     const { metadata } = await nodes.create(input([]));
     const changed = nodes.update(input([{ name: 'a' }], { resourceVersion: metadata.resourceVersion }));
@@ -186,7 +186,7 @@ describe('a node with drivers', () => {
     await expect(changed).rejects.toMatchObject(refusal(problem, problem));
   });
 
-  test('may count anew where that is allowed', async () => {
+  test('allows changes of the allocatable count if the feature gate is enabled', async () => {
     const nodes = testCluster({ featureGates: { MutableCSINodeAllocatableCount: true } }).api(CSINode);
     const { metadata } = await nodes.create(input([{ name: 'a', nodeID: 'n' }]));
     const version = { resourceVersion: metadata.resourceVersion };
@@ -199,11 +199,11 @@ describe('a node with drivers', () => {
   });
 });
 
-describe('the capacity of a class', () => {
+describe('a CSIStorageCapacity', () => {
   const input = (body: object, metadata: object = {}) =>
     ({ metadata: { name: 'c', ...metadata }, storageClassName: 'fast', ...body }) as CSIStorageCapacityInput & Named;
 
-  test('is not below nothing, and its class has a name', async () => {
+  test('rejects a negative capacity and an invalid class name', async () => {
     const capacities = testCluster().api(CSIStorageCapacity);
     const bad = { storageClassName: 'A', capacity: '-1', nodeTopology: { matchLabels: { a: '-' } } };
     await expect(capacities.create(input(bad))).rejects.toMatchObject(
@@ -215,7 +215,7 @@ describe('the capacity of a class', () => {
     );
   });
 
-  test('tells of labels that have other names today', async () => {
+  test('warns about deprecated labels', async () => {
     const warnings: string[] = [];
     const capacities = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(CSIStorageCapacity);
     const nodeTopology = {
@@ -229,7 +229,7 @@ describe('the capacity of a class', () => {
     ]);
   });
 
-  test('stays where it is', async () => {
+  test('has an immutable topology and class', async () => {
     const capacities = testCluster().api(CSIStorageCapacity);
     const nodeTopology = { matchLabels: { zone: 'a' } };
     const { metadata } = await capacities.create(input({ nodeTopology }));

@@ -1,4 +1,4 @@
-/** The rules of classes of storage and of volume attributes. */
+/** Validation of StorageClasses and VolumeAttributesClasses. */
 import {
   StorageClass,
   type StorageClassInput,
@@ -22,13 +22,13 @@ const create = (body: object) =>
 const NAME_PART =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-describe('a storage class', () => {
-  test('deletes at once and binds at once unless told otherwise', async () => {
+describe('a StorageClass', () => {
+  test('has reclaimPolicy Delete and volumeBindingMode Immediate by default', async () => {
     expect(await create({})).toMatchObject({ reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
     expect(await create({ reclaimPolicy: '' })).toMatchObject({ reclaimPolicy: '' });
   });
 
-  test('tells of labels that have other names today', async () => {
+  test('warns about deprecated labels', async () => {
     const warnings: string[] = [];
     const classes = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(StorageClass);
     const allowedTopologies = [term(['k', 'v'], ['beta.orch.io/os', 'v'])];
@@ -44,7 +44,7 @@ describe('a storage class', () => {
 
   test.each([
     ['no provisioner', { provisioner: '' }, [['provisioner', 'Required value']]],
-    ['a provisioner that is no name', { provisioner: 'A b' }, [['provisioner', `Invalid value: "a b": ${NAME_PART}`]]],
+    ['an invalid provisioner', { provisioner: 'A b' }, [['provisioner', `Invalid value: "a b": ${NAME_PART}`]]],
     ['an empty parameter', { parameters: { '': 'x' } }, [['parameters', 'Invalid value: "": field can not be empty.']]],
     [
       'too many parameters',
@@ -57,7 +57,7 @@ describe('a storage class', () => {
       [['parameters', 'Too long: may not be more than 262144 bytes']],
     ],
     [
-      'a policy of volumes only',
+      'a reclaimPolicy that only volumes support',
       { reclaimPolicy: 'Recycle' },
       [['reclaimPolicy', 'Unsupported value: "Recycle": supported values: "Delete", "Retain"']],
     ],
@@ -67,7 +67,7 @@ describe('a storage class', () => {
       [['volumeBindingMode', 'Unsupported value: "": supported values: "Immediate", "WaitForFirstConsumer"']],
     ],
     [
-      'topologies with repeated values and keys',
+      'topologies with duplicate values and keys',
       { allowedTopologies: [term(['zone', 'a', 'a'], ['zone', 'b'])] },
       [
         ['allowedTopologies[0].matchLabelExpressions[0].values[1]', 'Duplicate value: "a"'],
@@ -80,20 +80,20 @@ describe('a storage class', () => {
       [['allowedTopologies[0].matchLabelExpressions[0].values', 'Required value']],
     ],
     [
-      'the same topology twice, in another order',
+      'a duplicate topology in another order',
       { allowedTopologies: [term(['a', '1', '2'], ['b', '3']), term(['b', '3'], ['a', '2', '1'])] },
       [['allowedTopologies[1].matchLabelExpressions', 'Duplicate value: ""']],
     ],
     [
-      'an empty topology, which is never the only one',
+      'an empty topology',
       { allowedTopologies: [{}] },
       [['allowedTopologies[0].matchLabelExpressions', 'Duplicate value: ""']],
     ],
-  ] as const)('with %s is refused', async (_what, body, causes) => {
+  ] as const)('is rejected with %s', async (_what, body, causes) => {
     await expect(create(body)).rejects.toMatchObject(refusal(...causes));
   });
 
-  test('changes in its smaller things only', async () => {
+  test('allows changes of allowVolumeExpansion, but not of provisioner and parameters', async () => {
     const classes = testCluster().api(StorageClass);
     const created = await classes.create({ metadata: { name: 'c' }, provisioner: 'p' });
     expect(await classes.update({ ...created, allowVolumeExpansion: true })).toMatchObject({
@@ -118,11 +118,11 @@ describe('a storage class', () => {
   });
 });
 
-describe('a class of volume attributes', () => {
+describe('a VolumeAttributesClass', () => {
   const cluster = () => testCluster({ featureGates: { VolumeAttributesClass: true }, runtimeConfig: 'api/all=true' });
   const input = (body: object) => ({ metadata: { name: 'c' }, ...body }) as VolumeAttributesClassInput & Named;
 
-  test('needs a driver and parameters', async () => {
+  test('requires a driver and parameters', async () => {
     await expect(cluster().api(VolumeAttributesClass).create(input({}))).rejects.toMatchObject(
       refusal(
         ['driverName', 'Required value'],
@@ -131,7 +131,7 @@ describe('a class of volume attributes', () => {
     );
   });
 
-  test('stays as it is', async () => {
+  test('is immutable', async () => {
     const classes = cluster().api(VolumeAttributesClass);
     await classes.create(input({ driverName: 'd', parameters: { a: 'b' } }));
     await expect(classes.update(input({ driverName: 'e', parameters: { a: 'c' } }))).rejects.toMatchObject(
@@ -142,7 +142,7 @@ describe('a class of volume attributes', () => {
     );
   });
 
-  test('is the same in its older version', async () => {
+  test('is the same in v1alpha1', async () => {
     const both = cluster();
     await both.api(VolumeAttributesClassV1alpha1).create(input({ driverName: 'd', parameters: { a: 'b' } }));
     expect(await both.api(VolumeAttributesClass).get('c')).toMatchObject({ driverName: 'd', parameters: { a: 'b' } });

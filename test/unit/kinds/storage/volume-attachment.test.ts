@@ -1,4 +1,4 @@
-/** The rules of VolumeAttachments. */
+/** Validation of VolumeAttachments. */
 import { VolumeAttachment, type VolumeAttachmentInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentV
 const INLINE = 'Forbidden: may not be specified in the context of inline volumes';
 const AT = 'spec.source.inlineVolumeSpec';
 
-test('begins unattached, whatever is said', async () => {
+test('starts unattached, regardless of the status that the client sends', async () => {
   const created = await testCluster()
     .api(VolumeAttachment)
     .create(input({}, { status: { attached: true } }));
@@ -53,7 +53,7 @@ test.each([
     ],
   ],
   [
-    'an inline volume that says too much',
+    'an inline volume with unsupported fields',
     {
       source: {
         inlineVolumeSpec: {
@@ -82,17 +82,17 @@ test.each([
       ],
     ],
   ],
-] as const)('with %s it is refused', async (_what, spec, causes) => {
+] as const)('rejects a VolumeAttachment with %s', async (_what, spec, causes) => {
   await expect(create(spec)).rejects.toMatchObject(refusal(...causes));
 });
 
-test('an inline volume gets the defaults of its source only', async () => {
+test('applies only the defaults of the volume source to an inline volume', async () => {
   const csi = { driver: 'd', volumeHandle: 'h' };
   const created = await create({ source: { inlineVolumeSpec: { csi, accessModes: ['ReadWriteOnce'] } } });
   expect(created.spec.source).toEqual({ inlineVolumeSpec: { csi, accessModes: ['ReadWriteOnce'] } });
 });
 
-test('its spec stays, and its status has rules', async () => {
+test('has an immutable spec and a validated status', async () => {
   const attachments = testCluster().api(VolumeAttachment);
   const created = await attachments.create(input({}));
   await expect(attachments.update({ ...created, spec: { ...created.spec, nodeName: 'm' } })).rejects.toMatchObject(
@@ -107,7 +107,7 @@ test('its spec stays, and its status has rules', async () => {
     attachError: { message: 'x'.repeat(1025), errorCode: 3 },
   };
   await expect(attachments.status.update('a', { ...created, status })).rejects.toMatchObject(
-    // Each twice, as the reference server has it.
+    // The reference server reports each problem twice.
     refusal(
       ['status.attachmentMetadata', 'Too long: may not be more than 262144 bytes'],
       ['status.attachError.message', 'Too long: may not be more than 262144 bytes'],

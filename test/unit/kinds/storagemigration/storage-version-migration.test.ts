@@ -1,4 +1,4 @@
-/** The rules of StorageVersionMigrations. */
+/** Validation of StorageVersionMigrations. */
 import { StorageVersionMigration, type StorageVersionMigrationInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -46,7 +46,7 @@ async function setStatus(
   return migrations.status.update('m', { ...migration, status });
 }
 
-test('needs a resource in a version', async () => {
+test('requires a resource and a version', async () => {
   await expect(open().create(input({}))).rejects.toMatchObject(
     refusal(
       ['spec.resource.resource', 'Required value: resource is required'],
@@ -55,7 +55,7 @@ test('needs a resource in a version', async () => {
   );
 });
 
-test('keeps its resource', async () => {
+test('has an immutable resource', async () => {
   const migrations = open();
   const { metadata } = await migrations.create(input(things));
   const { resourceVersion } = metadata;
@@ -80,17 +80,17 @@ test.each([
     'Invalid value: "9223372036854775808": failed to parse resource version "9223372036854775808": strconv.ParseInt: parsing "9223372036854775808": value out of range',
   ],
   ['-1', 'Invalid value: -1: must be greater than or equal to 0'],
-])('the version %s is refused', async (resourceVersion, message) => {
+])('rejects the resourceVersion %s', async (resourceVersion, message) => {
   await expect(setStatus({ resourceVersion })).rejects.toMatchObject(refusal(['status.resourceVersion', message]));
 });
 
-test('the version is set once', async () => {
+test('rejects a change of the resourceVersion', async () => {
   await expect(setStatus({ resourceVersion: '2' }, { resourceVersion: '1' })).rejects.toMatchObject(
     refusal(['status.resourceVersion', 'Invalid value: "2": resourceVersion cannot be updated']),
   );
 });
 
-test('conditions are well-formed', async () => {
+test('validates the fields of conditions', async () => {
   const bad = [
     { ...condition('Running', 'False'), lastUpdateTime: null, reason: 'a b' },
     { ...condition('Running', 'Yes' as 'True'), reason: '', message: 'x'.repeat(32 * 1024 + 1) },
@@ -120,13 +120,13 @@ test.each([
   [[succeeded, failed], 'Both success and failed conditions cannot be true at the same time'],
   [[running, succeeded], 'Running condition cannot be true when success condition is true'],
   [[running, failed], 'Running condition cannot be true when failed condition is true'],
-])('outcomes do not contradict each other (%#)', async (conditions, message) => {
+])('rejects contradictory conditions (%#)', async (conditions, message) => {
   await expect(setStatus({ conditions })).rejects.toMatchObject(
     refusal(['status.conditions', `${dump(...conditions)}: ${message}`]),
   );
 });
 
-test('an outcome is final', async () => {
+test('rejects a change of a final condition', async () => {
   await expect(setStatus({ conditions: [] }, { conditions: [succeeded] })).rejects.toMatchObject(
     refusal(['status.conditions', `${dump()}: Success condition cannot be set to false once it is true`]),
   );
@@ -138,6 +138,6 @@ test('an outcome is final', async () => {
   );
 });
 
-test('an empty list of conditions is not stored', async () => {
+test('does not store an empty list of conditions', async () => {
   expect((await setStatus({ conditions: [] }, { conditions: [running] })).status).toEqual({});
 });
