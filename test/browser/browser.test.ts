@@ -1,7 +1,6 @@
 /**
- * The library where half of its users will run it: in a page and in a service worker, under a policy that forbids eval.
- * The scenarios are in pages/; they run in the browser and report here. Anything on the console that looks like an error,
- * and every promise that nobody caught, fails the visit.
+ * The library in a page and in a service worker, under a policy that forbids eval. The scenarios are in pages/; they
+ * run in the browser and report here. Errors on the console and uncaught rejections fail the visit.
  */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,9 +17,9 @@ if (executablePath === undefined) {
   console.log('No browser tests: there is no Chromium here (install the package chromium, or set CHROME_PATH)');
 }
 
-/** zod tries eval unless it is told not to, and goes on without. */
+/** zod tries eval by default, and continues without it. */
 const EVAL_TRIED = 'script-src forbids eval ';
-/** The 64-bit numbers of protobufjs try WebAssembly, and go on without. */
+/** The 64-bit numbers of protobufjs try WebAssembly, and continue without it. */
 const WASM_TRIED = 'script-src forbids wasm-eval ';
 
 let bundles: Bundles;
@@ -29,12 +28,12 @@ beforeAll(async () => {
   bundles = await bundleScripts();
 }, 60_000);
 
-test('everything bundles for the browsers of 2023 without a warning', () => {
+test('bundles for the browsers of 2023 without a warning', () => {
   expect(bundles.warnings).toEqual([]);
   for (const script of bundles.scripts.values()) expect(script.length).toBeGreaterThan(0);
 });
 
-describe.skipIf(executablePath === undefined)('in Chromium (skipped where there is none)', () => {
+describe.skipIf(executablePath === undefined)('in Chromium (skipped if it is not installed)', () => {
   let browser: Browser;
   let site: Site;
 
@@ -42,7 +41,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     site = await serveSite(bundles.scripts);
     browser = await chromium.launch({
       ...(executablePath === undefined ? {} : { executablePath }),
-      // Containers and root have no sandbox to offer, and the pages are our own.
+      // Containers and root provide no sandbox, and the pages are part of this repository.
       args: ['--no-sandbox', '--disable-dev-shm-usage'],
     });
   }, 60_000);
@@ -52,7 +51,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     await site?.close();
   });
 
-  test('the policy of the site forbids eval', async () => {
+  test('forbids eval by the policy of the site', async () => {
     const visit = await open();
     await visit.to('/eval.html');
     expect(visit.errors).toEqual(['eval']);
@@ -80,7 +79,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
       { go: (visit) => visit.again(), scenarios: afterReload },
     ]);
 
-    test('none of its requests has reached the server', () => {
+    test('sends none of its requests to the server', () => {
       const isOurs = (path: string): boolean => /^\/(api|apis|openapi|version|healthz|metrics)(\/|\?|$)/.test(path);
       expect(site.asked.filter(isOurs)).toEqual([]);
       expect(site.asked).toContain('/apiary.txt');
@@ -99,7 +98,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     readonly scenarios: Scenarios;
   }
 
-  /** One visitor takes the steps; each scenario of each is a test. Errors are expected by how they begin. */
+  /** One visitor runs the steps; each scenario of each page is a test. Expected errors are compared by their start. */
   function visits(steps: readonly Step[], expectedErrors: readonly string[] = []): void {
     const outcomes: Map<string, string>[] = [];
     let errors: readonly string[] = ['there was no visit'];
@@ -117,20 +116,20 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
       }
     }
 
-    test('no error is on the console, none was left uncaught, and nothing tried eval unexpectedly', () =>
+    test('logs no errors, leaves no rejection uncaught, and tries eval only where expected', () =>
       expect(errors).toEqual(expectedErrors.map((start) => expect.stringContaining(start))));
   }
 
   interface Visit {
-    /** Loads a page, and waits for what it reports. */
+    /** Loads a page and waits for its report. */
     to(path: string): Promise<readonly Outcome[]>;
-    /** Loads the same page again. */
+    /** Reloads the page. */
     again(): Promise<readonly Outcome[]>;
     readonly errors: readonly string[];
     close(): Promise<void>;
   }
 
-  /** A visitor whom nobody has seen before: no worker, nothing stored. */
+  /** A new visitor: no worker, no stored data. */
   async function open(): Promise<Visit> {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -158,12 +157,12 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
   }
 });
 
-/** What goes wrong in a page without anybody asking. */
+/** Errors of a page that no scenario expects. */
 function collectErrors(page: Page, errors: string[]): void {
   page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
-    // Browsers put every answer of 400 and more there; the scenarios ask for what is missing once, on purpose.
+    // Browsers log every response of 400 and above; the scenarios request a missing object once on purpose.
     const isMissing = message.text().includes('404') && message.location().url.endsWith('/configmaps/nope');
     if (!isMissing) errors.push(`${message.text()} (${message.location().url})`);
   });

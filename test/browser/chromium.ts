@@ -1,10 +1,8 @@
-/**
- * The browser of this machine, if it has one. None is downloaded.
- */
+/** Finds the Chromium of this machine. Nothing is downloaded. */
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 
-/** The path of a Chromium; undefined where there is none. CHROME_PATH goes before the usual places. */
+/** The path of a Chromium; undefined if there is none. CHROME_PATH has precedence over the usual locations. */
 export function findChromium(): string | undefined {
   const places = [
     process.env['CHROME_PATH'] ?? '',

@@ -1,6 +1,4 @@
-/**
- * The example of a service worker, started as a user would start it and used as one would: with a mouse and two tabs.
- */
+/** The service worker example, started and used like a user does: with a mouse and two tabs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -36,7 +34,7 @@ afterAll(async () => {
   await ended;
 });
 
-test('the site is a page and two scripts, and knows nothing of clusters', async () => {
+test('serves only a page and two scripts from the site', async () => {
   for (const path of ['/', '/page.js', '/worker.js']) {
     const response = await fetch(origin + path);
     expect([path, response.status]).toEqual([path, 200]);
@@ -45,7 +43,7 @@ test('the site is a page and two scripts, and knows nothing of clusters', async 
   expect((await fetch(origin + NOTES)).status).toBe(404);
 });
 
-describe.skipIf(executablePath === undefined)('in Chromium (skipped where there is none)', () => {
+describe.skipIf(executablePath === undefined)('in Chromium (skipped if it is not installed)', () => {
   let browser: Browser;
   let context: BrowserContext;
   let first: Page;
@@ -54,7 +52,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
   beforeAll(async () => {
     browser = await chromium.launch({
       ...(executablePath === undefined ? {} : { executablePath }),
-      // Containers and root have no sandbox to offer, and the pages are our own.
+      // Containers and root provide no sandbox, and the pages are part of this repository.
       args: ['--no-sandbox', '--disable-dev-shm-usage'],
     });
     context = await browser.newContext();
@@ -63,11 +61,11 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
 
   afterAll(() => browser?.close());
 
-  test('the page shows what the worker made at its start', async () => {
+  test('shows the object that the worker created at its start', async () => {
     await untilNotes(first, ['Open this page in a second tab.']);
   });
 
-  test('a new note is there, in a second tab too, and the other way round', async () => {
+  test('shows a new note in both tabs', async () => {
     await add(first, 'From the first tab');
     await untilNotes(first, ['From the first tab', 'Open this page in a second tab.']);
     const second = await open();
@@ -77,7 +75,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     await second.close();
   });
 
-  test('a change of one object goes through the worker and back', async () => {
+  test('sends a change of one object through the worker and back', async () => {
     await first.getByRole('checkbox').check();
     await first.waitForFunction(
       async (path) => (await (await fetch(path)).json()).items.every(({ spec }: Note) => spec.done),
@@ -86,13 +84,13 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     expect(await first.getByRole('checkbox').isChecked()).toBe(true);
   });
 
-  test('what the kind forbids is shown as the server words it', async () => {
+  test("shows a rejection with the server's message", async () => {
     await add(first, 'x'.repeat(201));
     await first.getByText('spec.text: Too long').waitFor();
     await untilNotes(first, ['From the first tab']);
   });
 
-  test('every answer of the cluster came from the worker, and nothing failed but what was refused', () => {
+  test('gets every response of the cluster from the worker, and logs no unexpected errors', () => {
     expect(errors).toEqual([]);
   });
 
@@ -100,7 +98,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     const page = await context.newPage();
     page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
     page.on('console', (message) => {
-      // Browsers put every refusal there.
+      // Browsers log every rejected request.
       if (message.type() === 'error' && !message.text().includes('422')) errors.push(message.text());
     });
     page.on('response', (response) => {
@@ -115,7 +113,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     await page.getByRole('button', { name: 'add' }).click();
   }
 
-  /** Sorted: the names of notes are random, and so is their order. */
+  /** Sorted, because the names of notes are random. */
   async function untilNotes(page: Page, texts: readonly string[]): Promise<void> {
     const shown = async () => (await page.getByRole('listitem').locator('label').allInnerTexts()).map(trimmed).sort();
     await expect.poll(shown, { timeout: 10_000 }).toEqual([...texts].sort());
@@ -130,7 +128,7 @@ function trimmed(text: string): string {
   return text.trim();
 }
 
-/** The address that the program prints. */
+/** The URL that the program prints. */
 async function originOf({ stdout }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error('nothing can be read');
   for await (const line of createInterface({ input: stdout })) {

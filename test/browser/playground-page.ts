@@ -1,12 +1,10 @@
-/**
- * What a visitor of the playground does, in words of the visitor.
- */
+/** A page object for the playground. */
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 export class PlaygroundPage {
   readonly page: Page;
-  /** What has gone wrong in the page without anybody asking. */
+  /** Errors of the page that no test expects. */
   readonly errors: string[] = [];
 
   private constructor(page: Page) {
@@ -30,7 +28,7 @@ export class PlaygroundPage {
     await this.page.context().close();
   }
 
-  /** Puts a text into the editor, in place of what is there. */
+  /** Replaces the text in the editor. */
   async write(text: string): Promise<void> {
     await this.page.locator('.cm-content').click();
     await this.page.keyboard.press('ControlOrMeta+A');
@@ -42,7 +40,7 @@ export class PlaygroundPage {
     return lines.allTextContents().then((all) => all.join('\n'));
   }
 
-  /** Takes the completion that is offered. The editor does not take keys for an answer that come before one can have read it. */
+  /** Accepts the offered completion. The editor ignores keys right after the list opens. */
   async accept(): Promise<void> {
     await this.page.locator('.cm-tooltip-autocomplete [aria-selected]').waitFor();
     await this.page.waitForTimeout(150);
@@ -82,7 +80,7 @@ export class PlaygroundPage {
     return this.page.locator('.notices');
   }
 
-  /** The line of the object view that shows a field. */
+  /** The line of the object view with a field. */
   line(path: string): Locator {
     return this.object.locator(`[data-path="${path}"]`).first();
   }

@@ -1,6 +1,4 @@
-/**
- * The playground as it is deployed: built once into a folder of its own, and served as plain files below a path.
- */
+/** The deployed playground: built once into a temporary folder and served as static files below a path. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, createLogger } from 'vite';
 
-/** Not the root: its files have to find each other wherever they are put. */
+/** Not the root, so that links between files must be relative. */
 export const BASE = '/somewhere/below/';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -22,12 +20,12 @@ const TYPES: Readonly<Record<string, string>> = {
 
 export interface PlaygroundSite {
   readonly url: string;
-  /** What the build complained about. */
+  /** The warnings of the build. */
   readonly warnings: readonly string[];
-  /** Compressed sizes by kind of file. */
+  /** Compressed sizes by type of file. */
   readonly gzipped: Readonly<Record<string, number>>;
   readonly html: string;
-  /** Paths that were asked for and are not there. */
+  /** Requested paths that do not exist. */
   readonly missing: readonly string[];
   close(): Promise<void>;
 }

@@ -1,6 +1,4 @@
-/**
- * The playground, built as it is deployed and used as a visitor would: in Chromium, on a laptop and on a phone.
- */
+/** The playground, built as it is deployed and used in Chromium, on a laptop and on a phone. */
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findChromium } from './chromium.js';
@@ -49,8 +47,8 @@ beforeAll(async () => {
 
 afterAll(() => site?.close());
 
-describe('the files', () => {
-  test('build without a warning, and refer to each other relatively', () => {
+describe('the files of the playground', () => {
+  test('are built without a warning, and refer to each other relatively', () => {
     expect(site.warnings).toEqual([]);
     expect([...site.html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url)).toEqual(
       expect.arrayContaining([expect.stringMatching(/^\.\/assets\/index-.*\.js$/)]),
@@ -58,7 +56,7 @@ describe('the files', () => {
     expect(site.html).not.toMatch(/(?:src|href)="\//);
   });
 
-  test('are not larger than what is in them asks for', () => {
+  test('stay within their size limits', () => {
     const kB = Object.fromEntries(Object.entries(site.gzipped).map(([name, size]) => [name, Math.round(size / 1_000)]));
     expect(kB['cluster.js']).toBeLessThan(700);
     expect(kB['editor.js']).toBeLessThan(150);
@@ -66,7 +64,7 @@ describe('the files', () => {
     expect(kB['index.css']).toBeLessThan(15);
   });
 
-  test('the page says what it is, in which language, and that it fits a phone', () => {
+  test('contain the title, the language and the viewport of the page', () => {
     expect(site.html).toContain('<html lang="en">');
     expect(site.html).toContain('<title>orchplane playground</title>');
     expect(site.html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"');
@@ -74,189 +72,192 @@ describe('the files', () => {
   });
 });
 
-// A busy machine takes its time to load a whole control plane.
-describe.skipIf(executablePath === undefined)('in Chromium (skipped where there is none)', { timeout: 60_000 }, () => {
-  let browser: Browser;
-  let visit: PlaygroundPage;
+// A busy machine takes long to load a whole control plane.
+describe.skipIf(executablePath === undefined)(
+  'the playground in Chromium (skipped if it is not installed)',
+  { timeout: 60_000 },
+  () => {
+    let browser: Browser;
+    let visit: PlaygroundPage;
 
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      ...(executablePath === undefined ? {} : { executablePath }),
-      // Containers and root have no sandbox to offer, and the pages are our own.
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
-  }, 60_000);
+    beforeAll(async () => {
+      browser = await chromium.launch({
+        ...(executablePath === undefined ? {} : { executablePath }),
+        // Containers and root provide no sandbox, and the pages are part of this repository.
+        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+      });
+    }, 60_000);
 
-  afterAll(() => browser?.close());
+    afterAll(() => browser?.close());
 
-  describe('on a laptop', () => {
-    beforeEach(async () => {
-      visit = await PlaygroundPage.open(browser, site.url);
-      return async () => {
-        const { errors } = visit;
-        await visit.close();
-        expect(errors).toEqual([]);
-      };
-    });
+    describe('on a laptop', () => {
+      beforeEach(async () => {
+        visit = await PlaygroundPage.open(browser, site.url);
+        return async () => {
+          const { errors } = visit;
+          await visit.close();
+          expect(errors).toEqual([]);
+        };
+      });
 
-    test('a first visitor applies the example and sees a rollout come to its end', async () => {
-      await visit.see(visit.verdict, 'Deployment web would be created');
-      await visit.speed('10×');
-      await visit.apply();
-      await visit.see(visit.notices, '2 objects applied');
-      await visit.see(visit.tree, /web\s*3\/3/);
-      await visit.see(visit.object, '3 of 3 ready');
-      await visit.see(visit.page.locator('.stream'), /MODIFIED\s*Deployment default\/web/);
-      expect(site.missing).toEqual([]);
-    });
+      test('applies the example and shows the rollout to its end', async () => {
+        await visit.see(visit.verdict, 'Deployment web would be created');
+        await visit.speed('10×');
+        await visit.apply();
+        await visit.see(visit.notices, '2 objects applied');
+        await visit.see(visit.tree, /web\s*3\/3/);
+        await visit.see(visit.object, '3 of 3 ready');
+        await visit.see(visit.page.locator('.stream'), /MODIFIED\s*Deployment default\/web/);
+        expect(site.missing).toEqual([]);
+      });
 
-    test('time stops, and nothing goes on until it does', async () => {
-      await visit.page.getByRole('button', { name: 'Stop time' }).click();
-      const clock = visit.page.locator('.clock time');
-      const stopped = await clock.textContent();
-      await visit.apply();
-      await visit.see(visit.tree, 'ContainerCreating');
-      await visit.see(visit.tree, /web\s*0\/3/);
-      expect(await clock.textContent()).toBe(stopped);
-      await visit.speed('60×');
-      await visit.see(visit.tree, /web\s*3\/3/);
-    });
+      test('stops time until it is started again', async () => {
+        await visit.page.getByRole('button', { name: 'Stop time' }).click();
+        const clock = visit.page.locator('.clock time');
+        const stopped = await clock.textContent();
+        await visit.apply();
+        await visit.see(visit.tree, 'ContainerCreating');
+        await visit.see(visit.tree, /web\s*0\/3/);
+        expect(await clock.textContent()).toBe(stopped);
+        await visit.speed('60×');
+        await visit.see(visit.tree, /web\s*3\/3/);
+      });
 
-    test('what is no YAML, no field, or of the wrong type is told with its line', async () => {
-      await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: [\n');
-      await visit.see(visit.verdict, 'This is not YAML');
-      await visit.write(DEPLOYMENT.replace('replicas: 3', 'replicsa: "3"').replace('image: web:1', 'image: 1'));
-      await visit.see(visit.verdict, 'line 6 unknown field spec.replicsa; did you mean replicas?');
-      await visit.see(visit.verdict, 'line 17 spec.template.spec.containers[0].image is a string, not the number 1');
-      await visit.write(DEPLOYMENT.replace('apps/v1', 'apps/v7'));
-      await visit.see(
-        visit.verdict,
-        'line 1 This cluster serves no Deployment in apps/v7; Deployment is served in apps/v1',
-      );
-    });
+      test('reports invalid YAML, unknown fields and wrong types with their line', async () => {
+        await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: [\n');
+        await visit.see(visit.verdict, 'This is not YAML');
+        await visit.write(DEPLOYMENT.replace('replicas: 3', 'replicsa: "3"').replace('image: web:1', 'image: 1'));
+        await visit.see(visit.verdict, 'line 6 unknown field spec.replicsa; did you mean replicas?');
+        await visit.see(visit.verdict, 'line 17 spec.template.spec.containers[0].image is a string, not the number 1');
+        await visit.write(DEPLOYMENT.replace('apps/v1', 'apps/v7'));
+        await visit.see(
+          visit.verdict,
+          'line 1 This cluster serves no Deployment in apps/v7; Deployment is served in apps/v1',
+        );
+      });
 
-    test('what only the server knows to be wrong is told with its line, before anything is sent', async () => {
-      await visit.write(DEPLOYMENT.replace('        app: web\n    spec', '        app: other\n    spec'));
-      await visit.see(visit.verdict, /line 12 spec\.template\.metadata\.labels: .*`selector` does not match/);
-      await visit.write(DEPLOYMENT.replace('name: web\n        image', 'name: Web_\n        image'));
-      await visit.see(visit.verdict, 'line 16 spec.template.spec.containers[0].name: Invalid value: "Web_"');
-      await visit.page.locator('.findings button').first().click();
-      await visit.see(visit.page.locator('.cm-activeLine'), 'name: Web_');
-      await expect.poll(() => visit.page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
-    });
+      test('reports server-side validation errors with their line before anything is sent', async () => {
+        await visit.write(DEPLOYMENT.replace('        app: web\n    spec', '        app: other\n    spec'));
+        await visit.see(visit.verdict, /line 12 spec\.template\.metadata\.labels: .*`selector` does not match/);
+        await visit.write(DEPLOYMENT.replace('name: web\n        image', 'name: Web_\n        image'));
+        await visit.see(visit.verdict, 'line 16 spec.template.spec.containers[0].name: Invalid value: "Web_"');
+        await visit.page.locator('.findings button').first().click();
+        await visit.see(visit.page.locator('.cm-activeLine'), 'name: Web_');
+        await expect.poll(() => visit.page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
+      });
 
-    test('fields are completed with what the cluster says about them, and values with those it supports', async () => {
-      const list = visit.page.locator('.cm-tooltip-autocomplete');
-      await visit.write(
-        'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: a\n    image: a\n    ',
-      );
-      await visit.page.keyboard.type('imageP');
-      await visit.see(list, 'imagePullPolicy');
-      await visit.see(visit.page.locator('.cm-completionInfo'), 'When to pull the image');
-      await visit.accept();
-      await visit.see(list, /Always[\s\S]*IfNotPresent[\s\S]*Never/);
-      await visit.page.keyboard.type('If');
-      await visit.see(list, /^IfNotPresent/);
-      await visit.accept();
-      expect(await visit.text()).toContain('    imagePullPolicy: IfNotPresent');
+      test("completes fields and values from the cluster's schemas", async () => {
+        const list = visit.page.locator('.cm-tooltip-autocomplete');
+        await visit.write(
+          'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: a\n    image: a\n    ',
+        );
+        await visit.page.keyboard.type('imageP');
+        await visit.see(list, 'imagePullPolicy');
+        await visit.see(visit.page.locator('.cm-completionInfo'), 'When to pull the image');
+        await visit.accept();
+        await visit.see(list, /Always[\s\S]*IfNotPresent[\s\S]*Never/);
+        await visit.page.keyboard.type('If');
+        await visit.see(list, /^IfNotPresent/);
+        await visit.accept();
+        expect(await visit.text()).toContain('    imagePullPolicy: IfNotPresent');
 
-      await visit.write('');
-      await visit.page.keyboard.type('apiVersion: net');
-      await visit.see(list, 'networking.k8s.io/v1');
-      await visit.accept();
-      await visit.page.keyboard.type('\nkind: NetworkP');
-      await visit.see(list, 'NetworkPolicy');
-    });
+        await visit.write('');
+        await visit.page.keyboard.type('apiVersion: net');
+        await visit.see(list, 'networking.k8s.io/v1');
+        await visit.accept();
+        await visit.page.keyboard.type('\nkind: NetworkP');
+        await visit.see(list, 'NetworkPolicy');
+      });
 
-    test('a conflict is explained, and taking the field over makes it ours', async () => {
-      await conflict();
-      await visit.page.getByRole('button', { name: 'Take over' }).click();
-      await visit.see(visit.notices, 'Deployment web applied');
-      await visit.see(visit.line('.spec.replicas'), 'replicas: 5, owned by ci');
-    });
+      test('explains a conflict, and takes the field over', async () => {
+        await conflict();
+        await visit.page.getByRole('button', { name: 'Take over' }).click();
+        await visit.see(visit.notices, 'Deployment web applied');
+        await visit.see(visit.line('.spec.replicas'), 'replicas: 5, owned by ci');
+      });
 
-    test('a conflict ends by leaving the field to its owner', async () => {
-      await conflict();
-      await visit.page.getByRole('button', { name: 'Leave it to them' }).click();
-      await expect.poll(() => visit.page.locator('.conflict').count()).toBe(0);
-      expect(await visit.text()).not.toContain('replicas');
-      await visit.see(visit.line('.spec.replicas'), 'replicas: 3, owned by me');
-    });
+      test('resolves a conflict by leaving the field to its owner', async () => {
+        await conflict();
+        await visit.page.getByRole('button', { name: 'Leave it to them' }).click();
+        await expect.poll(() => visit.page.locator('.conflict').count()).toBe(0);
+        expect(await visit.text()).not.toContain('replicas');
+        await visit.see(visit.line('.spec.replicas'), 'replicas: 3, owned by me');
+      });
 
-    test('a conflict ends by sharing what there is', async () => {
-      await conflict();
-      await visit.page.locator('.conflict').getByRole('button', { name: 'Share' }).click();
-      await expect.poll(() => visit.page.locator('.conflict').count()).toBe(0);
-      expect(await visit.text()).toContain('replicas: 3');
-      await visit.see(visit.line('.spec.replicas'), /replicas: 3, owned by (ci and me|me and ci)/);
-    });
+      test('resolves a conflict by sharing the current value', async () => {
+        await conflict();
+        await visit.page.locator('.conflict').getByRole('button', { name: 'Share' }).click();
+        await expect.poll(() => visit.page.locator('.conflict').count()).toBe(0);
+        expect(await visit.text()).toContain('replicas: 3');
+        await visit.see(visit.line('.spec.replicas'), /replicas: 3, owned by (ci and me|me and ci)/);
+      });
 
-    async function conflict(): Promise<void> {
-      await visit.write(DEPLOYMENT);
-      await visit.apply();
-      await visit.see(visit.notices, 'applied');
-      await visit.be('Manager', 'ci');
-      await visit.write(REPLICAS);
-      await visit.see(visit.verdict, 'would conflict');
-      await visit.apply();
-      const card = visit.page.locator('.conflict');
-      await visit.see(card, /\.spec\.replicas\s*3\s*5\s*me/);
-    }
+      async function conflict(): Promise<void> {
+        await visit.write(DEPLOYMENT);
+        await visit.apply();
+        await visit.see(visit.notices, 'applied');
+        await visit.be('Manager', 'ci');
+        await visit.write(REPLICAS);
+        await visit.see(visit.verdict, 'would conflict');
+        await visit.apply();
+        const card = visit.page.locator('.conflict');
+        await visit.see(card, /\.spec\.replicas\s*3\s*5\s*me/);
+      }
 
-    test('each line tells who owns it, how and since when', async () => {
-      await visit.write(DEPLOYMENT);
-      await visit.apply();
-      await visit.see(visit.line('.spec.replicas'), 'owned by me');
-      expect(await visit.line('.spec.replicas').getAttribute('title')).toMatch(/^me: Apply, \d+s ago \(\d{4}-/);
-      await visit.see(visit.line('.spec.template.spec.containers[0].image'), 'owned by me');
-      await visit.see(visit.line('.spec.progressDeadlineSeconds'), /^progressDeadlineSeconds: 600$|600$/);
-      await visit.object
-        .getByRole('button', { name: /kube-controller-manager/ })
-        .first()
-        .hover();
-      await expect.poll(() => visit.object.locator('.line.pointed').count()).toBeGreaterThan(0);
-    });
+      test('shows the owner of each line, its operation and its time', async () => {
+        await visit.write(DEPLOYMENT);
+        await visit.apply();
+        await visit.see(visit.line('.spec.replicas'), 'owned by me');
+        expect(await visit.line('.spec.replicas').getAttribute('title')).toMatch(/^me: Apply, \d+s ago \(\d{4}-/);
+        await visit.see(visit.line('.spec.template.spec.containers[0].image'), 'owned by me');
+        await visit.see(visit.line('.spec.progressDeadlineSeconds'), /^progressDeadlineSeconds: 600$|600$/);
+        await visit.object
+          .getByRole('button', { name: /kube-controller-manager/ })
+          .first()
+          .hover();
+        await expect.poll(() => visit.object.locator('.line.pointed').count()).toBeGreaterThan(0);
+      });
 
-    test('create, replace and delete say what the server says', async () => {
-      await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: m\n');
-      await visit.choose('Create');
-      await visit.see(visit.notices, 'ConfigMap a created');
-      await visit.choose('Create');
-      await visit.see(visit.notices, 'configmaps "a" already exists');
-      await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: l\n');
-      await visit.choose('Replace');
-      await visit.see(visit.line('.data.size'), 'size: l');
-      await visit.choose('Delete');
-      await visit.see(visit.object, 'ConfigMap a is gone');
-      await visit.page.getByRole('tab', { name: 'Requests' }).click();
-      await visit.see(visit.page.locator('.requests'), /POST\s*409\s*\/api\/v1\/namespaces\/default\/configmaps/);
-    });
+      test("shows the server's response to create, replace and delete", async () => {
+        await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: m\n');
+        await visit.choose('Create');
+        await visit.see(visit.notices, 'ConfigMap a created');
+        await visit.choose('Create');
+        await visit.see(visit.notices, 'configmaps "a" already exists');
+        await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: l\n');
+        await visit.choose('Replace');
+        await visit.see(visit.line('.data.size'), 'size: l');
+        await visit.choose('Delete');
+        await visit.see(visit.object, 'ConfigMap a is gone');
+        await visit.page.getByRole('tab', { name: 'Requests' }).click();
+        await visit.see(visit.page.locator('.requests'), /POST\s*409\s*\/api\/v1\/namespaces\/default\/configmaps/);
+      });
 
-    test('the watch shows what came, changed and went, and what differs', async () => {
-      await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: m\n');
-      await visit.apply();
-      await visit.see(visit.line('.data.size'), 'size: m');
-      await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: l\n');
-      await visit.apply();
-      await visit.see(visit.line('.data.size'), 'size: l');
-      await visit.object.getByRole('button', { name: 'Delete' }).click();
-      const rows = visit.page.locator('.stream .row');
-      await visit.see(rows, /ADDED[\s\S]*MODIFIED[\s\S]*\.data\.size "m" → "l"[\s\S]*DELETED/);
-      await rows.filter({ hasText: 'MODIFIED' }).getByRole('button').click();
-      await visit.see(visit.page.locator('.diff .minus'), '-   size: m');
-      await visit.see(visit.page.locator('.diff .plus'), '+   size: l');
-    });
+      test('shows added, modified and deleted objects with their differences', async () => {
+        await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: m\n');
+        await visit.apply();
+        await visit.see(visit.line('.data.size'), 'size: m');
+        await visit.write('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: l\n');
+        await visit.apply();
+        await visit.see(visit.line('.data.size'), 'size: l');
+        await visit.object.getByRole('button', { name: 'Delete' }).click();
+        const rows = visit.page.locator('.stream .row');
+        await visit.see(rows, /ADDED[\s\S]*MODIFIED[\s\S]*\.data\.size "m" → "l"[\s\S]*DELETED/);
+        await rows.filter({ hasText: 'MODIFIED' }).getByRole('button').click();
+        await visit.see(visit.page.locator('.diff .minus'), '-   size: m');
+        await visit.see(visit.page.locator('.diff .plus'), '+   size: l');
+      });
 
-    test('another user may do less, and is told before and after', async () => {
-      await visit.be('User', 'bob');
-      await visit.see(visit.tree, 'The page itself looks as admin; only what you send is sent as bob.');
-      await visit.see(visit.verdict, 'User "bob" cannot patch resource "deployments" in API group "apps"');
-      await visit.apply();
-      await visit.see(visit.notices, 'is forbidden');
-    });
+      test('restricts another user, and reports that before and after a request', async () => {
+        await visit.be('User', 'bob');
+        await visit.see(visit.tree, 'The page itself looks as admin; only what you send is sent as bob.');
+        await visit.see(visit.verdict, 'User "bob" cannot patch resource "deployments" in API group "apps"');
+        await visit.apply();
+        await visit.see(visit.notices, 'is forbidden');
+      });
 
-    test('a definition teaches the page a kind: its fields, its rules, its objects', async () => {
-      await visit.write(`apiVersion: apiextensions.k8s.io/v1
+      test('supports the fields, rules and objects of a CRD', async () => {
+        await visit.write(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
   name: gadgets.example.com
@@ -281,77 +282,78 @@ spec:
             - rule: self.size != 'small' || self.count < 3
               message: small gadgets are few
 `);
-      await visit.apply();
-      await visit.see(visit.notices, 'applied');
-      await visit.write('apiVersion: example.com/v1\nkind: Gadget\nmetadata:\n  name: a\nspec:\n  count: 5\n  ');
-      await visit.page.keyboard.type('siz');
-      await visit.see(visit.page.locator('.cm-tooltip-autocomplete'), 'size');
-      await visit.accept();
-      await visit.see(visit.page.locator('.cm-tooltip-autocomplete'), 'small');
-      await visit.page.keyboard.type('small');
-      await visit.page.keyboard.press('Escape');
-      await visit.see(visit.verdict, 'small gadgets are few');
-      await visit.write(
-        'apiVersion: example.com/v1\nkind: Gadget\nmetadata:\n  name: a\nspec:\n  count: 2\n  size: small\n',
+        await visit.apply();
+        await visit.see(visit.notices, 'applied');
+        await visit.write('apiVersion: example.com/v1\nkind: Gadget\nmetadata:\n  name: a\nspec:\n  count: 5\n  ');
+        await visit.page.keyboard.type('siz');
+        await visit.see(visit.page.locator('.cm-tooltip-autocomplete'), 'size');
+        await visit.accept();
+        await visit.see(visit.page.locator('.cm-tooltip-autocomplete'), 'small');
+        await visit.page.keyboard.type('small');
+        await visit.page.keyboard.press('Escape');
+        await visit.see(visit.verdict, 'small gadgets are few');
+        await visit.write(
+          'apiVersion: example.com/v1\nkind: Gadget\nmetadata:\n  name: a\nspec:\n  count: 2\n  size: small\n',
+        );
+        await visit.apply();
+        await visit.see(visit.tree, /Gadget 1\s*a/);
+      });
+
+      test('supports the keyboard for applying, tabs and menus', async () => {
+        await visit.write(DEPLOYMENT);
+        await visit.page.keyboard.press('ControlOrMeta+Enter');
+        await visit.see(visit.notices, 'Deployment web applied');
+        await visit.page.getByRole('tab', { name: 'Watch' }).focus();
+        await visit.page.keyboard.press('ArrowRight');
+        expect(await visit.page.getByRole('tab', { selected: true }).textContent()).not.toBe('Watch');
+        await visit.page.getByRole('button', { name: 'More actions' }).focus();
+        await visit.page.keyboard.press('Enter');
+        await visit.page.keyboard.press('ArrowDown');
+        expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toContain('Replace');
+        await visit.page.keyboard.press('Escape');
+        expect(await visit.page.getByRole('menu').count()).toBe(0);
+      });
+
+      test('follows the colour scheme of the system until the user chooses one, and keeps the choice', async () => {
+        const background = () => visit.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        const light = await background();
+        await visit.page.emulateMedia({ colorScheme: 'dark' });
+        const dark = await background();
+        expect(dark).not.toBe(light);
+        await visit.page.getByRole('button', { name: 'Light colours' }).click();
+        await expect.poll(background).toBe(light);
+        await visit.page.reload();
+        await visit.page.locator('.cm-content').waitFor();
+        await expect.poll(background).toBe(light);
+      });
+    });
+
+    describe('on a phone', () => {
+      test.each(['light', 'dark'] as const)(
+        'shows one part at a time without horizontal scrolling (%s)',
+        async (colorScheme) => {
+          const phone = await PlaygroundPage.open(browser, site.url, {
+            viewport: { width: 390, height: 844 },
+            hasTouch: true,
+            isMobile: true,
+            colorScheme,
+          });
+          await phone.see(phone.verdict, 'would be created');
+          await phone.speed('60×');
+          await phone.apply();
+          const parts = phone.page.getByRole('navigation', { name: 'Parts of the page' });
+          for (const part of await parts.getByRole('button').allTextContents()) {
+            await parts.getByRole('button', { name: part, exact: true }).click();
+            expect({ part, isTooWide: await phone.isTooWide() }).toEqual({ part, isTooWide: false });
+          }
+          await parts.getByRole('button', { name: 'Objects' }).click();
+          await phone.see(phone.tree, /web\s*3\/3/);
+          await phone.tree.locator('.leaf').first().click();
+          await phone.see(phone.object, '3 of 3 ready');
+          expect(phone.errors).toEqual([]);
+          await phone.close();
+        },
       );
-      await visit.apply();
-      await visit.see(visit.tree, /Gadget 1\s*a/);
     });
-
-    test('the keyboard is enough: apply, open a tab, choose from a menu', async () => {
-      await visit.write(DEPLOYMENT);
-      await visit.page.keyboard.press('ControlOrMeta+Enter');
-      await visit.see(visit.notices, 'Deployment web applied');
-      await visit.page.getByRole('tab', { name: 'Watch' }).focus();
-      await visit.page.keyboard.press('ArrowRight');
-      expect(await visit.page.getByRole('tab', { selected: true }).textContent()).not.toBe('Watch');
-      await visit.page.getByRole('button', { name: 'More actions' }).focus();
-      await visit.page.keyboard.press('Enter');
-      await visit.page.keyboard.press('ArrowDown');
-      expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toContain('Replace');
-      await visit.page.keyboard.press('Escape');
-      expect(await visit.page.getByRole('menu').count()).toBe(0);
-    });
-
-    test('light and dark follow the system until somebody chooses, and the choice stays', async () => {
-      const background = () => visit.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      const light = await background();
-      await visit.page.emulateMedia({ colorScheme: 'dark' });
-      const dark = await background();
-      expect(dark).not.toBe(light);
-      await visit.page.getByRole('button', { name: 'Light colours' }).click();
-      await expect.poll(background).toBe(light);
-      await visit.page.reload();
-      await visit.page.locator('.cm-content').waitFor();
-      await expect.poll(background).toBe(light);
-    });
-  });
-
-  describe('on a phone', () => {
-    test.each(['light', 'dark'] as const)(
-      'one part at a time, and nothing to scroll sideways (%s)',
-      async (colorScheme) => {
-        const phone = await PlaygroundPage.open(browser, site.url, {
-          viewport: { width: 390, height: 844 },
-          hasTouch: true,
-          isMobile: true,
-          colorScheme,
-        });
-        await phone.see(phone.verdict, 'would be created');
-        await phone.speed('60×');
-        await phone.apply();
-        const parts = phone.page.getByRole('navigation', { name: 'Parts of the page' });
-        for (const part of await parts.getByRole('button').allTextContents()) {
-          await parts.getByRole('button', { name: part, exact: true }).click();
-          expect({ part, isTooWide: await phone.isTooWide() }).toEqual({ part, isTooWide: false });
-        }
-        await parts.getByRole('button', { name: 'Objects' }).click();
-        await phone.see(phone.tree, /web\s*3\/3/);
-        await phone.tree.locator('.leaf').first().click();
-        await phone.see(phone.object, '3 of 3 ready');
-        expect(phone.errors).toEqual([]);
-        await phone.close();
-      },
-    );
-  });
-});
+  },
+);

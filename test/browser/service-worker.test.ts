@@ -37,7 +37,7 @@ class FakeWorker {
     }
   }
 
-  /** Undefined: the request goes to the network. */
+  /** Undefined if the request goes to the network. */
   fetch(url: string, init?: RequestInit): Promise<Response> | undefined {
     let response: Promise<Response> | undefined;
     this.#listeners.get('fetch')?.({
@@ -167,7 +167,7 @@ describe('invalid use', () => {
   });
 });
 
-test('the ServiceWorkerGlobalScope type satisfies WorkerScope', () => {
+test('accepts ServiceWorkerGlobalScope as a WorkerScope', () => {
   const file = `${root}test/browser/scope.ts`;
   const text = `
     import type { WorkerScope } from '../../src/service-worker/worker-scope.js';

@@ -1,6 +1,6 @@
 /**
- * The site of the browser tests: a few pages, each with one script bundled from the sources, and a server that knows
- * nothing of clusters. Its policy lets scripts come from files only, so that nothing in them can make code of text.
+ * The site of the browser tests: pages with one script each, bundled from the sources, and a static server. Its policy
+ * allows scripts from files only, so that eval is forbidden.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import { root } from '../package/manifest.js';
 
-/** Browsers that everybody has had since 2023. */
+/** Browsers that are widely available since 2023. */
 const BROWSERS = ['chrome110', 'firefox115', 'safari16.4'];
 
-/** Where each script is served, and its source. */
+/** The path of each script and its source. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   '/page.js': 'page.ts',
   '/old-browser.js': 'old-browser.ts',
@@ -32,16 +32,16 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   '/eval.html': ['/eval.js'],
 };
 
-/** What the policy forbids, to see that it does, and that it is noticed. */
+/** A script that the policy forbids, to check that the violation is noticed. */
 const EVAL = `
   document.addEventListener('securitypolicyviolation', ({ blockedURI }) => window.report([], [blockedURI]));
   try { new Function('')(); } catch (error) { if (error.name !== 'EvalError') throw error; }
 `;
 
 export interface Bundles {
-  /** By the path they are served at. */
+  /** The scripts by path. */
   readonly scripts: ReadonlyMap<string, Uint8Array>;
-  /** What the bundler has to say, such as about syntax that some browsers do not have. */
+  /** The warnings of the bundler, such as unsupported syntax. */
   readonly warnings: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export async function bundleScripts(): Promise<Bundles> {
 
 export interface Site {
   readonly origin: string;
-  /** Every path that was asked of the server, in order. */
+  /** Every requested path in order. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
@@ -90,7 +90,7 @@ export async function serveSite(scripts: Bundles['scripts']): Promise<Site> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    // Service workers are for secure origins, and this machine's own address is one.
+    // Service workers require a secure origin; the loopback address is one.
     origin: `http://127.0.0.1:${port}`,
     asked,
     async close() {

@@ -1,7 +1,6 @@
 /**
- * Definitions of well-known projects, written down anew with their main features, all installed in one cluster. Beside
- * each file of definitions stand samples: objects that are accepted, and changes to them that are refused, with every
- * cause that the validation code of the reference server gives for it.
+ * CRDs modelled on well-known projects, all installed in one cluster. Each file of CRDs has samples: valid objects,
+ * and invalid changes to them with every cause that the reference server's validation reports.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,21 +25,21 @@ interface Sample extends DynamicInput {
   metadata: { name: string };
 }
 
-/** A good sample, changed. */
+/** A changed sample. */
 interface Variant {
   readonly why: string;
-  /** Which sample; the first one unless said otherwise. */
+  /** The index of the sample; the first one by default. */
   readonly of?: number;
   readonly set?: Readonly<Record<string, unknown>>;
   readonly unset?: readonly string[];
-  /** All causes of the refusal, as `field: message`; absent: it is accepted. */
+  /** All causes of the rejection as `field: message`; absent if the object is valid. */
   readonly refused?: readonly string[];
 }
 
 interface Samples {
   readonly good: readonly Sample[];
   readonly broken: readonly Variant[];
-  /** Updates of samples that exist. */
+  /** Updates of existing samples. */
   readonly changed?: readonly Variant[];
 }
 
@@ -56,18 +55,18 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cluster.close());
 
-test('there are twenty projects, and all their kinds are served', () => {
+test('installs twenty projects and serves all their kinds', () => {
   expect(projects.length).toBeGreaterThanOrEqual(20);
   const kinds = [...definitions.values()].flat();
   expect(kinds.length).toBeGreaterThanOrEqual(25);
   for (const kind of kinds) expect(cluster.kinds().map((served) => served.kind)).toContain(kind);
 });
 
-describe.each(projects)('%s', (project) => {
+describe.each(projects)('the CRDs of %s', (project) => {
   const { good, broken, changed = [] } = samplesOf(project);
 
   test.each(good.map((sample) => [sample.kind, sample.metadata.name, sample] as const))(
-    '%s %s is accepted, and keeps what was sent',
+    'accept %s %s and keep what was sent',
     async (_kind, _name, sample) => {
       const api = cluster.api(kindOf(sample));
       const made = await api.create(sample, { fieldValidation: 'Strict' });
@@ -78,22 +77,25 @@ describe.each(projects)('%s', (project) => {
     },
   );
 
-  test.each(broken.map((variant) => [variant.why, variant] as const))('refused: %s', async (_, variant) => {
+  test.each(broken.map((variant) => [variant.why, variant] as const))('reject an object: %s', async (_, variant) => {
     const { metadata, ...rest } = changedSample(good, variant);
     const object = { ...rest, metadata: { ...metadata, name: 'broken' } };
     const causes = await causesOf(cluster.api(kindOf(object)).create(object));
     expect(causes).toEqual(variant.refused);
   });
 
-  test.each(changed.map((variant) => [variant.why, variant] as const))('changed: %s', async (_, variant) => {
-    const object = changedSample(good, variant);
-    const api = cluster.with({ dryRun: true }).api(kindOf(object));
-    const { resourceVersion } = (await api.get(object.metadata.name)).metadata;
-    const update = api.update({ ...object, metadata: { ...object.metadata, resourceVersion } } as Sample);
-    expect(await causesOf(update)).toEqual(variant.refused ?? 'accepted');
-  });
+  test.each(changed.map((variant) => [variant.why, variant] as const))(
+    'accept or reject an update: %s',
+    async (_, variant) => {
+      const object = changedSample(good, variant);
+      const api = cluster.with({ dryRun: true }).api(kindOf(object));
+      const { resourceVersion } = (await api.get(object.metadata.name)).metadata;
+      const update = api.update({ ...object, metadata: { ...object.metadata, resourceVersion } } as Sample);
+      expect(await causesOf(update)).toEqual(variant.refused ?? 'accepted');
+    },
+  );
 
-  test('all samples can be applied, once and again', async () => {
+  test('allow all samples to be applied repeatedly', async () => {
     const text = good.map((sample) => JSON.stringify(sample)).join('\n---\n');
     const options = { fieldManager: 'ci', force: true };
     const first = await applyYaml(cluster, text, options);
@@ -106,7 +108,7 @@ describe.each(projects)('%s', (project) => {
     }
   });
 
-  test('its tables have the columns of the definition', async () => {
+  test('define the columns of tables', async () => {
     const handle = createFetchHandler(cluster);
     for (const sample of good) {
       const { gvr, namespaced, kind } = servedFor(sample);
@@ -126,10 +128,10 @@ describe.each(projects)('%s', (project) => {
     }
   });
 
-  test('its objects and its definitions can be deleted', async () => {
+  test('can be deleted, and so can their objects', async () => {
     for (const sample of good) {
       const api = cluster.api(kindOf(sample));
-      // Nobody is there who would take care of finalizers.
+      // No controller removes the finalizers.
       await api.edit(sample.metadata.name, (draft) => {
         delete draft.metadata.finalizers;
       });
@@ -175,7 +177,7 @@ function changedSample(good: readonly Sample[], { of = 0, set = {}, unset = [] }
 
 const stepsOf = (path: string) => path.match(/[^.[\]]+/g) ?? [];
 
-/** Puts a value at a place, making objects on the way; undefined takes away what is there. */
+/** Sets a value at a path, creating objects on the way; undefined deletes it. */
 function change(holder: Record<string, unknown>, [step = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0 && value === undefined) delete holder[step];
   else if (rest.length === 0) holder[step] = value;
@@ -185,7 +187,7 @@ function change(holder: Record<string, unknown>, [step = '', ...rest]: readonly 
   }
 }
 
-/** The paths of what was sent and is not there; null may have gone. */
+/** The paths that were sent and are missing in the stored object, except null values. */
 function without(made: unknown, sent: unknown, path = ''): string[] {
   if (sent === null || sent === undefined) return [];
   if (Array.isArray(sent)) {

@@ -1,11 +1,9 @@
-/**
- * What scripts in a page need of a test runner: to compare, and to tell the test outside how each scenario went.
- */
+/** Assertions for scripts in a page, and the report of scenario results to the test. */
 
-/** Steps by name, run in this order; a later one may build on an earlier one. */
+/** Scenarios by name, run in this order; a later one may depend on an earlier one. */
 export type Scenarios = Readonly<Record<string, () => Promise<void>>>;
 
-/** Throws unless both print as the same JSON. */
+/** Throws unless both values have the same JSON. */
 export function equal(actual: unknown, expected: unknown): void {
   const [is, shouldBe] = [JSON.stringify(actual), JSON.stringify(expected)];
   if (is !== shouldBe) throw new Error(`expected ${shouldBe}, got ${is}`);
@@ -16,21 +14,21 @@ export function present<Value>(value: Value | null | undefined): Value {
   return value;
 }
 
-/** How one scenario went, as the test outside is told. */
+/** The result of one scenario. */
 export interface Outcome {
   readonly name: string;
-  /** `passed`, or what went wrong. */
+  /** `passed`, or the error. */
   readonly result: string;
 }
 
 declare global {
   interface Window {
-    /** The way out of the page; the test puts it there. */
+    /** Reports to the test, which provides this function. */
     readonly report?: (outcomes: readonly Outcome[], violations: readonly string[]) => Promise<void>;
   }
 }
 
-/** Runs them one after another, also after a failure, and reports once. */
+/** Runs all scenarios, also after a failure, and reports once. */
 export async function run(scenarios: Scenarios): Promise<void> {
   const violations = policyViolations();
   const outcomes: Outcome[] = [];
@@ -41,14 +39,14 @@ export async function run(scenarios: Scenarios): Promise<void> {
     );
     outcomes.push({ name, result });
   }
-  // Violations are told in a turn of their own.
+  // Browsers report policy violations in a separate task.
   await new Promise((resolve) => setTimeout(resolve, 0));
   await present(window.report)(outcomes, violations);
 }
 
 /**
- * What the policy of the site has forbidden in this page or worker; the list grows. An eval that is tried and caught is in
- * it, and nowhere else. What happened while the script was loading is told only afterwards, so it is in it too.
+ * The policy violations of this page or worker; the list grows. A caught eval attempt appears only here. Violations
+ * during the load of the script are reported later and included.
  */
 export function policyViolations(): readonly string[] {
   const violations: string[] = [];
@@ -59,7 +57,7 @@ export function policyViolations(): readonly string[] {
   return violations;
 }
 
-/** The events of a watch as they come: one JSON document on each line. Read with a reader, as every browser can. */
+/** Reads watch events, one JSON document per line, with a stream reader, which every browser has. */
 export function eventReader(body: ReadableStream<Uint8Array>): {
   next(): Promise<{ type: string; object: { metadata: { name?: string } } }>;
   cancel(): Promise<void>;

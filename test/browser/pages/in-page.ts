@@ -1,7 +1,4 @@
-/**
- * A cluster in a page, with nothing behind it: what every browser must be able to do. Nothing here runs on import, so that
- * the test can read the names.
- */
+/** Scenarios for a cluster in a page without a server. Nothing runs on import, so that the test can read the names. */
 import { createClient, createCluster, mergePatch, StatusError } from 'orchplane';
 import { cbor } from 'orchplane/codec/cbor';
 import { protobuf } from 'orchplane/codec/protobuf';
@@ -14,7 +11,7 @@ const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 export const inPage: Scenarios = {
-  'objects are made, changed, listed and deleted': async () => {
+  'creates, changes, lists and deletes objects': async () => {
     const cluster = createCluster();
     const configMaps = cluster.api(ConfigMap);
     const made = await configMaps.create({ metadata: { name: 'web' }, data: { size: 'm' } });
@@ -32,13 +29,13 @@ export const inPage: Scenarios = {
     await cluster.close();
   },
 
-  'what is wrong is refused': async () => {
+  'rejects an invalid object': async () => {
     const pods = createCluster().api(Pod);
     const refused = await pods.create({ metadata: { name: 'Web' }, spec: { containers: [] } }).catch((error) => error);
     equal(StatusError.is(refused, 'Invalid'), true);
   },
 
-  'two managers apply, and the second takes what is not its own': async () => {
+  'reports a conflict between two managers, and force resolves it': async () => {
     const cluster = createCluster();
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const spec = { replicas: 3, selector: { matchLabels: { app: 'web' } }, template };
@@ -53,7 +50,7 @@ export const inPage: Scenarios = {
     equal((await other.apply(five, { force: true })).spec.replicas, 5);
   },
 
-  'a watch tells what happens': async () => {
+  'sends the events of a watch': async () => {
     const configMaps = createCluster().api(ConfigMap);
     const watch = configMaps.watch();
     await configMaps.create({ metadata: { name: 'a' } });
@@ -66,7 +63,7 @@ export const inPage: Scenarios = {
     equal(types, ['ADDED', 'DELETED']);
   },
 
-  'the client works over HTTP without a network': async () => {
+  'serves the client over HTTP without a network': async () => {
     const cluster = createCluster();
     const transport = httpTransport({ baseUrl: 'http://cluster.local', fetch: createFetchHandler(cluster) });
     const configMaps = createClient({ transport }).api(ConfigMap);
@@ -82,7 +79,7 @@ export const inPage: Scenarios = {
     equal(StatusError.is(missing, 'NotFound'), true);
   },
 
-  'a handler streams events': async () => {
+  'streams events from a handler': async () => {
     const cluster = createCluster();
     const handler = createFetchHandler(cluster);
     const { body } = await handler(new Request(`http://cluster.local${CONFIG_MAPS}?watch=true`));
@@ -97,12 +94,12 @@ export const inPage: Scenarios = {
     await cluster.close();
   },
 
-  'protobuf goes in and comes out': () => roundTrip(protobuf),
+  'reads and writes protobuf': () => roundTrip(protobuf),
 
-  'CBOR goes in and comes out': () => roundTrip(cbor),
+  'reads and writes CBOR': () => roundTrip(cbor),
 
-  // Pages cannot ask for it with a Request, whose Accept-Encoding is the browser's own; a server in a page may.
-  'a long answer is compressed where the browser can do that': async () => {
+  // Pages cannot set Accept-Encoding in a Request; a server in a page may receive it.
+  'compresses a long response if the browser supports it': async () => {
     const cluster = createCluster();
     const data = { text: 'x'.repeat(200_000) };
     const made = await cluster.api(ConfigMap).create({ metadata: { name: 'long' }, data });
@@ -119,7 +116,7 @@ export const inPage: Scenarios = {
     equal((await new Response(plain as BodyInit).json()).data, data);
   },
 
-  'a page without a service worker asks a responder first': async () => {
+  'answers through a responder without a service worker': async () => {
     const cluster = createCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const respond = createResponder(cluster, { base: '/cluster/' });

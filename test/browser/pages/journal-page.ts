@@ -1,7 +1,7 @@
-/** The script of the page whose cluster is there again. */
+/** The script of the page whose cluster has a journal. */
 import { zodSettings } from './without-eval.js';
 
-// What makes schemas comes after the settings.
+// Modules that create schemas must be imported after the zod settings.
 
 import { equal, run } from './check.js';
 import { journalFirst, journalLater } from './with-journal.js';

@@ -1,6 +1,6 @@
 /**
- * Run before everything else, it makes a browser one of the year 2023, or worse: what came later, or came to one of the
- * others only, is gone. `Symbol.dispose` cannot be taken away.
+ * Removes features from the browser that not all browsers of 2023 have. It must run before all other scripts.
+ * `Symbol.dispose` cannot be removed.
  */
 export {};
 
@@ -20,7 +20,7 @@ const LATER: readonly (readonly [owner: object, ...names: PropertyKey[]])[] = [
   [Response, 'json'],
   [ReadableStream, 'from'],
   [ReadableStream.prototype, Symbol.asyncIterator, 'values'],
-  // A request's body is no stream in Firefox.
+  // Firefox has no streams as request bodies.
   [Request.prototype, 'body', 'bytes', 'duplex'],
   [Response.prototype, 'bytes'],
   [Uint8Array, 'fromBase64', 'fromHex'],
@@ -30,7 +30,7 @@ const LATER: readonly (readonly [owner: object, ...names: PropertyKey[]])[] = [
   [Map.prototype, 'getOrInsert', 'getOrInsertComputed'],
   [Set.prototype, 'union', 'intersection', 'difference', 'symmetricDifference'],
   [Set.prototype, 'isSubsetOf', 'isSupersetOf', 'isDisjointFrom'],
-  // What iterators can do besides being iterated.
+  // Iterator helpers.
   [
     Object.getPrototypeOf(Object.getPrototypeOf([].values())),
     ...['map', 'filter', 'take', 'drop', 'flatMap', 'reduce', 'toArray', 'forEach', 'some', 'every', 'find'],

@@ -1,7 +1,7 @@
 /** The script of the page without a worker. */
 import { zodSettings } from './without-eval.js';
 
-// What makes schemas comes after the settings.
+// Modules that create schemas must be imported after the zod settings.
 
 import { equal, run } from './check.js';
 import { inPage } from './in-page.js';

@@ -1,4 +1,4 @@
-/** The script of the page whose cluster is below a path. */
+/** The script of the page whose cluster is served below a path. */
 import { run } from './check.js';
 import { prefixFirst, prefixLater } from './with-prefix.js';
 

@@ -1,4 +1,4 @@
-/** A service worker for pages that have an `/api` of their own; it does not take over pages that are open. */
+/** A service worker for pages with their own `/api`; it does not take control of open pages. */
 import { createCluster } from 'orchplane';
 import { fire } from 'orchplane/service-worker';
 

@@ -1,6 +1,4 @@
-/**
- * A page with a journal: the promises of all journals, and that a cluster is still there when the page is loaded again.
- */
+/** Scenarios for a page with a journal: the contract of all journals, and a cluster that survives a reload. */
 import { createCluster, StatusError } from 'orchplane';
 import { indexedDbJournal } from 'orchplane/indexed-db';
 import { ConfigMap } from 'orchplane/kinds';
@@ -20,7 +18,7 @@ let open: ReturnType<typeof createCluster> | undefined;
 export const journalFirst: Scenarios = {
   ...Object.fromEntries(cases),
 
-  'a cluster is made that nobody closes': async () => {
+  'creates a cluster that is not closed': async () => {
     open = createCluster({ journal: await indexedDbJournal('kept') });
     const maps = open.api(ConfigMap);
     for (let i = 0; i < 30; i++) await maps.create({ metadata: { name: `m${i}` }, data: { n: String(i) } });
@@ -28,14 +26,14 @@ export const journalFirst: Scenarios = {
     sessionStorage.setItem('version', open.resourceVersion);
   },
 
-  'a name is no name': async () => {
+  'rejects an empty name': async () => {
     const refused = await indexedDbJournal('').catch((error: unknown) => error);
     equal(refused instanceof TypeError, true);
   },
 };
 
 export const journalLater: Scenarios = {
-  'the cluster is there as it was': async () => {
+  'restores the cluster after a reload': async () => {
     open = createCluster({ journal: await indexedDbJournal('kept') });
     equal(open.resourceVersion, sessionStorage.getItem('version'));
     const { items } = await open.api(ConfigMap).list();

@@ -1,13 +1,11 @@
-/**
- * A page whose worker answers below a path only, and does not take over before the page is loaded again.
- */
+/** Scenarios for a page whose worker answers below a path only, and takes control after a reload. */
 import { createClient } from 'orchplane';
 import { httpTransport } from 'orchplane/http';
 import { Pod } from 'orchplane/kinds';
 import { equal, present, type Scenarios } from './check.js';
 
 export const prefixFirst: Scenarios = {
-  'the page goes on without the worker': async () => {
+  'does not control the page before a reload': async () => {
     await navigator.serviceWorker.register('/app/worker.js');
     await navigator.serviceWorker.ready;
     equal(navigator.serviceWorker.controller, null);
@@ -15,7 +13,7 @@ export const prefixFirst: Scenarios = {
 };
 
 export const prefixLater: Scenarios = {
-  'the cluster is below its path': async () => {
+  'serves the cluster below its path': async () => {
     present(navigator.serviceWorker.controller);
     const pods = createClient({
       transport: httpTransport({ baseUrl: '/app/cluster', dialect: 'kubernetes' }),
@@ -26,7 +24,7 @@ export const prefixLater: Scenarios = {
     equal((await (await fetch('/app/cluster')).json()).paths.includes('/api'), true);
   },
 
-  'the API of the page’s own server stays its own': async () => {
+  "leaves the API of the page's server to the network": async () => {
     equal(await (await fetch('/app/api/v1/plain.txt')).text(), 'from the network');
   },
 };

@@ -1,7 +1,4 @@
-/**
- * A page whose cluster is in a service worker: it only knows addresses. The second set runs after the page was loaded
- * again.
- */
+/** Scenarios for a page whose cluster is in a service worker. The second set runs after a reload. */
 import { createClient, StatusError } from 'orchplane';
 import { httpTransport } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
@@ -10,7 +7,7 @@ import { equal, eventReader, present, type Scenarios } from './check.js';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 export const firstVisit: Scenarios = {
-  'the worker takes over the page that registered it': async () => {
+  'takes control of the page that registered the worker': async () => {
     equal(navigator.serviceWorker.controller, null);
     const controlled = new Promise((resolve) => {
       navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true });
@@ -20,7 +17,7 @@ export const firstVisit: Scenarios = {
     equal(new URL(present(navigator.serviceWorker.controller).scriptURL).pathname, '/worker.js');
   },
 
-  'plain fetch makes and lists objects': async () => {
+  'creates and lists objects with fetch': async () => {
     const made = await create('plain', 'm');
     equal([made.status, made.headers.get('content-type')], [201, 'application/json']);
     equal((await made.json()).metadata.namespace, 'default');
@@ -31,19 +28,19 @@ export const firstVisit: Scenarios = {
     );
   },
 
-  'pages about the server are the worker’s too': async () => {
+  'serves version, health and metrics from the worker': async () => {
     equal(await (await fetch('/healthz')).text(), 'ok');
     equal((await (await fetch('/version')).json()).major, '1');
     equal((await (await fetch('/apis')).json()).kind, 'APIGroupList');
     equal((await fetch('/openapi/v3')).status, 200);
   },
 
-  'everything else comes from the network': async () => {
+  'leaves all other requests to the network': async () => {
     equal(await (await fetch('/plain.txt')).text(), 'from the network');
     equal(await (await fetch('/apiary.txt')).text(), 'from the network');
   },
 
-  'a watch streams through the worker, and ends when the page lets go': async () => {
+  'streams a watch through the worker, and ends it when the page cancels': async () => {
     const { resourceVersion } = (await (await fetch(CONFIG_MAPS)).json()).metadata;
     const response = await fetch(`${CONFIG_MAPS}?watch=true&resourceVersion=${resourceVersion}`);
     const events = eventReader(present(response.body));
@@ -56,7 +53,7 @@ export const firstVisit: Scenarios = {
     await untilNoWatches();
   },
 
-  'a watch ends when its signal aborts': async () => {
+  'ends a watch when its signal aborts': async () => {
     const stop = new AbortController();
     const response = await fetch(`${CONFIG_MAPS}?watch=true`, { signal: stop.signal });
     const events = eventReader(present(response.body));
@@ -67,7 +64,7 @@ export const firstVisit: Scenarios = {
     await untilNoWatches();
   },
 
-  'the typed client works as with any server': async () => {
+  'serves the typed client': async () => {
     const configMaps = clientHere().api(ConfigMap);
     const informer = configMaps.informer();
     await informer.synced;
@@ -85,15 +82,15 @@ export const firstVisit: Scenarios = {
     await untilNoWatches();
   },
 
-  'nothing went wrong in the worker': noFaults,
+  'reports no errors in the worker': noFaults,
 };
 
 export const afterReload: Scenarios = {
-  'the page is the worker’s from its first request on': async () => {
+  'controls the page from its first request after a reload': async () => {
     equal(new URL(present(navigator.serviceWorker.controller).scriptURL).pathname, '/worker.js');
   },
 
-  'the objects are still there, and watches begin with them': async () => {
+  'keeps the objects after a reload, and watches start with them': async () => {
     const { items } = await clientHere().api(ConfigMap).list();
     equal(
       items.map(({ metadata }) => metadata.name),
@@ -106,7 +103,7 @@ export const afterReload: Scenarios = {
     equal((await create('later', 'm')).status, 201);
   },
 
-  'nothing went wrong in the worker': noFaults,
+  'reports no errors in the worker': noFaults,
 };
 
 function clientHere() {
@@ -123,7 +120,7 @@ async function openWatches(): Promise<number> {
   return Number(/^apiserver_longrunning_requests\{.*\} (\d+)$/m.exec(text)?.[1]);
 }
 
-/** The news that nobody reads travels to the worker by itself; each question gives it time to arrive. */
+/** A cancelled stream reaches the worker asynchronously; each request gives it time. */
 async function untilNoWatches(): Promise<void> {
   for (let asked = 0; asked < 1_000; asked++) if ((await openWatches()) === 0) return;
   throw new Error(`there are still ${await openWatches()} watches in the worker`);

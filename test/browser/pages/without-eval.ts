@@ -1,6 +1,6 @@
 /**
- * zod tries once whether it may make code of text, when the first schema is made, and gets along without. Where a policy
- * forbids it, that is reported as a violation all the same, unless zod was told before not to try.
+ * Disables zod's eval. zod tries eval once when the first schema is created and works without it, but a policy reports
+ * the attempt as a violation.
  */
 import { config } from 'zod';
 

@@ -1,9 +1,7 @@
-/**
- * The service worker of the test, with an address of its own that tells what went wrong in it.
- */
+/** The service worker of the test, with an extra path that reports its errors. */
 import { zodSettings } from './without-eval.js';
 
-// What makes schemas comes after the settings.
+// Modules that create schemas must be imported after the zod settings.
 
 import { createCluster } from 'orchplane';
 import { fire, type WorkerScope } from 'orchplane/service-worker';

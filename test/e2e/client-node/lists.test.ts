@@ -1,4 +1,4 @@
-/** Many objects, and objects of any kind: selectors, pages, discovery, kinds client-node has no class for, and refusals. */
+/** Lists and untyped objects with client-node: selectors, pages, discovery, custom resources and errors. */
 import { PassThrough } from 'node:stream';
 import {
   ApiextensionsV1Api,
@@ -24,7 +24,7 @@ const namespace = 'default';
 const names = (list: { readonly items: readonly { readonly metadata?: { readonly name?: string } }[] }): unknown[] =>
   list.items.map(({ metadata }) => metadata?.name);
 
-describe.each(ways)('lists and any kind (%s)', (way) => {
+describe.each(ways)('client-node lists and untyped objects (%s)', (way) => {
   let site: Site;
   let core: CoreV1Api;
 
@@ -41,8 +41,8 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
   });
   afterAll(() => site[Symbol.asyncDispose]());
 
-  describe('many objects', () => {
-    test('by labels and by fields', async () => {
+  describe('lists', () => {
+    test('are selected by labels and fields', async () => {
       const chosen = async (labelSelector: string): Promise<unknown> =>
         names(await core.listNamespacedConfigMap({ namespace: 'many', labelSelector }));
       expect(await chosen('app=even,number!=2')).toEqual(['c0', 'c4', 'c6']);
@@ -54,7 +54,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       expect([code, status.reason]).toEqual([400, 'BadRequest']);
     });
 
-    test('in pages, all at the version of the first', async () => {
+    test('are read in pages at the resourceVersion of the first page', async () => {
       const pages: unknown[][] = [];
       const versions = new Set<string | undefined>();
       let _continue: string | undefined;
@@ -80,14 +80,14 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       expect(spoilt.code).toBe(400);
     });
 
-    test('hold what the library’s own client lists', async () => {
+    test("contain what the library's own client lists", async () => {
       const ours = await site.cluster.api(ConfigMap, 'many').list();
       const theirs = await core.listNamespacedConfigMap({ namespace: 'many' });
       expect(theirs.metadata?.resourceVersion).toBe(ours.metadata.resourceVersion);
       expect(theirs.items.map((item) => item.metadata?.uid)).toEqual(ours.items.map((item) => item.metadata.uid));
     });
 
-    test('are deleted together', async () => {
+    test('are deleted as a collection', async () => {
       await core.deleteCollectionNamespacedConfigMap({ namespace: 'many', labelSelector: 'app=odd', dryRun: 'All' });
       await core.deleteCollectionNamespacedConfigMap({ namespace: 'many', labelSelector: 'app=even' });
       expect(names(await core.listNamespacedConfigMap({ namespace: 'many', labelSelector: 'app' }))).toEqual([
@@ -120,7 +120,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       expect((await refusal(objects.read(header))).code).toBe(404);
     });
 
-    test('and of a kind that was installed', async () => {
+    test('finds the path of an installed kind by discovery', async () => {
       const header = { apiVersion: 'example.com/v1', kind: 'Backup', metadata: { name: 'b', namespace } };
       const created = await objects.create({ ...header, spec: { source: '/b' } });
       expect(created.spec).toEqual({ source: '/b', keep: 7 });
@@ -133,7 +133,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       expect(await site.cluster.api(Backup).find('b')).toBeUndefined();
     });
 
-    test('says so when there is no such kind or group', async () => {
+    test('reports an unknown kind or group', async () => {
       const unknown = { apiVersion: 'v1', kind: 'Nothing', metadata: { name: 'a' } };
       await expect(objects.read(unknown)).rejects.toThrow('Unrecognized API version and kind: v1 Nothing');
       const elsewhere = objects.read({ ...unknown, apiVersion: 'nowhere.example/v1' });
@@ -144,7 +144,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
   describe('CustomObjectsApi', () => {
     const backups = { group: 'example.com', version: 'v1', namespace, plural: 'backups' };
 
-    test('has every verb, the status among them', async () => {
+    test('supports every verb, including status', async () => {
       const custom = site.config.makeApiClient(CustomObjectsApi);
       const body = {
         apiVersion: 'example.com/v1',
@@ -172,7 +172,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       expect((await refusal(custom.getNamespacedCustomObject(one))).code).toBe(404);
     });
 
-    test('also for a kind that was defined over HTTP', async () => {
+    test('supports a kind that was defined over HTTP', async () => {
       const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } };
       const body = {
         metadata: { name: 'widgets.example.org' },
@@ -188,8 +188,8 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
     });
   });
 
-  describe('the server itself', () => {
-    test('tells its version, its groups and how it is', async () => {
+  describe('the server', () => {
+    test('reports its version, its groups and its health', async () => {
       const version = await site.config.makeApiClient(VersionApi).getCode();
       expect([version.major, version.minor]).toEqual(['1', '33']);
       expect((await site.config.makeApiClient(CoreApi).getAPIVersions()).versions).toEqual(['v1']);
@@ -204,7 +204,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       expect([await health.readyz({}), await health.livez({})]).toEqual([true, true]);
     });
 
-    test('refuses with a Status that says what is wrong', async () => {
+    test('reports errors as a Status', async () => {
       const missing = await refusal(core.readNamespacedConfigMap({ namespace, name: 'nope' }));
       expect(missing).toMatchObject({
         code: 404,
@@ -224,7 +224,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       expect([invalid.code, invalid.status.details?.causes?.[0]?.field]).toEqual([422, 'metadata.name']);
     });
 
-    test('unknown fields are refused where the client asks for it', async () => {
+    test('rejects unknown fields if fieldValidation is Strict', async () => {
       const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, dta: {} };
       const custom = site.config.makeApiClient(CustomObjectsApi);
       const spec = { source: '/x', sauce: true };
@@ -232,12 +232,12 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
       const backups = { group: 'example.com', version: 'v1', namespace, plural: 'backups', fieldValidation: 'Strict' };
       const { code, status } = await refusal(custom.createNamespacedCustomObject({ ...backups, body: backup }));
       expect([code, status.message]).toEqual([400, expect.stringContaining('unknown field "spec.sauce"')]);
-      // The models drop what they do not know before it is sent.
+      // The models of client-node drop unknown fields before a request.
       const made = await core.createNamespacedConfigMap({ namespace, body, fieldValidation: 'Strict' });
       expect(made).not.toHaveProperty('dta');
     });
 
-    test('has no containers: logs and commands fail at once, and say why', async () => {
+    test('has no containers, so logs and exec fail at once with a reason', async () => {
       const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
       await core.createNode({ body: { metadata: { name: namespace }, status: { addresses } } });
       const spec = { nodeName: namespace, containers: [{ name: 'a', image: 'a' }] };
@@ -254,7 +254,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
     });
   });
 
-  test('a token decides who one is, and a wrong one is nobody', async () => {
+  test('authenticates by token, and rejects a wrong token', async () => {
     await using closed = await openSite(way, { tokens: { secret: { user: 'alice', groups: ['system:masters'] } } });
     const mine = closed.config.makeApiClient(CoreV1Api);
     expect(names(await mine.listNamespace())).toContain('default');

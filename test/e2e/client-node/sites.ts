@@ -1,6 +1,6 @@
 /**
- * A cluster and the KubeConfig by which the unmodified `@kubernetes/client-node` reaches it, in each of the ways there are.
- * The clock stands still unless a test moves it.
+ * A cluster, and KubeConfigs for the unmodified `@kubernetes/client-node` for each transport. The clock advances only
+ * when a test advances it.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -17,9 +17,9 @@ export type Way = (typeof ways)[number];
 export interface Site extends AsyncDisposable {
   readonly cluster: TestCluster;
   readonly config: KubeConfig;
-  /** Makes another KubeConfig, which knows the server already, find its way there. */
+  /** Configures another KubeConfig with this server to reach it. */
   reach(config: KubeConfig): void;
-  /** Breaks all connections there are, without a word. Others can be made. */
+  /** Resets all open connections. New ones can be opened. */
   cut(): void;
 }
 
@@ -43,7 +43,7 @@ export async function openSite(way: Way, options: { readonly tokens?: Tokens } =
   return { cluster, config, reach: () => undefined, cut: network.cut, [Symbol.asyncDispose]: close };
 }
 
-/** What lies between a client and a server: it carries bytes until it is cut. */
+/** A TCP proxy between client and server that can be cut. */
 async function openNetwork(to: number): Promise<{ readonly port: number; cut(): void; close(): void }> {
   const open = new Set<Socket>();
   const relay = createServer((near) => {
@@ -54,7 +54,7 @@ async function openNetwork(to: number): Promise<{ readonly port: number; cut(): 
       [far, near],
     ] as const) {
       open.add(socket);
-      // A connection that is reset ends like any other; the other half follows.
+      // A reset connection closes like any other; the other half follows.
       socket.on('error', () => undefined);
       socket.on('close', () => {
         open.delete(socket);
@@ -74,7 +74,7 @@ async function openNetwork(to: number): Promise<{ readonly port: number; cut(): 
   return { port: (relay.address() as AddressInfo).port, cut, close };
 }
 
-/** A kind of the users' own, as client-node knows no class for. */
+/** A user-defined kind, for which client-node has no class. */
 export const Backup = defineKind({
   apiVersion: 'example.com/v1',
   kind: 'Backup',
@@ -86,7 +86,7 @@ export const Backup = defineKind({
   subresources: { status },
 });
 
-/** The refusal of a call. Its body is a text: client-node reads the Status of no code. */
+/** The error of a failed call. Its body is a string, because client-node does not parse the Status. */
 export async function refusal(call: Promise<unknown>): Promise<{ readonly code: number; readonly status: V1Status }> {
   const error = await call.then(
     () => undefined,
@@ -97,7 +97,7 @@ export async function refusal(call: Promise<unknown>): Promise<{ readonly code: 
   return { code, status: JSON.parse(body) as V1Status };
 }
 
-/** An answer as the server wrote it: client-node makes dates of times, and puts undefined where nothing was. */
+/** A response as the server sent it: client-node converts times to dates, and missing fields to undefined. */
 export function asSent(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_key, each: unknown) =>
     typeof each === 'string' ? each.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.000Z$/, '$1Z') : each,

@@ -1,4 +1,4 @@
-/** The generated API classes of client-node: every verb, every patch, typed values, and what a refusal looks like. */
+/** The generated API classes of client-node: every verb, every patch type, typed values and errors. */
 import {
   AppsV1Api,
   AuthenticationV1Api,
@@ -20,7 +20,7 @@ import { asSent, openSite, refusal, type Site, ways } from './sites.js';
 const namespace = 'default';
 const asPatch = (strategy: string): ReturnType<typeof setHeaderOptions> => setHeaderOptions('Content-Type', strategy);
 
-/** A container that says no more than it must. */
+/** A minimal container. */
 const container = { name: 'app', image: 'app:1' };
 const deployment = (name: string, replicas: number): { metadata: { name: string }; spec: DeploymentSpec } => ({
   metadata: { name },
@@ -36,7 +36,7 @@ interface DeploymentSpec {
   template: { metadata: { labels: Record<string, string> }; spec: { containers: { name: string; image: string }[] } };
 }
 
-describe.each(ways)('the API classes (%s)', (way) => {
+describe.each(ways)('client-node API classes (%s)', (way) => {
   let site: Site;
   let core: CoreV1Api;
   let apps: AppsV1Api;
@@ -48,8 +48,8 @@ describe.each(ways)('the API classes (%s)', (way) => {
   });
   afterAll(() => site[Symbol.asyncDispose]());
 
-  describe('one object', () => {
-    test('is created, read, replaced and deleted, and the library’s own client sees the same', async () => {
+  describe('a single object', () => {
+    test("is created, read, replaced and deleted, and the library's own client sees the same", async () => {
       const ours = site.cluster.api(ConfigMap);
       const body = { metadata: { name: 'life', labels: { a: 'b' } }, data: { text: 'grün 日本 🚀 \u0000\n"' } };
       const created = await core.createNamespacedConfigMap({ namespace, body });
@@ -75,7 +75,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(await ours.find('life')).toBeUndefined();
     });
 
-    test('gets a name where it has only the beginning of one', async () => {
+    test('gets a generated name', async () => {
       const body = { metadata: { generateName: 'made-' } };
       const { metadata } = await core.createNamespacedConfigMap({ namespace, body });
       expect(metadata?.name).toMatch(/^made-[a-z0-9]{5}$/);
@@ -97,7 +97,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect((await site.cluster.api(Deployment).get('dry')).spec.replicas).toBe(1);
     });
 
-    test('is deleted only under the conditions of the body', async () => {
+    test('is deleted only if the preconditions in the body hold', async () => {
       const body = { metadata: { name: 'guarded' } };
       const { metadata } = await core.createNamespacedConfigMap({ namespace, body });
       const wrong = { preconditions: { uid: 'another' } };
@@ -108,7 +108,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(await site.cluster.api(ConfigMap).find('guarded')).toBeUndefined();
     });
 
-    test('in a cluster, not in a namespace, and the other way round', async () => {
+    test('is namespaced or cluster-scoped according to its kind', async () => {
       await core.createNamespace({ body: { metadata: { name: 'team' } } });
       const body = { metadata: { name: 'web' }, data: { a: '1' } };
       await core.createNamespacedConfigMap({ namespace: 'team', body });
@@ -126,18 +126,18 @@ describe.each(ways)('the API classes (%s)', (way) => {
     });
   });
 
-  describe('values', () => {
-    test('dates are dates, to the second or to the microsecond', async () => {
+  describe('typed values', () => {
+    test('convert dates to the second or to the microsecond', async () => {
       const coordination = site.config.makeApiClient(CoordinationV1Api);
       const renewTime = new V1MicroTime('2031-02-03T04:05:06.789Z');
       const body = { metadata: { name: 'leader' }, spec: { holderIdentity: 'a', renewTime } };
       const lease = await coordination.createNamespacedLease({ namespace, body });
       expect(lease.metadata?.creationTimestamp).toEqual(new Date(site.cluster.clock.now()));
-      // Its type says otherwise, but client-node leaves this one as it comes.
+      // Its type differs, but client-node does not convert this value.
       expect(lease.spec?.renewTime).toBe('2031-02-03T04:05:06.789000Z');
     });
 
-    test('quantities keep their spelling, or get the canonical one', async () => {
+    test('keep or canonicalize quantities', async () => {
       const limits = { cpu: '1500m', memory: '0.5Gi' };
       const requests = { cpu: '0.50', memory: '1e6' };
       const body = {
@@ -151,7 +151,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       });
     });
 
-    test('numbers that may be texts stay what they were', async () => {
+    test('keep the type of IntOrString values', async () => {
       const ports = [
         { name: 'a', port: 80, targetPort: 8080 },
         { name: 'b', port: 81, targetPort: 'metrics' },
@@ -170,7 +170,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(budget.spec?.minAvailable).toBe('50%');
     });
 
-    test('fields whose names are reserved words in JavaScript come and go', async () => {
+    test('support fields whose names are reserved words in JavaScript', async () => {
       const networking = site.config.makeApiClient(NetworkingV1Api);
       const from = [{ podSelector: { matchLabels: { app: 'web' } } }];
       const spec = { podSelector: {}, ingress: [{ _from: from, ports: [{ port: 'http' }] }] };
@@ -181,7 +181,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(made.spec?.ingress?.[0]?._from).toEqual(from);
     });
 
-    test('secrets are base64, and what is sent as text is encoded by the server', async () => {
+    test('encode secrets as base64, and the server encodes stringData', async () => {
       const data = { binary: Buffer.from([0, 255, 128]).toString('base64') };
       const body = { metadata: { name: 'keys' }, data, stringData: { text: 'pässwörd' }, immutable: true };
       const secret = await core.createNamespacedSecret({ namespace, body });
@@ -194,7 +194,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect([refused.code, refused.status.details?.causes?.[0]?.field]).toEqual([422, 'data']);
     });
 
-    test('bodies larger than a buffer arrive whole in both directions', async () => {
+    test('transfer large bodies completely in both directions', async () => {
       const data = { big: 'ü'.repeat(300_000) };
       const made = await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'big' }, data } });
       expect(made.data?.['big']?.length).toBe(300_000);
@@ -202,17 +202,17 @@ describe.each(ways)('the API classes (%s)', (way) => {
     });
   });
 
-  describe('patches', () => {
+  describe('client-node patches', () => {
     beforeAll(async () => {
       await apps.createNamespacedDeployment({ namespace, body: deployment('web', 1) });
     });
 
-    test('JSON patch', async () => {
+    test('support JSON patch', async () => {
       const body = [
         { op: 'test', path: '/spec/replicas', value: 1 },
         { op: 'add', path: '/metadata/labels', value: { tier: 'front' } },
       ];
-      // What client-node sends when it is told nothing.
+      // The default content type of client-node.
       const patched = await apps.patchNamespacedDeployment({ namespace, name: 'web', body });
       expect(patched.metadata?.labels).toEqual({ tier: 'front' });
       const failed = await refusal(
@@ -221,7 +221,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect([failed.code, failed.status.reason]).toEqual([422, 'Invalid']);
     });
 
-    test('merge patch', async () => {
+    test('support merge patch', async () => {
       const body = { metadata: { labels: { tier: null, team: 'a' } } };
       const patched = await apps.patchNamespacedDeployment(
         { namespace, name: 'web', body },
@@ -230,7 +230,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(patched.metadata?.labels).toEqual({ team: 'a' });
     });
 
-    test('strategic merge patch', async () => {
+    test('support strategic merge patch', async () => {
       const containers = [{ name: 'side', image: 'side:1' }];
       const body = { spec: { template: { spec: { containers } } } };
       const options = asPatch(PatchStrategy.StrategicMergePatch);
@@ -238,7 +238,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(patched.spec?.template.spec?.containers.map(({ name }) => name)).toEqual(['side', 'app']);
     });
 
-    test('server-side apply, which conflicts and is forced', async () => {
+    test('support server-side apply with conflicts and force', async () => {
       const applied = (size: string): object => ({
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -266,15 +266,15 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(managers).toContainEqual(['b', 'Apply']);
     });
 
-    test('a type the server does not know is refused by name', async () => {
+    test('are rejected with an unsupported content type', async () => {
       const call = core.patchNamespacedConfigMap({ namespace, name: 'applied', body: {} }, asPatch('application/json'));
       const { code, status } = await refusal(call);
       expect([code, status.reason]).toEqual([415, 'UnsupportedMediaType']);
     });
   });
 
-  describe('subresources', () => {
-    test('status is written by its own path only', async () => {
+  describe('client-node subresources', () => {
+    test('change status through the status path only', async () => {
       const batch = site.config.makeApiClient(BatchV1Api);
       const template = { spec: { containers: [container], restartPolicy: 'Never' } };
       const made = await batch.createNamespacedJob({
@@ -300,7 +300,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect(cronJob.spec?.concurrencyPolicy).toBe('Allow');
     });
 
-    test('scale shows and sets replicas', async () => {
+    test('read and set replicas through scale', async () => {
       await apps.createNamespacedDeployment({ namespace, body: deployment('grow', 2) });
       const scale = await apps.readNamespacedDeploymentScale({ namespace, name: 'grow' });
       expect([scale.kind, scale.spec?.replicas, scale.status?.selector]).toEqual(['Scale', 2, 'app=grow']);
@@ -318,13 +318,13 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect((await site.cluster.api(Deployment).get('grow')).spec.replicas).toBe(7);
     });
 
-    test('binding and eviction of a pod', async () => {
+    test('bind and evict a pod', async () => {
       await core.createNamespacedPod({
         namespace,
         body: { metadata: { name: 'bound' }, spec: { containers: [container] } },
       });
       const target = { kind: 'Node', name: 'node-1' };
-      // The models say that a Binding comes back; servers answer with a Status.
+      // The models declare a Binding as response; servers respond with a Status.
       await core.createNamespacedPodBinding({
         namespace,
         name: 'bound',
@@ -335,7 +335,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       expect((await site.cluster.api(Pod).find('bound'))?.metadata.deletionTimestamp).not.toBe('');
     });
 
-    test('reviews are answered and not stored', async () => {
+    test('answer reviews without storing them', async () => {
       const authorization = site.config.makeApiClient(AuthorizationV1Api);
       const resourceAttributes = { namespace, verb: 'delete', group: 'apps', resource: 'deployments' };
       const self = await authorization.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } });

@@ -1,4 +1,4 @@
-/** Watch and makeInformer of client-node: what comes, in which order, and what happens when a stream ends or breaks. */
+/** Watch and makeInformer of client-node: events, their order, and streams that end or break. */
 import {
   CoreV1Api,
   CustomObjectsApi,
@@ -15,7 +15,7 @@ import { Backup, openSite, type Site, ways } from './sites.js';
 
 const PATH = '/api/v1/namespaces/default/configmaps';
 
-/** A list that others can wait on. */
+/** A list that a test can wait on. */
 class Journal<Entry> {
   readonly entries: Entry[] = [];
   #noticed: (() => void)[] = [];
@@ -25,7 +25,7 @@ class Journal<Entry> {
     for (const notice of this.#noticed.splice(0)) notice();
   }
 
-  /** The first entries, as soon as there are so many. */
+  /** The first entries, as soon as there are that many. */
   async first(count: number): Promise<Entry[]> {
     while (this.entries.length < count) await new Promise<void>((resolve) => this.#noticed.push(resolve));
     return this.entries.slice(0, count);
@@ -40,7 +40,7 @@ interface Seen {
 
 interface Watching {
   readonly seen: Journal<Seen>;
-  /** What the watch ended with. */
+  /** The error with which the watch ended. */
   readonly done: Promise<unknown>;
   readonly stop: AbortController;
 }
@@ -63,7 +63,7 @@ async function watch(site: Site, path: string, query: Record<string, string | bo
 
 const brief = (list: readonly Seen[]): string[] => list.map(({ type, name }) => `${type} ${name ?? ''}`.trim());
 
-describe.each(ways)('watching (%s)', (way) => {
+describe.each(ways)('client-node watches (%s)', (way) => {
   let site: Site;
   let core: CoreV1Api;
   const create = (name: string, labels: Record<string, string> = {}): Promise<V1ConfigMap> =>
@@ -77,7 +77,7 @@ describe.each(ways)('watching (%s)', (way) => {
   afterEach(() => site[Symbol.asyncDispose]());
 
   describe('Watch', () => {
-    test('tells what is there and what changes, in order, and ends when it is aborted', async () => {
+    test('receives existing objects and changes in order, and ends when it is aborted', async () => {
       await create('before');
       const { seen, done, stop } = await watch(site, PATH);
       await create('web');
@@ -93,7 +93,7 @@ describe.each(ways)('watching (%s)', (way) => {
       expect(await done).toMatchObject({ name: 'AbortError' });
     });
 
-    test('goes on after a version, with selectors', async () => {
+    test('continues after a resourceVersion, with selectors', async () => {
       await create('old', { app: 'web' });
       const { metadata } = await core.listNamespacedConfigMap({ namespace: 'default' });
       await create('new', { app: 'web' });
@@ -105,19 +105,19 @@ describe.each(ways)('watching (%s)', (way) => {
       stop.abort();
     });
 
-    test('gets bookmarks when it asks for them', async () => {
+    test('receives bookmarks if it requests them', async () => {
       const { seen, stop } = await watch(site, PATH, { allowWatchBookmarks: true });
       const { metadata } = await create('a');
       await seen.first(2);
       await site.cluster.clock.advance(61_000);
       const events = await seen.first(3);
-      // The first one says that all that was there has been told.
+      // The first bookmark marks the end of the initial events.
       expect(brief(events)).toEqual(['BOOKMARK', 'ADDED a', 'BOOKMARK']);
       expect(events[2]?.version).toBe(metadata?.resourceVersion);
       stop.abort();
     });
 
-    test('ends without an error when its time is over', async () => {
+    test('ends without an error after its timeout', async () => {
       const { seen, done } = await watch(site, PATH, { timeoutSeconds: '30' });
       await create('a');
       await seen.first(1);
@@ -125,7 +125,7 @@ describe.each(ways)('watching (%s)', (way) => {
       expect(await done).toBeNull();
     });
 
-    test('is told that a version is too old', async () => {
+    test('receives an error for an expired resourceVersion', async () => {
       const { metadata } = await create('a');
       await create('b');
       await site.cluster.clock.advance(6 * 60_000);
@@ -134,20 +134,20 @@ describe.each(ways)('watching (%s)', (way) => {
       expect((await seen.first(1))[0]?.type).toBe('ERROR');
     });
 
-    test('is refused with the code of the refusal', async () => {
+    test('fails with the status code of the rejection', async () => {
       const { done } = await watch(site, '/api/v1/nothing');
       expect(await done).toMatchObject({ message: 'Not Found', statusCode: 404 });
       const { done: invalid } = await watch(site, PATH, { labelSelector: 'a=(' });
       expect(await invalid).toMatchObject({ statusCode: 400 });
     });
 
-    test('ends with the cluster', async () => {
+    test('ends when the cluster closes', async () => {
       const { done } = await watch(site, PATH);
       await site.cluster.close();
       expect(await done).toBeNull();
     });
 
-    test('sees kinds of the users’ own', async () => {
+    test('receives events of user-defined kinds', async () => {
       site.cluster.install(Backup);
       const { seen, stop } = await watch(site, '/apis/example.com/v1/backups');
       await site.cluster.api(Backup).create({ metadata: { name: 'photos' }, spec: { source: '/p' } });
@@ -155,7 +155,7 @@ describe.each(ways)('watching (%s)', (way) => {
       stop.abort();
     });
 
-    test('a reader slower than the writers misses nothing', async () => {
+    test('loses no events if the reader is slower than the writers', async () => {
       const { seen, stop } = await watch(site, PATH);
       const text = 'x'.repeat(100_000);
       for (let number = 0; number < 30; number++) {
@@ -203,7 +203,7 @@ describe.each(ways)('watching (%s)', (way) => {
       expect(failed.entries).toEqual([]);
     });
 
-    test('sees what a selector lets it see', async () => {
+    test('sees only objects that match its selector', async () => {
       make('app=web');
       await informer.start();
       await create('db', { app: 'db' });
@@ -216,13 +216,13 @@ describe.each(ways)('watching (%s)', (way) => {
       expect(await told.first(2)).toEqual(['add web', 'delete web']);
     });
 
-    test('goes on by itself when the server has ended a watch in time', async () => {
+    test('reconnects when the server ends a watch after its timeout', async () => {
       make();
       await informer.start();
       await create('a');
       await told.first(1);
       const connected = new Promise<void>((resolve) => informer.on('connect', () => resolve()));
-      // The longest that a server lets a watch last unless it is told otherwise.
+      // The longest default duration of a watch.
       await site.cluster.clock.advance(60 * 60_000);
       await connected;
       await create('b');
@@ -230,7 +230,7 @@ describe.each(ways)('watching (%s)', (way) => {
       expect(failed.entries).toEqual([]);
     });
 
-    test('reports a cut, and is started again with what happened meanwhile', async () => {
+    test('reports a broken connection, and catches up after a restart', async () => {
       await create('a');
       make();
       await informer.start();
@@ -245,7 +245,7 @@ describe.each(ways)('watching (%s)', (way) => {
       expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(['b']);
     });
 
-    test('lists anew when the version it knows is forgotten', async () => {
+    test('lists again if its resourceVersion is expired', async () => {
       await create('a');
       make();
       await informer.start();
@@ -259,7 +259,7 @@ describe.each(ways)('watching (%s)', (way) => {
       expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(['b']);
     });
 
-    test('follows kinds of the users’ own', async () => {
+    test('supports user-defined kinds', async () => {
       site.cluster.install(Backup);
       const custom = site.config.makeApiClient(CustomObjectsApi);
       const plural = { group: 'example.com', version: 'v1', plural: 'backups' };

@@ -1,4 +1,4 @@
-/** kubectl apply, by the client and by the server; diff and kustomizations. */
+/** kubectl apply, client-side and server-side, diff and kustomizations. */
 import { jsonPatch } from 'orchplane';
 import { ConfigMap, Deployment, Pod, Secret, Service } from 'orchplane/kinds';
 import { expect } from 'vitest';
@@ -8,7 +8,7 @@ import { kubectlTests } from './session.js';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 kubectlTests('apply', (test) => {
-  test('creates, leaves alone, changes and takes back', async ({ run, cluster, namespace }) => {
+  test('creates, keeps, changes and removes fields', async ({ run, cluster, namespace }) => {
     const deployments = cluster.api(Deployment, namespace);
     const apply = (replicas: string) => run('apply -f -', { input: webApp({ replicas }) });
     expect(await apply('2')).toBe('deployment.apps/web created\nservice/web created\n');
@@ -20,7 +20,7 @@ kubectlTests('apply', (test) => {
     expect(changed.spec.replicas).toBe(5);
     expect(changed.metadata.managedFields).toMatchObject([{ manager: 'kubectl-client-side-apply' }]);
     expect(changed.metadata.annotations?.[LAST_APPLIED]).toContain('"replicas":5');
-    // The field is not wanted any more, so the default comes back.
+    // The field is no longer applied, so its default returns.
     expect(await apply('')).toBe('deployment.apps/web configured\nservice/web unchanged\n');
     expect((await deployments.get('web')).spec.replicas).toBe(1);
     expect(await run('apply view-last-applied deploy web')).not.toContain('replicas');
@@ -42,7 +42,7 @@ kubectlTests('apply', (test) => {
     ]);
   });
 
-  test('judges unknown fields as told', async ({ refused, end, cluster, namespace }) => {
+  test('validates unknown fields according to --validate', async ({ refused, end, cluster, namespace }) => {
     const input = webApp().replace('replicas: 2', 'replicaz: 2');
     const unknown = 'unknown field "spec.replicaz"';
     expect(await refused('apply --validate=true -f -', { input })).toContain(
@@ -61,7 +61,7 @@ kubectlTests('apply', (test) => {
     );
   });
 
-  test('rehearses, and shows the difference', async ({ run, end, cluster, namespace }) => {
+  test('supports dry runs and diff', async ({ run, end, cluster, namespace }) => {
     await run('apply -f -', { input: webApp() });
     const input = webApp({ replicas: '4' });
     expect(await run('apply --dry-run=server -f -', { input })).toBe(
@@ -78,7 +78,7 @@ kubectlTests('apply', (test) => {
     expect((await cluster.api(Deployment, namespace).get('web')).spec.replicas).toBe(2);
   });
 
-  test('prunes what is not in the files any more', async ({ run, cluster, namespace }) => {
+  test('prunes objects that are no longer in the files', async ({ run, cluster, namespace }) => {
     const labelled = (name: string) =>
       configMap(name, { a: 'b' }).replace('"metadata":{', '"metadata":{"labels":{"set":"one"},');
     await run('apply -f -', { input: `${labelled('a')}\n${labelled('b')}` });
@@ -90,7 +90,7 @@ kubectlTests('apply', (test) => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['b', 'foreign']);
   });
 
-  test('prunes by the sets that it keeps on the server', async ({ run, cluster, namespace }) => {
+  test('prunes with ApplySets', async ({ run, cluster, namespace }) => {
     const env = { KUBECTL_APPLYSET: 'true' };
     const apply = (input: string) => run('apply --prune --applyset=mine -f -', { env, input });
     const [both, one] = [webApp(), webApp().split('---')[0] ?? ''];
@@ -103,7 +103,7 @@ kubectlTests('apply', (test) => {
     expect(labels?.['applyset.kubernetes.io/part-of']).toBe(metadata.labels?.['applyset.kubernetes.io/id']);
   });
 
-  test('on the server, conflicts until it is forced', async ({ run, refused, cluster, namespace }) => {
+  test('reports server-side conflicts until it is forced', async ({ run, refused, cluster, namespace }) => {
     const apply = 'apply --server-side -f -';
     expect(await run(apply, { input: webApp() })).toBe(
       'deployment.apps/web serverside-applied\nservice/web serverside-applied\n',
@@ -119,12 +119,12 @@ kubectlTests('apply', (test) => {
       ['kubectl', 'Apply'],
       ['other', 'Apply'],
     ]);
-    // Two managers share what they agree on; what neither wants goes away.
+    // Managers share fields with equal values; a field that neither applies is removed.
     await run(`${apply} --field-manager=other`, { input: webApp({ replicas: '' }) });
     expect((await cluster.api(Deployment, namespace).get('web')).spec.replicas).toBe(1);
   });
 
-  test('on the server, takes over what the client applied', async ({ run, cluster, namespace }) => {
+  test('takes over client-side applied fields with server-side apply', async ({ run, cluster, namespace }) => {
     await run('apply -f -', { input: configMap('c', { a: '1', b: '2' }) });
     await run('apply --server-side -f -', { input: configMap('c', { a: '3' }) });
     const { data, metadata } = await cluster.api(ConfigMap, namespace).get('c');
@@ -133,7 +133,7 @@ kubectlTests('apply', (test) => {
     expect(JSON.parse(metadata.annotations?.[LAST_APPLIED] ?? '')).toMatchObject({ data: { a: '3' } });
   });
 
-  test('takes kustomizations', async ({ run, file, cluster, namespace }) => {
+  test('applies kustomizations', async ({ run, file, cluster, namespace }) => {
     await file('pod.yaml', POD);
     await file('web.yaml', webApp());
     await file(

@@ -1,16 +1,16 @@
-/** The kubectl programs of this machine, one per release. */
+/** Finds the kubectl binaries of this machine, one per release. */
 import { readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 export interface Binary {
   readonly path: string;
-  /** `1.33`, or the name of a program that does not tell. */
+  /** `1.33`, or the name of a binary whose release is unknown. */
   readonly release: string;
 }
 
 /**
- * Programs called `kubectl.1.33`, in PATH and beside what `kubectl` in PATH leads to: a `kubectl` with such neighbours
- * only chooses among them. Without any: `kubectl` itself, whatever its release.
+ * Binaries named `kubectl.1.33`, in PATH and next to the target of `kubectl` in PATH, because such a `kubectl` is only
+ * a dispatcher. If there are none, `kubectl` itself, with any release.
  */
 export function findBinaries(path: string = process.env['PATH'] ?? ''): readonly Binary[] {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
@@ -28,12 +28,12 @@ export function findBinaries(path: string = process.env['PATH'] ?? ''): readonly
   return [...found.values()].sort((a, b) => minorOf(a) - minorOf(b));
 }
 
-/** 33 for release 1.33; for a program that does not tell, later than all. */
+/** 33 for release 1.33; infinity if the release is unknown. */
 export function minorOf({ release }: Binary): number {
   return Number(release.split('.')[1] ?? Number.POSITIVE_INFINITY);
 }
 
-/** A folder in PATH that is not there has no programs. */
+/** A missing folder in PATH has no binaries. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

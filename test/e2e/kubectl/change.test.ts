@@ -7,7 +7,7 @@ import { kubectlTests, type Session } from './session.js';
 const deployment = ({ cluster, namespace }: Session) => cluster.api(Deployment, namespace).get('web');
 
 kubectlTests('change', (test) => {
-  test('replaces, by force if need be', async (session) => {
+  test('replaces objects, with --force if necessary', async (session) => {
     const { run, refused } = session;
     expect(await refused('replace -f -', { input: POD })).toContain('pods "alone" not found');
     await run('create -f -', { input: webApp() });
@@ -17,7 +17,7 @@ kubectlTests('change', (test) => {
     const replaced = await deployment(session);
     expect(replaced.spec.template.spec?.containers[0]?.image).toBe('nginx:1.26');
     expect(replaced.metadata.managedFields?.map(({ manager }) => manager)).toContain('kubectl-replace');
-    // The selector cannot change, but the whole object can give way to another.
+    // The selector is immutable, but a forced replace deletes and recreates the object.
     const other = webApp().replaceAll('app: web', 'app: other');
     expect(await refused('replace -f -', { input: other })).toContain('spec.selector: Invalid value: ');
     expect(await run('replace --force -f -', { input: other })).toContain('deployment.apps/web replaced');
@@ -26,7 +26,7 @@ kubectlTests('change', (test) => {
     expect(again.spec.selector.matchLabels).toEqual({ app: 'other' });
   });
 
-  test('replaces the status alone', async (session) => {
+  test('replaces only the status', async (session) => {
     const { run } = session;
     await run('create -f -', { input: webApp() });
     const { metadata, spec } = await deployment(session);
@@ -41,7 +41,7 @@ kubectlTests('change', (test) => {
     expect(await deployment(session)).toMatchObject({ spec: { replicas: 2 }, status: { replicas: 1 } });
   });
 
-  test('edits with the editor of the user', async (session) => {
+  test("edits with the user's editor", async (session) => {
     const { run, refused, cluster, namespace } = session;
     await run('create -f -', { input: `${webApp()}---${POD}` });
     const edit = (what: string, expression: string) => run(what, { env: { KUBE_EDITOR: `sed -i ${expression}` } });
@@ -60,7 +60,7 @@ kubectlTests('change', (test) => {
     expect((await deployment(session)).spec.replicas).toBe(2);
   });
 
-  test('patches in every way', async (session) => {
+  test('supports all patch types', async (session) => {
     const { run, refused } = session;
     await run('create -f -', { input: webApp() });
     const patch = (type: string, body: unknown) => [
@@ -98,7 +98,7 @@ kubectlTests('change', (test) => {
     );
   });
 
-  test('scales', async (session) => {
+  test('scales workloads', async (session) => {
     const { run, refused } = session;
     await run('create -f -', { input: `${webApp()}---${POD}` });
     expect(await run('scale deploy web --replicas=4')).toBe('deployment.apps/web scaled\n');
@@ -111,7 +111,7 @@ kubectlTests('change', (test) => {
     expect(await refused('scale pod alone --replicas=2')).toContain('the server could not find the requested resource');
   });
 
-  test('labels and annotates', async ({ run, refused, cluster, namespace }) => {
+  test('adds labels and annotations', async ({ run, refused, cluster, namespace }) => {
     await run('create -f -', { input: POD });
     const metadata = async () => (await cluster.api(Pod, namespace).get('alone')).metadata;
     expect(await run('label pod alone a=b')).toBe('pod/alone labeled\n');
@@ -123,7 +123,7 @@ kubectlTests('change', (test) => {
     expect(await refused(['label', 'pod', 'alone', 'two words=1'])).toContain(
       'metadata.labels: Invalid value: "two words"',
     );
-    // Old releases leave out the last letter.
+    // Old releases omit the last letter.
     expect(await run('annotate pod alone k=v')).toMatch(/^pod\/alone annotated?\n$/);
     expect(await refused('annotate pod alone k=w')).toContain("'k' already has a value (v)");
     await run('annotate pod alone --overwrite k=w other=x');
@@ -149,7 +149,7 @@ kubectlTests('change', (test) => {
     expect(await refused('set env pod/alone A=b')).toContain('pod updates may not change fields other than');
   });
 
-  test('rolls out, as far as there is nobody to do the work', async (session) => {
+  test('supports rollout commands without controllers', async (session) => {
     const { run, refused, start, cluster, namespace } = session;
     await run('create -f -', { input: webApp() });
     expect(await run('rollout history deploy web')).toContain('No rollout history found.');

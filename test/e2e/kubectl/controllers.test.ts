@@ -1,4 +1,4 @@
-/** kubectl with controllers behind the server: what it waits for comes. */
+/** kubectl against a cluster with controllers, so that waits complete. */
 import { controllers, stages, standardControllers } from 'orchplane/controllers';
 import { Deployment, Namespace, Pod, ReplicaSet } from 'orchplane/kinds';
 import { expect } from 'vitest';
@@ -7,7 +7,7 @@ import { kubectlTests } from './session.js';
 kubectlTests(
   'with controllers',
   (test) => {
-    test('rolls out, goes back and scales', async ({ run, cluster, namespace }) => {
+    test('rolls out, rolls back and scales', async ({ run, cluster, namespace }) => {
       await run('create deployment web --image=web:1 --replicas=3');
       expect(await run('rollout status deployment/web --timeout=30s')).toContain('successfully rolled out');
       await run('set image deployment/web web=web:2');
@@ -22,7 +22,7 @@ kubectlTests(
       expect((await cluster.api(Pod, namespace).list()).items).toHaveLength(1);
     });
 
-    test('deletes what an owner leaves behind', async ({ run, cluster, namespace }) => {
+    test('deletes dependents with their owner', async ({ run, cluster, namespace }) => {
       await run('create deployment web --image=web:1 --replicas=2');
       await run('rollout status deployment/web --timeout=30s');
       await run('delete deployment web --cascade=foreground --timeout=30s');
@@ -30,7 +30,7 @@ kubectlTests(
       expect((await cluster.api(Pod, namespace).list()).items).toEqual([]);
     });
 
-    test('deletes a namespace, and runs a job', async ({ run, cluster, namespace }) => {
+    test('deletes a namespace and runs a job', async ({ run, cluster, namespace }) => {
       const other = `${namespace}-other`;
       await run(`create namespace ${other}`);
       await run(`create job hello --image=hello:1 -n ${other}`);
@@ -39,7 +39,7 @@ kubectlTests(
       expect(await cluster.api(Namespace).find(other)).toBeUndefined();
     });
 
-    test('has evictions held back by budgets', async ({ run, cluster, namespace }) => {
+    test('delays evictions because of disruption budgets', async ({ run, cluster, namespace }) => {
       await run('create deployment web --image=web:1 --replicas=2');
       await run('rollout status deployment/web --timeout=30s');
       await run('create poddisruptionbudget web --selector=app=web --min-available=2');

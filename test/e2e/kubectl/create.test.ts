@@ -1,4 +1,4 @@
-/** kubectl create, run and expose: from files, from standard input and from flags, for real and as a rehearsal. */
+/** kubectl create, run and expose: from files, standard input and flags, with and without dry run. */
 import {
   ConfigMap,
   CronJob,
@@ -16,7 +16,7 @@ import { configMap, POD, webApp } from './manifests.js';
 import { kubectlTests } from './session.js';
 
 kubectlTests('create', (test) => {
-  test('takes files and standard input', async ({ run, refused, file, cluster, namespace }) => {
+  test('creates objects from files and standard input', async ({ run, refused, file, cluster, namespace }) => {
     const path = await file('web.yaml', webApp());
     expect(await run(`create -f ${path}`)).toBe('deployment.apps/web created\nservice/web created\n');
     expect(await refused(`create -f ${path}`)).toBe(
@@ -36,7 +36,7 @@ kubectlTests('create', (test) => {
     expect(spec.template.spec?.containers[0]).toMatchObject({ image: 'nginx:1.25', imagePullPolicy: 'IfNotPresent' });
   });
 
-  test('refuses what the server refuses, with its words', async ({ run, refused, cluster, namespace }) => {
+  test("prints the server's rejections", async ({ run, refused, cluster, namespace }) => {
     const strange = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: strange }\ndatas: { a: b }\n';
     expect(await refused('create -f -', { input: strange })).toBe(
       'Error from server (BadRequest): error when creating "STDIN": ConfigMap in version "v1" cannot be handled as a ' +
@@ -55,7 +55,7 @@ kubectlTests('create', (test) => {
     expect(await refused('create cm there --namespace=nowhere')).toContain('namespaces "nowhere" not found');
   });
 
-  test('makes objects from flags', async ({ run, cluster, namespace }) => {
+  test('creates namespaced objects from flags', async ({ run, cluster, namespace }) => {
     expect(await run('create deployment d --image=nginx --replicas=3 --port=80')).toBe('deployment.apps/d created\n');
     expect((await cluster.api(Deployment, namespace).get('d')).spec.replicas).toBe(3);
     expect(await run('create secret generic s --from-literal=p=x')).toBe('secret/s created\n');
@@ -79,7 +79,7 @@ kubectlTests('create', (test) => {
     expect((await cluster.api(PodDisruptionBudget, namespace).get('p')).spec?.minAvailable).toBe('50%');
   });
 
-  test('makes objects of the whole cluster from flags', async ({ run, refused, namespace }) => {
+  test('creates cluster-scoped objects from flags', async ({ run, refused, namespace }) => {
     const own = `${namespace}-own`;
     expect(await run(`create namespace ${own}`)).toBe(`namespace/${own} created\n`);
     expect(await refused(`create namespace ${own}`)).toBe(
@@ -89,7 +89,7 @@ kubectlTests('create', (test) => {
     expect(await run(`create priorityclass ${own} --value=10 -o jsonpath={.value}`)).toBe('10');
   });
 
-  test('rehearses on the server and in the client', async ({ run, refused, cluster, namespace }) => {
+  test('supports server-side and client-side dry runs', async ({ run, refused, cluster, namespace }) => {
     expect(await run('create cm c --dry-run=server -o jsonpath={.metadata.uid}')).toMatch(/^[0-9a-f-]{36}$/);
     expect(await run('create cm c --dry-run=client -o jsonpath={.metadata}')).not.toContain('uid');
     expect(await run('create cm c --dry-run=server')).toBe('configmap/c created (server dry run)\n');
@@ -115,7 +115,7 @@ kubectlTests('create', (test) => {
     expect(await run('get hpa web -o jsonpath={.spec.maxReplicas}')).toBe('3');
   });
 
-  test('a token for a service account is a real one', async ({ run, refused }) => {
+  test('creates a valid token for a service account', async ({ run, refused }) => {
     await run('create sa robot');
     const [, claims = ''] = (await run('create token robot --duration 20m')).trim().split('.');
     const { sub, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;

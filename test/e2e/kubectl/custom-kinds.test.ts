@@ -1,15 +1,15 @@
 /**
- * Custom kinds by kubectl: definitions in YAML, their objects as those of any other kind, and what kubectl knows of them
- * from the server's documents. Definitions are for the whole cluster, so every test has kinds of its own.
+ * Custom resources with kubectl: CRDs in YAML, their objects, and discovery and OpenAPI. CRDs are cluster-scoped, so
+ * every test has its own kinds.
  */
 import { expect } from 'vitest';
 import { kubectlTests, rowsOf, type Session } from './session.js';
 
 kubectlTests('custom kinds', (test) => {
-  test('serves a kind as soon as it is defined, and until its definition goes', async (session) => {
+  test('serves a kind as soon as its CRD exists, and until it is deleted', async (session) => {
     const { run, refused } = session;
     const { plural, kind, group, short, category, crd } = namesIn(session);
-    // What the server offers is remembered from now on.
+    // kubectl caches discovery from now on.
     await run('get pods');
     expect(await run('apply -f -', { input: definition(session) })).toBe(
       `customresourcedefinition.apiextensions.k8s.io/${crd} created\n`,
@@ -41,13 +41,13 @@ kubectlTests('custom kinds', (test) => {
     expect(await refused(`get ${plural}`)).toMatch(
       /doesn't have a resource type|could not find the requested resource/,
     );
-    // A kubectl that remembers the kind asks for it all the same.
+    // A kubectl with the kind in its cache still requests it.
     expect(await refused('create -f -', { input: widget(session, 'late') })).toMatch(
       /ensure CRDs are installed first|could not find the requested resource/,
     );
   });
 
-  test('shows the columns of the definition', async (session) => {
+  test('prints the columns of the CRD', async (session) => {
     const { run } = session;
     const { plural } = await defined(session);
     await run('create -f -', { input: widget(session, 'one') });
@@ -66,7 +66,7 @@ kubectlTests('custom kinds', (test) => {
     expect(await run(`describe ${plural} one`)).toMatch(/\nSpec:\n {2}Colour: +red\n/);
   });
 
-  test('explains a kind in the words of its definition', async (session) => {
+  test('explains a kind with the descriptions of its CRD', async (session) => {
     const { run, refused, minor } = session;
     const { plural, kind, group } = await defined(session);
     const whole = await run(`explain ${plural}`);
@@ -80,7 +80,7 @@ kubectlTests('custom kinds', (test) => {
     expect(spec).toMatch(/\n {2}parts\t<\[\]Object>\n {4}What it is made of\.\n/);
     const deep = await run(`explain ${plural}.spec --recursive`);
     expect(deep).toMatch(/\n {2}parts\t<\[\]Object>\n {4}name\t<string> -required-\n {4}port\t<Object>?/);
-    // Enums are told since 1.30.
+    // kubectl prints enums since 1.30.
     if (minor >= 30) expect(spec).toMatch(/\n {2}colour\t<string>\n {2}enum: red, green\n/);
     expect(await run(`explain ${plural}.spec.colour --api-version=${group}/v1`)).toMatch(/FIELD: colour <string>/);
     expect(await refused(`explain ${plural}.spec.nothing`)).toContain('field "nothing" does not exist');
@@ -90,12 +90,12 @@ kubectlTests('custom kinds', (test) => {
     expect(older).toMatch(/\n {3}parts\t<\[\]Object>\n {6}name\t<string>\n/);
     expect(older).toMatch(/\n {3}labels\t<map\[string\]string>\n/);
 
-    // A definition that changes is explained anew.
+    // kubectl explains a changed CRD anew.
     await run('apply -f -', { input: definition(session).replace('Its colour.', 'As it is painted.') });
     expect(await run(`explain ${plural}.spec.colour`)).toContain('As it is painted.');
   });
 
-  test('applies objects from either side', async (session) => {
+  test('applies objects client-side and server-side', async (session) => {
     const { run, refused } = session;
     const { plural, kind, group } = await defined(session);
     const resource = `${kind.toLowerCase()}.${group}`;
@@ -104,7 +104,7 @@ kubectlTests('custom kinds', (test) => {
     expect(await run('apply -f -', { input })).toBe(`${resource}/one unchanged\n`);
     const changed = widget(session, 'one', 'colour: green');
     expect(await run('apply -f -', { input: changed })).toBe(`${resource}/one configured\n`);
-    // What was applied before and is no longer there goes.
+    // Fields that are no longer applied are removed.
     expect(JSON.parse(await run(`get ${plural} one -o json`)).spec).toEqual({
       colour: 'green',
       replicas: 1,
@@ -130,7 +130,7 @@ kubectlTests('custom kinds', (test) => {
     expect(await run('diff -f -', { input: widget(session, 'one', 'colour: green') })).toBe('');
   });
 
-  test('scales, and waits for what comes of it', async (session) => {
+  test('scales, and waits for the result', async (session) => {
     const { run, refused, start } = session;
     const { plural, kind, group } = await defined(session);
     await run('create -f -', { input: widget(session, 'one') });
@@ -155,12 +155,12 @@ kubectlTests('custom kinds', (test) => {
     expect(patched).toContain('patched');
     expect(await waiting.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('condition met') });
     expect(await run(`wait ${plural}/one --for=condition=Ready --timeout=10s`)).toContain('condition met');
-    // Of a change of the status nothing but the status is taken.
+    // A status update changes only the status.
     expect(await run(`get ${plural} one -o jsonpath={.spec.colour}`)).toBe('red');
     expect(await run(`get ${plural} one --subresource=status -o jsonpath={.status.replicas}`)).toBe('3');
   });
 
-  test('refuses what the definition does not allow', async (session) => {
+  test('rejects objects that violate the CRD', async (session) => {
     const { run, refused, end } = session;
     const { plural, kind, group } = await defined(session);
     const wrong = widget(session, 'one', 'colour: blue, replicas: -1, parts: [{ port: 80 }]');
@@ -188,7 +188,7 @@ kubectlTests('custom kinds', (test) => {
     expect(await refused('create -f -', { input: broken })).toContain('Unsupported value: "whole"');
   });
 
-  test('changes objects in place', async (session) => {
+  test('patches and edits objects', async (session) => {
     const { run, refused } = session;
     const { plural } = await defined(session);
     await run('create -f -', { input: widget(session, 'one') });
@@ -231,7 +231,7 @@ interface Names {
   readonly crd: string;
 }
 
-/** Of this test alone. */
+/** Names that are unique to this test. */
 function namesIn({ namespace }: Session): Names {
   const id = namespace.replace('test', '').replaceAll('-', 'x');
   const group = `${namespace}.example.com`;
@@ -245,7 +245,7 @@ function namesIn({ namespace }: Session): Names {
   };
 }
 
-/** Makes the kind of this test. */
+/** Creates the CRD of this test. */
 async function defined(session: Session): Promise<Names> {
   await session.run('create -f -', { input: definition(session) });
   return namesIn(session);

@@ -1,4 +1,4 @@
-/** kubectl delete and wait: what goes at once, what others hold back, and what is waited for. */
+/** kubectl delete and wait: finalizers, cascading, grace periods and conditions. */
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
 import { expect } from 'vitest';
 import { nodeNamed, POD, webApp } from './manifests.js';
@@ -7,7 +7,7 @@ import { kubectlTests } from './session.js';
 const HELD = { metadata: { name: 'held', finalizers: ['example.com/hold'] } };
 
 kubectlTests('delete', (test) => {
-  test('takes names, files, labels and all', async ({ run, refused, end, cluster, namespace }) => {
+  test('deletes by name, file, label and --all', async ({ run, refused, end, cluster, namespace }) => {
     const configMaps = cluster.api(ConfigMap, namespace);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       await configMaps.create({ metadata: { name, labels: { even: `${name === 'b' || name === 'd'}` } } });
@@ -29,7 +29,7 @@ kubectlTests('delete', (test) => {
     expect(await cluster.api(Deployment, namespace).find('web')).toBeUndefined();
   });
 
-  test('waits for finalizers, unless told otherwise', async ({ run, refused, start, cluster, namespace }) => {
+  test('waits for finalizers unless --wait=false is set', async ({ run, refused, start, cluster, namespace }) => {
     const configMaps = cluster.api(ConfigMap, namespace);
     await configMaps.create(HELD);
     expect(await run('delete cm held --wait=false')).toMatch(/^configmap "held" deleted/);
@@ -46,7 +46,7 @@ kubectlTests('delete', (test) => {
     expect(await configMaps.find('held')).toBeUndefined();
   });
 
-  test('cascades as told', async ({ run, cluster, namespace }) => {
+  test('cascades as --cascade says', async ({ run, cluster, namespace }) => {
     const deployments = cluster.api(Deployment, namespace);
     for (const [cascade, finalizers] of [
       ['foreground', ['foregroundDeletion']],
@@ -61,7 +61,7 @@ kubectlTests('delete', (test) => {
     expect(await deployments.find('background')).toBeUndefined();
   });
 
-  test('gives pods on nodes their time, unless forced', async ({ run, end, cluster, namespace }) => {
+  test('gives pods on nodes their grace period, unless forced', async ({ run, end, cluster, namespace }) => {
     await run('create -f -', { input: nodeNamed(namespace) });
     await run('create -f -', { input: POD.replace('spec:', `spec:\n  nodeName: ${namespace}`) });
     await run('delete pod alone --wait=false');
@@ -74,14 +74,14 @@ kubectlTests('delete', (test) => {
       stderr: expect.stringContaining('Immediate deletion does not wait for confirmation'),
     });
     expect(await cluster.api(Pod, namespace).find('alone')).toBeUndefined();
-    // Nobody has started this one.
+    // No controller empties this namespace.
     await run('create -f -', { input: POD });
     await run('delete pod alone');
     expect(await cluster.api(Pod, namespace).find('alone')).toBeUndefined();
     await run(`delete node ${namespace}`);
   });
 
-  test('marks namespaces, which nobody empties', async ({ run, namespace, refused }) => {
+  test('leaves namespaces terminating without a controller', async ({ run, namespace, refused }) => {
     expect(await run(`delete ns ${namespace} --wait=false`)).toMatch(new RegExp(`^namespace "${namespace}" deleted`));
     expect(await run(`get ns ${namespace}`)).toMatch(/Terminating/);
     expect(await refused('create cm late')).toContain(
@@ -91,7 +91,7 @@ kubectlTests('delete', (test) => {
 });
 
 kubectlTests('wait', (test) => {
-  test('for conditions and values, now and later', async ({ run, refused, start, answered, cluster, namespace }) => {
+  test('waits for conditions and values', async ({ run, refused, start, answered, cluster, namespace }) => {
     await run('create -f -', { input: POD });
     expect(await refused('wait pod/alone --for=condition=Ready --timeout=0')).toBe(
       'error: condition not met for pods/alone\n',
@@ -111,7 +111,7 @@ kubectlTests('wait', (test) => {
     expect(await run('wait pods --all --for=condition=Ready')).toBe('pod/alone condition met\n');
   });
 
-  test('for the end of objects', async ({ run, refused, start, answered, cluster, namespace }) => {
+  test('waits for deletion', async ({ run, refused, start, answered, cluster, namespace }) => {
     const configMaps = cluster.api(ConfigMap, namespace);
     await configMaps.create({ metadata: { name: 'c' } });
     expect(await refused('wait cm/c --for=delete --timeout=0')).toBe('error: condition not met for configmaps/c\n');

@@ -1,11 +1,11 @@
-/** kubectl get: tables, other outputs, selections, pages and watches. */
+/** kubectl get: tables, other outputs, selectors, pages and watches. */
 import { ConfigMap, Deployment, Node, Pod } from 'orchplane/kinds';
 import { expect } from 'vitest';
 import { configMap, eventAbout, nodeNamed, POD, webApp } from './manifests.js';
 import { kubectlTests, rowsOf } from './session.js';
 
 kubectlTests('get', (test) => {
-  test('prints tables as the server lays them out', async ({ run, namespace, cluster }) => {
+  test('prints the tables of the server', async ({ run, namespace, cluster }) => {
     await run('create -f -', { input: `${webApp()}---${POD}---\n${configMap('settings', { a: '1', b: '2' })}` });
     expect(rowsOf(await run('get deployments'))).toEqual([
       { NAME: 'web', READY: '0/2', 'UP-TO-DATE': '0', AVAILABLE: '0' },
@@ -44,7 +44,7 @@ kubectlTests('get', (test) => {
     expect((await run('events --for pod/other')).trim()).toBe('');
   });
 
-  test('prints objects whole, and parts of them', async ({ run, cluster, namespace }) => {
+  test('prints whole objects and parts of them', async ({ run, cluster, namespace }) => {
     await run('create -f -', { input: `${POD}---\n${configMap('settings', { size: 'm', 'a.b': '1' })}` });
     const stored = await cluster.api(Pod, namespace).get('alone');
 
@@ -102,7 +102,7 @@ kubectlTests('get', (test) => {
     expect(await refused('get po -l =')).toContain("found '=', expected: !, identifier");
   });
 
-  test('reads in pages, sorts, and looks into all namespaces', async ({ run, cluster, namespace, answered }) => {
+  test('reads pages, sorts, and lists all namespaces', async ({ run, cluster, namespace, answered }) => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     for (const [at, name] of names.entries()) {
       await cluster
@@ -123,7 +123,7 @@ kubectlTests('get', (test) => {
     });
   });
 
-  test('follows changes', async ({ start, cluster, namespace, run }) => {
+  test('watches changes', async ({ start, cluster, namespace, run }) => {
     const configMaps = cluster.api(ConfigMap, namespace);
     await configMaps.create({ metadata: { name: 'first' } });
     const table = start('get cm -w --output-watch-events');
@@ -157,7 +157,7 @@ kubectlTests('get', (test) => {
     expect((await cluster.api(Deployment, namespace).get('web')).spec.replicas).toBe(3);
   });
 
-  test('reads paths as they are', async ({ run, refused, end, namespace }) => {
+  test('reads raw paths', async ({ run, refused, end, namespace }) => {
     await run('create -f -', { input: configMap('plain') });
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     expect(JSON.parse(await run(`get --raw ${path}/plain`))).toMatchObject({

@@ -1,10 +1,10 @@
-/** kubectl describe, explain, api-resources and what else tells about a cluster; what needs nodes; who gets in. */
+/** kubectl describe, explain, api-resources, version and auth; logs and exec; rejected tokens; proxy. */
 import { Role } from 'orchplane/kinds';
 import { expect } from 'vitest';
 import { configMap, eventAbout, nodeNamed, POD, webApp } from './manifests.js';
 import { kubectlTests, rowsOf } from './session.js';
 
-kubectlTests('look', (test) => {
+kubectlTests('inspect', (test) => {
   test('describes objects', async ({ run, refused, namespace }) => {
     await run('create -f -', { input: `${webApp()}---${POD}---\n${configMap('settings', { colour: 'blue' })}` });
     await run('create -f -', { input: eventAbout('alone', namespace) });
@@ -36,7 +36,7 @@ kubectlTests('look', (test) => {
     expect(await refused('explain nonsense')).toContain('the server doesn\'t have a resource type "nonsense"');
   });
 
-  test('lists what the server has', async ({ run }) => {
+  test('lists resources and API versions', async ({ run }) => {
     const rows = rowsOf(await run('api-resources -o wide'));
     expect(rows).toContainEqual({
       NAME: 'deployments',
@@ -60,7 +60,7 @@ kubectlTests('look', (test) => {
     );
   });
 
-  test('tells about the server', async ({ run, server, file }) => {
+  test('prints information about the server', async ({ run, server, file }) => {
     expect(await run('cluster-info')).toContain(server.url);
     expect(JSON.parse(await run('version -o json'))).toMatchObject({
       serverVersion: { major: '1', minor: '33', gitVersion: expect.stringMatching(/^v1\.33\./) },
@@ -70,7 +70,7 @@ kubectlTests('look', (test) => {
     expect(await run(['__complete', 'get', 'po'])).toContain('pods\n');
   });
 
-  test('answers who may do what', async ({ run, refused, minor }) => {
+  test('answers access reviews', async ({ run, refused, minor }) => {
     expect(await run('auth can-i list pods')).toBe('yes\n');
     expect(await run('auth can-i create deployments.apps --subresource=scale')).toBe('yes\n');
     expect(await run('auth can-i get /healthz')).toBe('yes\n');
@@ -80,7 +80,7 @@ kubectlTests('look', (test) => {
       'Resource Names': '[]',
       Verbs: '[*]',
     });
-    // Before 1.28 kubectl asks in versions that a 1.33 server has left behind.
+    // kubectl before 1.28 requests versions that a 1.33 server no longer serves.
     if (minor < 28) expect(await refused('auth whoami')).toContain('selfsubjectreviews API is not enabled');
     else expect(rowsOf(await run('auth whoami'))).toContainEqual({ ATTRIBUTE: 'Username', VALUE: 'admin' });
   });
@@ -96,7 +96,7 @@ kubectlTests('look', (test) => {
     expect(verbs).toEqual(['get', 'list']);
   });
 
-  test('a wrong token, or none, is not let in', async ({ refused, end, file, server }) => {
+  test('is rejected with a wrong token or none', async ({ refused, end, file, server }) => {
     expect(await refused('get pods --token=wrong')).toContain('You must be logged in to the server');
     const config = await file('config', server.kubeconfig.replaceAll(`${server.token}`, 'wrong'));
     for (const command of ['get pods', 'apply -f -', 'auth can-i list pods']) {
@@ -106,7 +106,7 @@ kubectlTests('look', (test) => {
     }
   });
 
-  test('pods that nobody runs have no logs, shells or ports', async ({ run, refused, end, namespace }) => {
+  test('reports that pods that do not run have no logs, shells or ports', async ({ run, refused, end, namespace }) => {
     await run('create -f -', { input: POD });
     expect(await end('logs alone')).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(await refused('exec alone -- ls')).toContain('pod alone does not have a host assigned');
@@ -144,7 +144,7 @@ kubectlTests('look', (test) => {
     expect(await refused('top pods')).toContain('Metrics API not available');
   });
 
-  test('is behind a proxy of kubectl', async ({ run, start, namespace }) => {
+  test('reaches the cluster through kubectl proxy', async ({ run, start, namespace }) => {
     await run('create -f -', { input: configMap('plain') });
     const proxy = start('proxy --port=0');
     const address = /127\.0\.0\.1:\d+/.exec(await proxy.output(/Starting to serve on \S+\n/))?.[0];

@@ -1,4 +1,4 @@
-/** What the tests apply, in YAML as a user writes it. */
+/** The manifests of the kubectl tests. */
 
 export const POD = `
 apiVersion: v1
@@ -11,7 +11,7 @@ spec:
   - { name: main, image: "nginx:1.25" }
 `;
 
-/** A deployment and its service. */
+/** A Deployment and its Service. */
 export function webApp({ replicas = '2', image = 'nginx:1.25' } = {}): string {
   return `
 apiVersion: apps/v1
@@ -50,7 +50,7 @@ export function nodeNamed(name: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { test: name } } });
 }
 
-/** Said of a pod in the namespace of the test; kubectl fills in only the namespace of the event. */
+/** An event about a pod in the namespace of the test; kubectl sets only the namespace of the event itself. */
 export function eventAbout(pod: string, namespace: string): string {
   return JSON.stringify({
     apiVersion: 'v1',

@@ -1,16 +1,16 @@
-/** One run of a program: what it says, and how it ends. */
+/** Runs a program and collects its output and exit code. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 export interface ProgramOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What it reads from standard input. */
+  /** The content of standard input. */
   readonly input?: string;
 }
 
 export interface Ended {
-  /** Undefined: it was stopped, by us or after the longest time that it may take. */
+  /** Undefined if the program was stopped, by the test or after the maximum time. */
   readonly code?: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -18,12 +18,12 @@ export interface Ended {
 
 export interface Running {
   readonly ended: Promise<Ended>;
-  /** Resolves with all output so far once it fits; rejects when the program ends first. */
+  /** Resolves with all output so far once it matches; rejects if the program ends first. */
   output(fits: RegExp): Promise<string>;
   stop(): void;
 }
 
-/** No command here needs more; one that hangs is to fail before the test does. */
+/** No command needs longer; a hanging command must fail before the test does. */
 const LONGEST_MS = 15_000;
 
 export function startProgram(path: string, args: readonly string[], options: ProgramOptions): Running {
@@ -35,7 +35,7 @@ export function startProgram(path: string, args: readonly string[], options: Pro
     stdout += part;
     for (const look of [...waiting]) look();
   });
-  // A program that does not read its input closes it; that is no failure of ours.
+  // A program that does not read its input closes it; this is not an error.
   child.stdin.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });

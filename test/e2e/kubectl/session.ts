@@ -1,9 +1,9 @@
 /**
- * kubectl, as it comes, against a served cluster. Every test of `kubectlTests` has a namespace of its own; the tests of a
- * file share one server. Nothing is read from the user's own folder.
+ * Runs kubectl against a served cluster. Every test of `kubectlTests` has its own namespace; the tests of a file share
+ * one server. Nothing is read from the user's home folder.
  *
- * The newest release that is found runs all tests; the others share them out among themselves, because a process for
- * each of thousands of commands takes minutes. With ORCHPLANE_KUBECTL=all in the environment each runs all.
+ * The newest release runs all tests; the others divide the tests among themselves, because thousands of processes take
+ * minutes. With ORCHPLANE_KUBECTL=all in the environment, every release runs all tests.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,28 +22,28 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A release of kubectl, a namespace for this test alone, and the cluster behind both. */
+/** A release of kubectl, a namespace for this test, and the cluster. */
 export interface Session {
   readonly cluster: Cluster;
   readonly server: ServedCluster;
   readonly namespace: string;
   /** 33 for release 1.33. */
   readonly minor: number;
-  /** Runs a command that has to succeed; gives its standard output. The first word may not be a flag. */
+  /** Runs a command that must succeed; returns its standard output. The first word must not be a flag. */
   run(command: string | readonly string[], options?: RunOptions): Promise<string>;
-  /** Runs a command that has to end with exit code 1; gives its standard error. */
+  /** Runs a command that must end with exit code 1; returns its standard error. */
   refused(command: string | readonly string[], options?: RunOptions): Promise<string>;
-  /** Runs a command to its end. */
+  /** Runs a command until it ends. */
   end(command: string | readonly string[], options?: RunOptions): Promise<Ended>;
-  /** Starts a command that ends by itself later, or never. It is stopped with the test. */
+  /** Starts a command that ends later or never. It is stopped with the test. */
   start(command: string | readonly string[], options?: RunOptions): Running;
-  /** Resolves when the next request for this namespace whose log line fits has been answered. */
+  /** Resolves when the next request in this namespace with a matching log line has been answered. */
   answered(fits: RegExp): Promise<string>;
-  /** Writes a file into a folder of this test; gives its path. */
+  /** Writes a file into a folder of this test; returns its path. */
   file(name: string, content: string): Promise<string>;
 }
 
-/** A dozen processes one after another, beside those of other tests, on a machine that may be busy. */
+/** Enough for a dozen processes on a busy machine. */
 const TEST_TIMEOUT_MS = 60_000;
 
 type Body = (session: Session) => Promise<void>;
@@ -83,13 +83,13 @@ export function kubectlTests(
   }
 }
 
-/** Whether the release at this place, of so many, runs the test with this index. */
+/** Whether the release with this index, of this many, runs the test with this index. */
 function isRunBy(place: number, releases: number, index: number): boolean {
   const newest = place === releases - 1;
   return newest || process.env['ORCHPLANE_KUBECTL'] === 'all' || index % (releases - 1) === place;
 }
 
-/** The rows of a table that kubectl printed, by the titles of its columns. Ages are left out: they pass. */
+/** The rows of a table that kubectl printed, by column title, without ages. */
 export function rowsOf(table: string): Record<string, string>[] {
   const [head = '', ...lines] = table.trimEnd().split('\n');
   const columns = [...head.matchAll(/\S+(?: \S+)*/g)].map((match) => ({ title: match[0], start: match.index }));
@@ -133,10 +133,10 @@ async function openSession(shared: Shared, binary: Binary, namespace: string): P
     HOME: home,
     TMPDIR: own,
     KUBECONFIG: join(folder, 'kubeconfig'),
-    // For programs that end at once, collecting garbage is time lost.
+    // Garbage collection is wasted time for short-lived programs.
     GOGC: 'off',
   };
-  // What a server offers is remembered for the tests that follow, as it is between the commands of a user.
+  // Discovery is cached for the following tests, as between the commands of a user.
   const flags = [`--cache-dir=${join(folder, binary.release)}`, `--namespace=${namespace}`];
   const started: Running[] = [];
   const start = (command: string | readonly string[], options: RunOptions = {}): Running => {
@@ -180,7 +180,7 @@ async function openSession(shared: Shared, binary: Binary, namespace: string): P
 
 interface RequestLog {
   readonly add: (line: string) => void;
-  /** The first line from now on that fits. */
+  /** The first matching line from now on. */
   next(fits: (line: string) => boolean): Promise<string>;
 }
 
