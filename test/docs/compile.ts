@@ -1,15 +1,15 @@
 /**
- * Compiles texts as modules of a user who has installed the package: `orchplane` is the built declarations. All texts
- * are one program, so a text more costs little.
+ * Compiles texts as modules of a user who installed the package: `orchplane` resolves to the built declarations. All
+ * texts are one program.
  */
 import { join } from 'node:path';
 import ts from 'typescript';
 import { entries, root } from '../package/manifest.js';
 
 export interface Compiled {
-  /** As `line:column message`, lines counted from one within the text. */
+  /** As `line:column message`, with lines counted from one within the text. */
   readonly errors: readonly string[];
-  /** The text as JavaScript that current Node runs. */
+  /** The compiled JavaScript for current Node. */
   readonly code: string;
 }
 
@@ -41,7 +41,7 @@ function compilerOptions(): ts.CompilerOptions {
     paths: Object.fromEntries(entries.map(({ specifier, types }) => [specifier, [types]])),
     noEmit: false,
     declaration: false,
-    // A sample may name what it does not use.
+    // Samples may have unused names.
     noUnusedLocals: false,
     noUnusedParameters: false,
   };

@@ -1,6 +1,6 @@
 /**
- * The `@example`s of the library's own comments, each wrapped into a module that declares what examples take for
- * granted: the public names, the names of the file it stands in, and a few values such as `cluster` or `configMaps`.
+ * The `@example`s in doc comments of src, each wrapped into a module that declares what examples assume: the public
+ * names, the names of the file, and values such as `cluster` or `configMaps`.
  */
 import { posix } from 'node:path';
 import ts from 'typescript';
@@ -10,11 +10,11 @@ import { lineOf, nodesOf, parseSource, type SourceFile, sources } from '../packa
 export interface Example {
   /** `src/client/api.ts:45`. */
   readonly place: string;
-  /** A module. */
+  /** The source text of a module. */
   readonly text: string;
 }
 
-/** What an example may use without a word. */
+/** Values that an example may use without declaring them. */
 const GIVEN = `
   declare const client: import('orchplane').Client;
   declare const transport: import('orchplane').Transport;
@@ -34,7 +34,7 @@ const CLUSTER = `
   declare const cluster: import('orchplane').Cluster;
 `;
 
-/** The same in files that are for tests. */
+/** The same in files for tests. */
 const TEST_CLUSTER = `
   declare const cluster: import('orchplane/testing').TestCluster;
   declare const seeded: import('orchplane/testing').TestCluster;
@@ -52,7 +52,7 @@ export function examplesInSources(): Example[] {
   }
   return sources.flatMap((source) => {
     const names = new Map(common);
-    // Declarations are emitted file by file, so what is not public can be had as well.
+    // Declarations are emitted per file, so internal modules can be imported as well.
     const own = `../../dist/${source.path.slice('src/'.length).replace(/\.ts$/, '.js')}`;
     for (const name of exportsOf(source)) if (!names.has(name)) names.set(name, own);
     const given = GIVEN + (/^src\/(testing|vitest)\//.test(source.path) ? TEST_CLUSTER : CLUSTER);
@@ -63,10 +63,10 @@ export function examplesInSources(): Example[] {
   });
 }
 
-/** The example goes into a block of its own, where it may declare names that are given outside. */
+/** Wraps the example into a block, where it may redeclare the given names. */
 function wrap(code: string, names: ReadonlyMap<string, string>, given: string): string {
   const words = new Set(code.match(/[A-Za-z_$][\w$]*/g));
-  // What is given goes before what is exported under the same name.
+  // Given values have precedence over exports of the same name.
   const isGiven = (name: string) => given.includes(`declare const ${name}:`);
   const imports = [...names].flatMap(([name, from]) =>
     words.has(name) && !isGiven(name) ? [`import { ${name} } from '${from}';`] : [],
@@ -86,7 +86,7 @@ function examplesOf(source: SourceFile): { line: number; code: string }[] {
   }));
 }
 
-/** The values a file exports, by name, its own and those it passes on. */
+/** The values that a file exports by name, including re-exports. */
 function exportsOf({ tree, path }: SourceFile): string[] {
   const names: string[] = [];
   for (const statement of tree.statements) {
@@ -101,7 +101,7 @@ function exportsOf({ tree, path }: SourceFile): string[] {
   return names;
 }
 
-/** The file that an `export *` names. */
+/** The file of an `export *`. */
 function besideOf(path: string, { moduleSpecifier }: ts.ExportDeclaration): string {
   const specifier = moduleSpecifier !== undefined && ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : '';
   return posix.join(posix.dirname(path), specifier.replace(/\.js$/, '.ts'));

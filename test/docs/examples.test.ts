@@ -1,6 +1,6 @@
 /**
- * Every example runs to its end by itself, as a user would start it: with plain node, on the built package. Examples
- * assert what they show, so the exit code says whether they are right.
+ * Every example runs to its end with plain node on the built package. Examples assert their results, so the exit code
+ * shows whether they are correct.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { requireBuild, root } from '../package/manifest.js';
 
-/** A line that the reader of each example should see. */
+/** A line that each example prints. */
 const EXPECTED: Readonly<Record<string, string>> = {
   '01-quickstart.mjs': '404 NotFound: namespaces "nowhere" not found',
   '02-apply-and-conflicts.mjs': 'Apply failed with 1 conflict: conflict with "autoscaler": .spec.replicas',
@@ -33,13 +33,13 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '21-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
 };
 
-/** Those that do not end by themselves, or need more than node, and the tests that run them. */
+/** Examples that do not end by themselves or need more than node, and the tests that run them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   '14-service-worker': 'test/browser/example.test.ts',
   '15-vitest-project': 'test/docs/vitest-project.test.ts',
 };
 
-/** Neither numbered nor a lesson. */
+/** Folders that are not numbered examples. */
 const OTHERS: readonly string[] = ['README.md', 'playground'];
 
 const folder = join(root, 'examples');
@@ -49,13 +49,13 @@ const run = promisify(execFile);
 beforeAll(requireBuild);
 
 describe('the examples', () => {
-  test('are all known here', () => {
+  test('are all tested', () => {
     const known = [...Object.keys(EXPECTED).map((file) => file.replace(/\/.*/, '')), ...Object.keys(ELSEWHERE)];
     expect(known.sort()).toEqual(present.sort());
     expect(Object.values(ELSEWHERE).filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  test('are numbered without a gap, and have one line each in the index, in that order', () => {
+  test('are numbered without gaps, and listed in the index in order', () => {
     const index = readFileSync(join(folder, 'README.md'), 'utf8');
     const rows = [...index.matchAll(/^\| \[(\d\d-[^\]]+?)\/?\]\(([^)]+)\) +\| \S/gm)];
     expect(rows.map(([, name]) => name)).toEqual(present);
@@ -64,8 +64,8 @@ describe('the examples', () => {
   });
 
   for (const [file, line] of Object.entries(EXPECTED)) {
-    test(`${file} ends by itself and shows what it should`, { timeout: 30_000 }, async () => {
-      // A failing example rejects, with what it printed.
+    test(`${file} ends by itself and prints its expected line`, { timeout: 30_000 }, async () => {
+      // A failing example rejects with its output.
       const { stdout, stderr } = await run(process.execPath, [join(folder, file)], { timeout: 20_000 });
       expect(stdout).toContain(line);
       expect(stderr).toBe('');

@@ -1,6 +1,4 @@
-/**
- * The code in the documentation: every fenced block of README.md and docs/, with where it stands.
- */
+/** Every fenced code block of README.md and docs/ with its location. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../package/manifest.js';
@@ -8,14 +6,14 @@ import { root } from '../package/manifest.js';
 export interface Fence {
   /** Relative to the repository, with forward slashes: `docs/guide/02-reading.md`. */
   readonly file: string;
-  /** Of the first line of code. */
+  /** The line number of the first line of code. */
   readonly line: number;
-  /** What follows the opening backticks: `ts run`. */
+  /** The info string after the opening backticks: `ts run`. */
   readonly info: string;
   readonly code: string;
 }
 
-/** The documents, relative to the repository. */
+/** The paths of the documents, relative to the repository. */
 export const documents: readonly string[] = [
   'README.md',
   'CHANGELOG.md',

@@ -1,11 +1,11 @@
-/** The guide names every built-in kind, under the version it has. */
+/** The guide lists every built-in kind with its version. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as kinds from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import { root } from '../package/manifest.js';
 
-test('the table of the guide holds every built-in kind with its subresources', () => {
+test('lists every built-in kind with its subresources in the guide', () => {
   const guide = readFileSync(join(root, 'docs/guide/07-built-in-kinds.md'), 'utf8');
   const rows = new Map(
     [...guide.matchAll(/^\| `([^`]+)`[^|]*\| (.*) \|$/gm)].map(([, version, list]) => [version, list ?? '']),

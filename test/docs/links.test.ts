@@ -1,6 +1,6 @@
 /**
- * Links between documents lead to files and headings that exist. Links to the web are not looked at: no test needs a
- * network.
+ * Links between documents refer to existing files and headings. Links to the web are not checked, because tests need
+ * no network.
  */
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -10,13 +10,13 @@ import { documents, readDocument } from './fences.js';
 
 describe('the links of the documentation', () => {
   for (const document of documents) {
-    test(`${document} points at what exists`, () => {
-      const broken = linksOf(readDocument(document)).filter((link) => !leadsSomewhere(document, link));
+    test(`refer to existing targets in ${document}`, () => {
+      const broken = linksOf(readDocument(document)).filter((link) => !targetExists(document, link));
       expect(broken).toEqual([]);
     });
   }
 
-  test('every document can be reached from the README', () => {
+  test('reach every document from the README', () => {
     const reached = new Set(['README.md']);
     for (const document of reached) {
       for (const link of linksOf(readDocument(document))) {
@@ -28,7 +28,7 @@ describe('the links of the documentation', () => {
   });
 });
 
-/** The relative links of a text; what stands in code is none. */
+/** The relative links of a text, without code. */
 function linksOf(text: string): string[] {
   const prose = text.replace(/^\s*```[\s\S]*?^\s*```/gm, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -41,17 +41,17 @@ function targetOf(document: string, link: string): { file: string; heading: stri
   return { file: path === '' ? document : posix.join(posix.dirname(document), path), heading };
 }
 
-/** Made from measurements; a checkout may be without. */
+/** Generated from measurements; a checkout may lack them. */
 const OPTIONAL: ReadonlySet<string> = new Set(['docs/performance.md']);
 
-function leadsSomewhere(document: string, link: string): boolean {
+function targetExists(document: string, link: string): boolean {
   const { file, heading } = targetOf(document, link);
   if (OPTIONAL.has(file)) return true;
   if (!existsSync(join(root, file))) return false;
   return heading === undefined || headingsOf(readDocument(file)).includes(heading);
 }
 
-/** As forges make them from headings: small letters, no punctuation, dashes for spaces. */
+/** Anchors of headings as forges create them: lower case, no punctuation, dashes for spaces. */
 function headingsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map((match) =>
     (match[1] ?? '')

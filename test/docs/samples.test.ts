@@ -1,7 +1,7 @@
 /**
- * No sample goes unchecked. Blocks marked `ts sample` in README.md and docs/ must compile against the built package;
- * blocks marked `ts run` must compile, run and assert something, and so must `js run`, but for compiling: they use what has
- * no types. The `@example`s in the sources must compile too.
+ * All code samples are checked. Blocks marked `ts sample` in README.md and docs/ must compile against the built
+ * package; `ts run` blocks must also run and assert something; `js run` blocks must run and assert, because they use
+ * modules without types. The `@example`s in src must compile.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ beforeAll(() => {
   requireBuild();
   compiled = compile(
     new Map([
-      // An import or an export makes a file a module; a sample may have neither.
+      // An import or export makes a file a module; a sample may have neither.
       ...samples.map((fence): [string, string] => [placeOf(fence), `${fence.code}\nexport {};`]),
       ...examples.map(({ place, text }): [string, string] => [place, text]),
     ]),
@@ -35,7 +35,7 @@ beforeAll(() => {
 }, 120_000);
 
 describe('the samples of the documentation', () => {
-  test('are all marked as samples, so that none goes unchecked', () => {
+  test('are all marked as samples', () => {
     const code = /^(ts|typescript|tsx|js|javascript|mjs|jsx)\b/i;
     const marks = ['ts sample', 'ts run', 'js run'];
     const unmarked = fences.filter(({ info }) => code.test(info) && !marks.includes(info));
@@ -50,14 +50,14 @@ describe('the samples of the documentation', () => {
   }
 
   for (const fence of runnable) {
-    test(`${placeOf(fence)} runs, and asserts something`, () => {
+    test(`${placeOf(fence)} runs and asserts something`, () => {
       expect(fence.code).toMatch(/\bassert\b[.(]/);
       expect(failures.get(placeOf(fence)) ?? 'passed').toBe('passed');
     });
   }
 });
 
-describe('the examples in the sources', () => {
+describe('the examples in doc comments', () => {
   for (const { place } of examples) {
     test(`${place} compiles`, () => {
       expect(compiled.get(place)?.errors).toEqual([]);
@@ -69,7 +69,7 @@ function placeOf({ file, line }: Fence): string {
   return `${file}:${line}`;
 }
 
-/** Runs compiled samples in one process, in a folder where the package is installed; what went wrong, by place. */
+/** Runs compiled samples in one process, in a folder where the package is installed; returns the errors by location. */
 function run(list: readonly Fence[]): Map<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'orchplane-samples-'));
   try {
@@ -94,15 +94,15 @@ function run(list: readonly Fence[]): Map<string, string> {
   }
 }
 
-/** What the guide shows the library together with. */
-const COMPANIONS: readonly string[] = ['express', 'hono'];
+/** Packages that the guide uses together with the library. */
+const OTHER_PACKAGES: readonly string[] = ['express', 'hono'];
 
-/** As npm would, with links instead of copies. */
+/** Installs them like npm, with links instead of copies. */
 function install(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
   symlinkSync(root, join(modules, manifest.name), 'junction');
-  for (const peer of [...Object.keys(manifest.peerDependencies ?? {}), ...COMPANIONS]) {
+  for (const peer of [...Object.keys(manifest.peerDependencies ?? {}), ...OTHER_PACKAGES]) {
     symlinkSync(join(root, 'node_modules', peer), join(modules, peer), 'junction');
   }
 }

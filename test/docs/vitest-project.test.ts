@@ -1,6 +1,6 @@
 /**
- * The example project as somebody has it who installed the package: a copy of the folder, with a copy of what npm would
- * publish in its node_modules. Its types are right and its tests pass.
+ * The example project with an installed package: a copy of the folder, with a copy of the published files in its
+ * node_modules. It must compile and its tests must pass.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -26,8 +26,8 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the project with tests in vitest', () => {
-  test('needs the releases that the package is tested with', () => {
+describe('the example project with vitest', () => {
+  test('requires the releases that the package is tested with', () => {
     const project = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Project;
     expect(project.dependencies[manifest.name]).toBe('file:../..');
     for (const [name, range] of Object.entries({ ...project.dependencies, ...project.devDependencies })) {
@@ -40,7 +40,7 @@ describe('the project with tests in vitest', () => {
   });
 
   test('compiles', { timeout: 120_000 }, async () => {
-    // Rejects with what the compiler has printed.
+    // Rejects with the output of the compiler.
     const { stdout } = await run(process.execPath, [tool('typescript/bin/tsc')], { cwd: folder });
     expect(stdout).toBe('');
   });
@@ -71,13 +71,13 @@ interface Report {
   readonly numPassedTests: number;
 }
 
-/** As npm would: the package is a copy, because tools treat what is in node_modules differently; others are links. */
+/** Installs like npm: the package is a copy, because tools treat node_modules differently; other packages are links. */
 function install(): void {
   const modules = join(folder, 'node_modules');
   const target = join(modules, manifest.name);
   mkdirSync(target, { recursive: true });
   cpSync(join(root, 'package.json'), join(target, 'package.json'));
-  // What is for bundlers alone is half of the package.
+  // Files for bundlers only are half of the package.
   const isForNode = (file: string): boolean => file !== join(root, 'dist/modules') && !file.endsWith('.map');
   cpSync(join(root, 'dist'), join(target, 'dist'), { recursive: true, filter: isForNode });
   for (const name of [...Object.keys(manifest.dependencies ?? {}), 'zod', 'vitest', 'typescript']) {

@@ -1,6 +1,6 @@
 /**
- * The public surface, as a text that shows in review. A name that appears or goes changes exports.txt; accept it with
- * `npm run test:exports`.
+ * The public exports as a text for review. A new or removed name changes exports.txt; update it with `npm run
+ * test:exports`.
  */
 import { execFileSync } from 'node:child_process';
 import ts from 'typescript';
@@ -10,8 +10,8 @@ import { entries, requireBuild, root } from './manifest.js';
 
 beforeAll(requireBuild);
 
-describe('exports', () => {
-  test('every entry exports what exports.txt lists', { timeout: 60_000 }, async () => {
+describe('the exports of the package', () => {
+  test('are those that exports.txt lists', { timeout: 60_000 }, async () => {
     const outside = entries.filter(({ name }) => name !== RUNNER_ENTRY);
     const values = { ...valuesOf(outside), ...(await runnerValues()) };
     const types = typesOf(entries);
@@ -26,7 +26,7 @@ describe('exports', () => {
   });
 });
 
-/** Only the test runner itself can import this one. */
+/** Only the test runner can import this entry. */
 const RUNNER_ENTRY = 'vitest';
 
 async function runnerValues(): Promise<Record<string, string[]>> {
@@ -36,8 +36,8 @@ async function runnerValues(): Promise<Record<string, string[]>> {
 }
 
 /**
- * What exists at run time, asked of a plain Node process that imports each entry by the name a user would: that proves
- * the exports map and the built files without the test runner's own resolution in between.
+ * The exports at run time, from a Node process that imports each entry by its public name. This checks the exports map
+ * and the built files without the resolution of the test runner.
  */
 function valuesOf(list: readonly Entry[]): Record<string, string[]> {
   const script = `
@@ -51,7 +51,7 @@ function valuesOf(list: readonly Entry[]): Record<string, string[]> {
   return JSON.parse(output.toString()) as Record<string, string[]>;
 }
 
-/** What exists for the compiler only. */
+/** The exports that exist only as types. */
 function typesOf(list: readonly Entry[]): Record<string, string[]> {
   const program = ts.createProgram(
     list.map((entry) => entry.types),

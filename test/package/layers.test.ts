@@ -105,13 +105,13 @@ const SAME_LAYER: Readonly<Record<string, string>> = {
   'node → http': 'a socket server is the fetch handler behind a listener',
 };
 
-describe('layers', () => {
-  test('every import goes to the same folder or to one its row allows', () => {
+describe('the layers of src', () => {
+  test('import only from the same folder or from folders that their row allows', () => {
     const findings = sources.flatMap(layerFindings);
     expect(findings, report('Imports point only to earlier layers:', findings)).toEqual([]);
   });
 
-  test('the table allows nothing that the layers forbid', () => {
+  test('have a table that allows nothing that the layers forbid', () => {
     const layerOf = (folder: string): number => LAYERS.findIndex((layer) => layer.includes(folder));
     const wrong = LAYERS.flat().flatMap((folder) =>
       (MAY_IMPORT[folder] ?? ['(no row)'])
@@ -135,7 +135,7 @@ describe('layers', () => {
     ['src/server/a.ts', `import { Pod } from '../kinds/index.js';`, 'server may not import kinds/index.ts'],
     ['src/fresh/a.ts', `import { now } from '../util/clock.js';`, 'fresh has no row'],
     ['src/util/a.ts', `import data from '../../package.json';`, 'util may not import files outside src'],
-  ])('%s: %s is refused', (path, text, reason) => {
+  ])('reject the import in %s: %s', (path, text, reason) => {
     expect(layerFindings(parseSource(path, text)).map((finding) => finding.what)).toEqual([
       expect.stringContaining(reason),
     ]);
@@ -149,7 +149,7 @@ describe('layers', () => {
       `import { createFetchHandler } from '../http/index.js'; import { createServer } from 'node:http';`,
     ],
     ['src/kinds/core/v1/pod.ts', `import { quantity } from '../../../meta/quantity.js'; import * as z from 'zod';`],
-  ])('%s: %s is allowed', (path, text) => {
+  ])('allow the import in %s: %s', (path, text) => {
     expect(layerFindings(parseSource(path, text))).toEqual([]);
   });
 });

@@ -1,29 +1,29 @@
 /**
- * What package.json promises: the entries a user can import and where their built files lie. Every packaging test reads
- * the list from here, so a new entry is checked as soon as it is declared.
+ * The entries that package.json declares, and their built files. Every packaging test uses this list, so a new entry
+ * is checked as soon as it is declared.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Entry {
-  /** What a user imports: `orchplane/kinds`. */
+  /** The import specifier: `orchplane/kinds`. */
   readonly specifier: string;
-  /** The part behind the package name; `index` for the package itself. */
+  /** The part after the package name; `index` for the package itself. */
   readonly name: string;
-  /** Absolute path of the built JavaScript that Node loads. */
+  /** The absolute path of the built JavaScript for Node. */
   readonly file: string;
-  /** Absolute path of the one that bundlers take. */
+  /** The absolute path of the built JavaScript for bundlers. */
   readonly module: string;
-  /** Absolute path of the built declarations. */
+  /** The absolute path of the built declarations. */
   readonly types: string;
-  /** Its source, relative to the repository: `src/kinds/index.ts`. */
+  /** The source, relative to the repository: `src/kinds/index.ts`. */
   readonly source: string;
 }
 
 interface Conditions {
   readonly types: string;
-  /** Absent: there is only one. */
+  /** Absent if there is only one. */
   readonly node?: string;
   readonly default: string;
 }
@@ -35,7 +35,7 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The repository. */
+/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
@@ -55,7 +55,7 @@ export const entries: readonly Entry[] = Object.entries(manifest.exports).flatMa
       ],
 );
 
-/** Tests of built files say what is missing instead of failing somewhere inside a bundler. */
+/** Throws a clear error if the build is missing. */
 export function requireBuild(): void {
   const missing = entries
     .flatMap((entry) => [entry.file, entry.module, entry.types])

@@ -1,7 +1,7 @@
 /**
- * What the code may not contain: built-ins outside src/node, hidden time or chance, names that belong to the dialect,
- * and a few habits of style that a linter does not know. Each rule is a function from one file to its findings, tried
- * on a made-up file first, so that a rule that stops matching is noticed.
+ * Rules for the code in src: no Node built-ins outside src/node, no hidden time or randomness, no names that belong to
+ * the dialect, and style rules that the linter lacks. Each rule is a function from a file to its findings, and is
+ * tested with sample files.
  */
 import { builtinModules } from 'node:module';
 import ts from 'typescript';
@@ -12,10 +12,10 @@ import { lineOf, nodesOf, parseSource, report, sources } from './sources.js';
 
 interface Rule {
   readonly name: string;
-  /** What to do instead. */
+  /** The suggested alternative. */
   readonly advice: string;
   readonly find: (source: SourceFile) => Finding[];
-  /** Made-up files: each of `bad` has exactly one finding, `good` has none. */
+  /** Sample files: each of `bad` has exactly one finding, `good` has none. */
   readonly bad: readonly Sample[];
   readonly good: readonly Sample[];
 }
@@ -212,12 +212,12 @@ const rules: readonly Rule[] = [
 
 for (const { name, advice, find, bad, good } of rules) {
   describe(name, () => {
-    test('holds in src', () => {
+    test('is satisfied by src', () => {
       const findings = sources.flatMap(find);
       expect(findings, report(`Rule: ${name}. ${advice}`, findings)).toEqual([]);
     });
 
-    test('tells good from bad', () => {
+    test('detects bad samples and accepts good ones', () => {
       expect(bad.filter(([path, text]) => find(parseSource(path, text)).length !== 1)).toEqual([]);
       expect(good.filter(([path, text]) => find(parseSource(path, text)).length !== 0)).toEqual([]);
     });
@@ -235,8 +235,8 @@ function packageOf(specifier: string): string {
 }
 
 /**
- * Uses of a global, or of a member of one, that `matches` picks. `globalThis.x` counts as `x`; a property or a
- * declaration that merely has the same name does not, nor does a name that the file itself declares.
+ * Uses of a global, or of a member of one, that `matches` selects. `globalThis.x` counts as `x`; a property or
+ * declaration with the same name does not, nor does a name that the file declares.
  */
 function uses(source: SourceFile, matches: (name: string, member: string | undefined) => boolean): Finding[] {
   const own = declaredNames(source);
@@ -256,7 +256,7 @@ function uses(source: SourceFile, matches: (name: string, member: string | undef
   });
 }
 
-/** `setTimeout` and `globalThis.setTimeout` in a place where their value is read. */
+/** `setTimeout` and `globalThis.setTimeout` where their value is read. */
 function globalName(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node)) {
     return ts.isIdentifier(node.expression) && node.expression.text === 'globalThis' ? node.name.text : undefined;
@@ -268,12 +268,12 @@ function globalName(node: ts.Node): string | undefined {
   return ts.isTypeNode(parent) || ts.isQualifiedName(parent) || hasAsName(parent, node) ? undefined : node.text;
 }
 
-/** The node is what its parent is called: a property, a method, a parameter, an imported name. */
+/** Whether the node is the name of its parent: a property, a method, a parameter, an imported name. */
 function hasAsName(parent: ts.Node, node: ts.Node): boolean {
   return ('name' in parent && parent.name === node) || ('propertyName' in parent && parent.propertyName === node);
 }
 
-/** Names that the file binds itself: variables, parameters, functions, imports. */
+/** Names that the file declares: variables, parameters, functions, imports. */
 function declaredNames(source: SourceFile): Set<string> {
   const names = new Set<string>();
   for (const node of nodesOf(source.tree)) {
@@ -289,7 +289,7 @@ function declaredNames(source: SourceFile): Set<string> {
   return names;
 }
 
-/** `new Date()` and `Date()`: the present moment. With arguments a Date is a plain value. */
+/** `new Date()` and `Date()` without arguments, which read the current time. */
 function presentDates(source: SourceFile): Finding[] {
   const isDate = (node: ts.Node): boolean => ts.isIdentifier(node) && node.text === 'Date';
   return nodesWhere(
@@ -304,7 +304,7 @@ function presentDates(source: SourceFile): Finding[] {
 function serviceNames(source: SourceFile): Finding[] {
   return nodesOf(source.tree).flatMap((node) => {
     if (!ts.isLiteralExpression(node) && !ts.isTemplateLiteralToken(node)) return [];
-    // A pattern escapes its dots; without the backslashes it reads like the name it matches.
+    // A pattern escapes its dots; without the backslashes it equals the name it matches.
     const text = node.getText(source.tree).replaceAll('\\', '').toLowerCase();
     const token = SERVICE_TOKENS.find((each) => text.includes(each));
     return token === undefined
@@ -325,7 +325,7 @@ function isDefaultExport(node: ts.Node): boolean {
   return node.kind === ts.SyntaxKind.DefaultKeyword && ts.canHaveModifiers(node.parent);
 }
 
-/** A group gathers its kinds for the entry; the list of exported names is held by a test of its own. */
+/** A group index re-exports its kinds; another test checks the list of exported names. */
 function isGroupOfKinds(path: string): boolean {
   return /^src\/kinds\/[a-z]+\/index\.ts$/.test(path);
 }
@@ -334,12 +334,12 @@ function isExportStar(node: ts.Node): boolean {
   return ts.isExportDeclaration(node) && (node.exportClause === undefined || ts.isNamespaceExport(node.exportClause));
 }
 
-/** Code followed by a comment with words in it. */
+/** Code followed by a comment with text. */
 function isReason(line: string | undefined): boolean {
   return line !== undefined && /\S\s*(\/\/|\/\*).*\w+\s+\w+/.test(line);
 }
 
-/** The linter's own comment, which stands on the line above and must name a reason. */
+/** A suppression comment of the linter, which must have a reason. */
 function isSuppression(line: string | undefined): boolean {
   return line !== undefined && /noExplicitAny:\s*\w+/.test(line);
 }

@@ -1,7 +1,6 @@
 /**
- * What an entry costs a page: the built file with our dependencies, minified and gzipped. zod is a peer, so a user has it
- * anyway and it is not counted. Bundling for a browser fails on a Node built-in, which is the proof that only
- * `orchplane/node` touches one.
+ * The size of each entry: the built file with its dependencies, minified and gzipped. zod is a peer dependency and not
+ * counted. Bundling for a browser fails on a Node built-in, which proves that only `orchplane/node` uses one.
  */
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
@@ -9,19 +8,18 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Entry } from './manifest.js';
 import { entries, manifest, requireBuild, root } from './manifest.js';
 
-/** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
+/** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
-  // With every built-in kind; `core` is the same without them. A quarter of it is for custom kinds: expressions, schemas.
-  // Answers of single kinds that a comparison with a real server brought: eight more, most of them in `kinds`.
+  // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
   index: 475,
-  // Since it can keep a journal, start from a state and go back in time: four more. Short ways for the usual writes and readers that stay: four.
+  // Includes journals, initial states and time travel, about 4 kB.
   core: 134,
-  // Stored specs are copied by their schema.
+  // Includes the schema-based copying of stored specs.
   kinds: 307,
   admission: 150,
-  // Two thirds of it are the kinds that controllers are about.
+  // Two thirds of it are the kinds that controllers use.
   controllers: 385,
-  // A third of it describes the fields of the built-in kinds, for `kubectl explain`.
+  // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`.
   http: 106,
   'codec/protobuf': 40,
   'codec/cbor': 9,
@@ -41,7 +39,7 @@ interface Size {
 
 const platformOf = ({ name }: Entry) => (name === 'node' ? 'node' : 'browser');
 
-/** By name; of an entry that cannot be bundled, why. */
+/** The sizes by name; an error for an entry that cannot be bundled. */
 const sizes = new Map<string, Size | Error>();
 
 beforeAll(async () => {
@@ -52,13 +50,13 @@ beforeAll(async () => {
   console.log(table([...sizes.values()].filter((size): size is Size => !(size instanceof Error))));
 }, 120_000);
 
-describe.each(entries)('$specifier', (entry) => {
-  // A built-in in a browser's bundle is an error that says which import pulls it in.
+describe.each(entries)('the size of $specifier', (entry) => {
+  // A Node built-in in a browser bundle is an error that names the import.
   test(`bundles for platform ${platformOf(entry)}`, () => {
     expect(sizes.get(entry.name)).toMatchObject({ entry: entry.name, gzipped: expect.any(Number) });
   });
 
-  test('keeps to its budget', () => {
+  test('stays within its budget', () => {
     const size = sizes.get(entry.name);
     if (size === undefined || size instanceof Error) throw new Error('it was not measured', { cause: size });
     expect(BUDGET_KB).toHaveProperty([entry.name]);
@@ -66,7 +64,7 @@ describe.each(entries)('$specifier', (entry) => {
   });
 });
 
-/** What pages that use parts of the library carry, most kB each. */
+/** Pages that use parts of the library, with their maximum size in kB. */
 const PAGES: readonly {
   readonly name: string;
   readonly code: string;
@@ -77,7 +75,7 @@ const PAGES: readonly {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
     budget: 122,
-    // The words of pods: none of their code came along.
+    // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
@@ -99,9 +97,9 @@ const PAGES: readonly {
   },
 ];
 
-describe('a page', () => {
+describe('the size of a page', () => {
   for (const { name, code, budget, without } of PAGES) {
-    test(`with ${name} carries what it uses`, async () => {
+    test(`with ${name} stays within its budget`, async () => {
       const bytes = await bundle({ stdin: { contents: code, resolveDir: root } }, 'browser');
       const size = { minified: kb(bytes.byteLength), gzipped: kb(gzipSync(bytes, { level: 9 }).byteLength) };
       console.log(`${name}: ${size.minified} kB minified, ${size.gzipped} kB gzipped`);
@@ -124,7 +122,7 @@ async function bundle(from: BuildOptions, platform: 'browser' | 'node'): Promise
     platform,
     minify: true,
     write: false,
-    // By the exports of package.json, as for a user, and not by the paths that the sources know each other by.
+    // Resolves by the exports of package.json, as for a user, and not by the path mappings of the sources.
     tsconfigRaw: '{}',
     external: Object.keys(manifest.peerDependencies ?? {}),
     logLevel: 'silent',

@@ -1,6 +1,6 @@
 /**
- * The files under src/ as syntax trees, for tests that read the code instead of running it. Nothing is type-checked
- * here: parsing the whole library takes a fraction of a second.
+ * The files under src/ as syntax trees, for tests that analyze the code. Nothing is type-checked, so parsing the whole
+ * library takes a fraction of a second.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
@@ -10,9 +10,9 @@ import { root } from './manifest.js';
 export interface SourceImport {
   /** As written: `../meta/errors.js`, `zod`. */
   readonly specifier: string;
-  /** The file a relative specifier means, relative to the repository; absent for packages. */
+  /** The file of a relative specifier, relative to the repository; absent for packages. */
   readonly file?: string;
-  /** Nothing of it exists at run time. */
+  /** Whether the import has no effect at run time. */
   readonly typeOnly: boolean;
   readonly line: number;
 }
@@ -28,7 +28,7 @@ export interface SourceFile {
   readonly imports: readonly SourceImport[];
 }
 
-/** One place where the code breaks a rule. */
+/** One violation of a rule. */
 export interface Finding {
   readonly file: string;
   readonly line: number;
@@ -40,7 +40,7 @@ export const sources: readonly SourceFile[] = readdirSync(join(root, 'src'), { r
   .map((entry) => readSource(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/')))
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
-/** Parses one text as if it stood at `path`; the rules' own tests use it on made-up files. */
+/** Parses a text as if it were the file at `path`; tests of rules use it for sample files. */
 export function parseSource(path: string, text: string): SourceFile {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
   const folder = path.split('/')[1] ?? '';
@@ -62,7 +62,7 @@ export function lineOf(tree: ts.SourceFile, node: ts.Node): number {
   return tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
 }
 
-/** The text of a failure: the rule, then one line per finding that an editor can open. */
+/** The failure message: the rule, then one line per finding that an editor can open. */
 export function report(rule: string, findings: readonly Finding[]): string {
   return [rule, ...findings.map(({ file, line, what }) => `  ${file}:${line}  ${what}`)].join('\n');
 }

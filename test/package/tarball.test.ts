@@ -1,6 +1,6 @@
 /**
- * The package as npm would publish it: packed, then read by the two tools that know how packages go wrong (publint for
- * package.json, attw for declarations), then by eye: nothing in it that a user does not need.
+ * The package as npm would publish it: checked with publint (package.json) and attw (declarations), and for unwanted
+ * content.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { entries, requireBuild, root } from './manifest.js';
 
 /**
- * The ways to import that an ESM-only package supports. The others fail by design and would only tell us that the package
- * is ESM-only: `node10` does not read the exports map, so it finds no subpath, and from a CommonJS file (`node16-cjs`)
- * every entry is an ES module, which `require` reads on current Node but TypeScript reports.
+ * The resolution modes that an ESM-only package supports. The others fail by design: `node10` does not read the
+ * exports map, and in a CommonJS file (`node16-cjs`) TypeScript reports every entry as an ES module, although current
+ * Node can `require` it.
  */
 const SUPPORTED: readonly ResolutionKind[] = ['node16-esm', 'bundler'];
 
@@ -35,51 +35,51 @@ beforeAll(() => {
 }, 60_000);
 
 describe('the packed package', () => {
-  test('holds the built files, the documents and package.json, and nothing else', () => {
+  test('contains only the built files, the documents and package.json', () => {
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']));
-    const strangers = files.filter(
+    const unexpected = files.filter(
       (file) =>
         !/^(dist\/.+|docs\/.+\.md|docs\/images\/.+|examples\/.+|LICENSE|[A-Z]+\.md|package\.json)$/.test(file) ||
         /(^|\/)(playground|node_modules)\//.test(file),
     );
-    expect(strangers).toEqual([]);
+    expect(unexpected).toEqual([]);
     const unbuilt = files.filter((file) => file.startsWith('dist/') && !/\.(js|js\.map|d\.ts)$/.test(file));
     expect(unbuilt).toEqual([]);
   });
 
-  test('has source maps that carry their sources and point nowhere outside', () => {
+  test('has source maps that contain their sources and refer to nothing outside', () => {
     const maps = files.filter((file) => file.endsWith('.map'));
     const broken = maps.flatMap((file) => sourceMapFindings(file, read(file)));
     expect(maps.length).toBeGreaterThan(0);
     expect(broken).toEqual([]);
   });
 
-  test('mentions no path of the machine that built it', () => {
+  test('contains no path of the build machine', () => {
     const home = root.replace(/\/$/, '');
     expect(files.filter((file) => read(file).includes(home))).toEqual([]);
   });
 
-  test('satisfies publint', async () => {
+  test('passes publint', async () => {
     const buffer = tarball.buffer.slice(tarball.byteOffset, tarball.byteOffset + tarball.byteLength) as ArrayBuffer;
     const { messages, pkg } = await publint({ pack: { tarball: buffer }, level: 'warning' });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code)).toEqual([]);
   });
 
-  test('has right types for every way to import it', { timeout: 120_000 }, async () => {
+  test('has correct types in every supported resolution mode', { timeout: 120_000 }, async () => {
     const analysis = await checkPackage(packed);
     if (analysis.types === false) throw new Error('the package has no declarations');
     const problems = analysis.problems.filter((problem) =>
       SUPPORTED.some((kind) => problemAffectsResolutionKind(problem, kind, analysis)),
     );
     expect(problems.map(describeProblem)).toEqual([]);
-    // A check that saw no entry would find no problem either.
+    // A check without entries would find no problems.
     expect(Object.keys(analysis.entrypoints)).toEqual(
       expect.arrayContaining(entries.map(({ name }) => (name === 'index' ? '.' : `./${name}`))),
     );
   });
 });
 
-/** `--ignore-scripts`: the build is there already; packing must not start another one. */
+/** `--ignore-scripts`: the build exists already, and packing must not start another one. */
 function pack(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'pack-'));
   try {

@@ -1,5 +1,6 @@
 /**
- * Types of plugins of users: what they are given, and what must not compile. Files of this name are not run.
+ * Types of user-defined plugins: what they receive, and what must not compile. Files with this suffix are only
+ * compiled.
  */
 import { expectTypeOf } from 'vitest';
 import { defineAdmission } from '../../src/admission/define.js';
@@ -15,9 +16,9 @@ defineAdmission({
   mutate(draft, request) {
     expectTypeOf(draft).toEqualTypeOf<Pod>();
     draft.spec.nodeName = 'a';
-    // @ts-expect-error a misspelt field
+    // @ts-expect-error a misspelled field
     draft.spec.nodeNme = 'a';
-    // @ts-expect-error what it is on the way to is another's to change
+    // @ts-expect-error the server sets this field
     request.object.spec.nodeName = 'a';
   },
   validate(request) {
@@ -25,7 +26,7 @@ defineAdmission({
     expectTypeOf(request.operation).toEqualTypeOf<'CREATE' | 'UPDATE'>();
     if (request.operation === 'CREATE') expectTypeOf(request.oldObject).toEqualTypeOf<undefined>();
     else expectTypeOf(request.oldObject).toEqualTypeOf<DeepReadonly<Pod>>();
-    // @ts-expect-error what is finished stays as it is
+    // @ts-expect-error the validated object is read-only
     request.object.metadata.labels = {};
     return [fieldError('required', 'metadata.labels[team]')];
   },
@@ -41,7 +42,7 @@ defineAdmission({
   },
 });
 
-// On DELETE there is the live object alone.
+// DELETE has only the live object.
 defineAdmission({
   name: 'Keep',
   on: ['DELETE'],
@@ -63,7 +64,7 @@ defineAdmission({
   },
 });
 
-// Below an object
+// Subresources
 defineAdmission({
   name: 'Evictions',
   on: ['CREATE'],
@@ -81,11 +82,11 @@ defineAdmission({
 
 // @ts-expect-error a kind is a value
 defineAdmission({ name: 'Text', kind: 'Pod', validate: () => [] });
-// @ts-expect-error there is no such operation
+// @ts-expect-error an unknown operation
 defineAdmission({ name: 'Patch', kind: Pod, on: ['PATCH'], validate: () => [] });
-// @ts-expect-error it needs a name
+// @ts-expect-error the name is missing
 defineAdmission({ kind: Pod, validate: () => [] });
-// @ts-expect-error field errors or texts, not both
+// @ts-expect-error field errors or strings, not both
 defineAdmission({ name: 'Mixed', kind: Pod, validate: () => ['a', fieldError('required', 'b')] });
-// @ts-expect-error a draft is changed, not returned
+// @ts-expect-error a draft is changed in place, not returned
 defineAdmission({ name: 'Returns', kind: Pod, mutate: (draft) => ({ ...draft }) });

@@ -1,6 +1,4 @@
-/**
- * Types of the client: what it gives, and what must not compile. Files of this name are not run.
- */
+/** Types of the client: what it returns, and what must not compile. Files with this suffix are only compiled. */
 import { expectTypeOf } from 'vitest';
 import type { Applied } from '../../src/client/api.js';
 import type { Client } from '../../src/client/client.js';
@@ -51,9 +49,9 @@ client.api(Dynamic, 'somewhere');
 client.api(Rack, 'default');
 // @ts-expect-error a kind is a value
 client.api('Widget');
-// @ts-expect-error reading one object needs one namespace
+// @ts-expect-error reading one object requires a namespace
 client.all(Widget).get('w');
-// @ts-expect-error a transport is chosen once
+// @ts-expect-error the transport cannot be changed
 client.with({ transport: undefined });
 
 // Results
@@ -66,9 +64,9 @@ expectTypeOf((await racks.get('r')).height).toEqualTypeOf<number>();
 for await (const page of client.all(Widget).pages()) expectTypeOf(page).toEqualTypeOf<ApiList<DeepReadonly<Widget>>>();
 for await (const item of client.all(Widget).items({ pageSize: 5 }))
   expectTypeOf(item).toEqualTypeOf<DeepReadonly<Widget>>();
-// @ts-expect-error what was read is not to be changed
+// @ts-expect-error objects that were read are read-only
 (await widgets.get('w')).spec.size = 'l';
-// @ts-expect-error not even deep down
+// @ts-expect-error nested values are read-only
 (await widgets.get('w')).spec.parts.push('bolt');
 
 // Inputs
@@ -76,19 +74,19 @@ await widgets.create({ metadata: { generateName: 'w-' }, spec: { parts: [] } });
 const read = await widgets.get('w');
 await widgets.update(read);
 await widgets.update({ ...read, spec: { ...read.spec, size: 's' } });
-// @ts-expect-error no such field
+// @ts-expect-error an unknown field
 await widgets.create({ metadata: {}, spek: { parts: [] } });
-// @ts-expect-error no such field further down
+// @ts-expect-error an unknown nested field
 await widgets.create({ metadata: {}, spec: { parts: [], colour: 'red' } });
-// @ts-expect-error not a size
+// @ts-expect-error not a valid size
 await widgets.create({ metadata: {}, spec: { parts: [], size: 'xl' } });
 // @ts-expect-error a required field is missing
 await widgets.create({ metadata: { name: 'w' } });
-// @ts-expect-error an update is addressed by the name of its object
+// @ts-expect-error an update requires the name of its object
 await widgets.update({ metadata: {}, spec: { parts: [] } });
-// @ts-expect-error no such policy
+// @ts-expect-error an unknown propagation policy
 await widgets.delete('w', { propagation: 'Sideways' });
-// @ts-expect-error no such level
+// @ts-expect-error an unknown fieldValidation
 await widgets.create({ metadata: {}, spec: { parts: [] } }, { fieldValidation: 'Loose' });
 
 // Recipes
@@ -97,7 +95,7 @@ await widgets.edit('w', (draft) => {
   draft.spec.parts.push('bolt');
 });
 await widgets.edit('w', (draft) => {
-  // @ts-expect-error not a size
+  // @ts-expect-error not a valid size
   draft.spec.size = 'xl';
 });
 
@@ -121,19 +119,19 @@ await widgets.patch(
 await widgets.patch('w', jsonPatch([{ op: 'move', from: '/spec/a', path: '/spec/b' }]));
 const forLater = mergePatch<WidgetInput>({ spec: { size: 's' } });
 await widgets.patch('w', forLater);
-// @ts-expect-error wrong value for an enum
+// @ts-expect-error a wrong enum value
 await widgets.patch('w', mergePatch({ spec: { size: 'xl' } }));
-// @ts-expect-error no such field
+// @ts-expect-error an unknown field
 await widgets.patch('w', mergePatch({ spec: { size: 's', colour: 'red' } }));
-// @ts-expect-error no such field in an item
+// @ts-expect-error an unknown field in an item
 await widgets.patch('w', strategicPatch({ spec: { holes: [{ name: 'h', deep: true }] } }));
-// @ts-expect-error every server refuses this one
+// @ts-expect-error every server rejects this operation
 await widgets.patch('w', strategicPatch({ spec: { $patch: 'merge' } }));
-// @ts-expect-error no such operation
+// @ts-expect-error an unknown operation
 await widgets.patch('w', jsonPatch([{ op: 'increment', path: '/spec/a' }]));
 // @ts-expect-error a patch of another kind
 await racks.patch('r', forLater);
-// @ts-expect-error a bare object does not say what kind of patch it is
+// @ts-expect-error a plain object has no patch type
 await widgets.patch('w', { spec: { size: 's' } });
 
 // Subresources
@@ -143,14 +141,14 @@ await widgets.subresource('finalize').update('w', read);
 widgets.subresource('eviction');
 // @ts-expect-error Rack declares no status
 racks.status;
-// @ts-expect-error nor any other subresource
+// @ts-expect-error Rack has no subresources
 racks.subresource('status');
 
 // Watches
 for await (const event of widgets.watch({ labels: { app: 'web' }, fields: 'metadata.name=w' })) {
   if (event.type === 'BOOKMARK') expectTypeOf(event.object.metadata.resourceVersion).toEqualTypeOf<string>();
   else expectTypeOf(event.object).toEqualTypeOf<DeepReadonly<Widget>>();
-  // @ts-expect-error an ERROR frame is thrown
+  // @ts-expect-error an ERROR event is thrown
   if (event.type === 'ERROR') break;
 }
 
@@ -161,11 +159,11 @@ const informer = client.all(Widget).informer({
 expectTypeOf(informer.by('part', 'bolt')).toEqualTypeOf<readonly DeepReadonly<Widget>[]>();
 expectTypeOf(informer.get('w', 'default')).toEqualTypeOf<DeepReadonly<Widget> | undefined>();
 informer.subscribe((event) => expectTypeOf(event).toEqualTypeOf<InformerEvent<DeepReadonly<Widget>>>());
-// @ts-expect-error no such index
+// @ts-expect-error an unknown index
 informer.by('colour', 'red');
-// @ts-expect-error no index at all
+// @ts-expect-error the informer has no index
 widgets.informer().by('part', 'bolt');
-// @ts-expect-error an index function reads objects of the kind
+// @ts-expect-error an index function receives objects of the kind
 widgets.informer({ indexes: { colour: (widget) => [widget.spec.colour] } });
 
 // Waiting
@@ -190,15 +188,15 @@ export async function count<AnyKind extends Kind>(kind: AnyKind): Promise<number
 widgets.apply({ metadata: { name: 'w' }, spec: { holes: [{ name: 'top' }] } }, { force: true });
 expectTypeOf(widgets.apply({ metadata: { name: 'w' } })).resolves.toEqualTypeOf<DeepReadonly<Widget>>();
 widgets.status.apply('w', { status: { ready: true } }, { fieldManager: 'controller' });
-// @ts-expect-error a configuration names its object
+// @ts-expect-error an apply configuration requires a name
 widgets.apply({ metadata: { labels: {} } });
-// @ts-expect-error not a field of the kind
+// @ts-expect-error an unknown field
 widgets.apply({ metadata: { name: 'w' }, spek: {} });
-// @ts-expect-error not a value of the field, however deep
+// @ts-expect-error a wrong nested value
 widgets.apply({ metadata: { name: 'w' }, spec: { holes: [{ name: 1 }] } });
-// @ts-expect-error what was read is no configuration
+// @ts-expect-error an object that was read is not an apply configuration
 widgets.apply(await widgets.get('w'));
-// What a function returns for it has a name, and parts of what was read can be sent on.
+// The configuration type has a name for return types, and parts of an object that was read can be sent.
 declare const built: Applied<typeof Deployment>;
 client.api(Deployment).apply(built);
 const { template } = (await client.api(Deployment).get('d')).spec;
@@ -212,5 +210,5 @@ expectTypeOf(widgets.explain({ metadata: { name: 'w' } }, { force: true })).reso
   ApplyPlan<DeepReadonly<Widget>>
 >();
 expectTypeOf<ApplyPlan['fields'][number]['change']>().toEqualTypeOf<FieldChange>();
-// @ts-expect-error what is explained is not to be changed
+// @ts-expect-error explanations are read-only
 (await widgets.explain('w')).fields[0].owners = [];

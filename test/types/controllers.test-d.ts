@@ -1,6 +1,6 @@
 /**
- * Types of orchplane/controllers: what a controller's own code is given, and what must not compile. Files of this name are
- * not run.
+ * Types of orchplane/controllers: what reconcile functions receive, and what must not compile. Files with this suffix
+ * are only compiled.
  */
 import { type DynamicKind, defineKind, status } from 'orchplane';
 import {
@@ -71,18 +71,18 @@ const sites = defineController({
     await client.api(Site, site.metadata.namespace).status.edit(site.metadata.name, (draft) => {
       draft.status = { published: 1 };
     });
-    // @ts-expect-error what was read is not to be changed
+    // @ts-expect-error objects that were read are read-only
     site.spec.pages.push('x');
-    // @ts-expect-error no such field
+    // @ts-expect-error an unknown field
     site.spec.colour;
-    // @ts-expect-error events are normal or warnings
+    // @ts-expect-error the event type is Normal or Warning
     event('Bad', 'Seen', 'hello');
     return { requeueAfterMs: 60_000 };
   },
 });
 expectTypeOf(sites).toEqualTypeOf<Controller>();
 
-// Kinds of definitions promise no more than every object has.
+// Objects of run-time kinds have only the common fields.
 defineController({
   name: 'dynamic',
   kind: Dynamic,
@@ -92,14 +92,14 @@ defineController({
   },
 });
 
-// Mistakes
-// @ts-expect-error it has to be about something
+// Invalid uses
+// @ts-expect-error the kind is missing
 defineController({ name: 'x', reconcile: () => undefined });
 // @ts-expect-error a kind is a value
 defineController({ name: 'x', kind: 'Pod', reconcile: () => undefined });
-// @ts-expect-error what a reconciliation returns is nothing, or when to look again
+// @ts-expect-error reconcile returns nothing or when to requeue
 defineController({ name: 'x', kind: Pod, reconcile: () => 5 });
-// @ts-expect-error a mapping tells which objects
+// @ts-expect-error a mapping returns keys
 watching(Secret, () => [5]);
 
 // Stages are typed by their kind.
@@ -124,14 +124,14 @@ expectTypeOf(
 
 // Elections
 expectTypeOf(leaderElection({ name: 'x' })).toEqualTypeOf<LeaderElection>();
-// @ts-expect-error an election is for a lease, which has a name
+// @ts-expect-error an election requires the name of a lease
 leaderElection({ identity: 'me' });
 
-// The context of a controller in general
+// The general context of a controller
 expectTypeOf(context.informer(Pod)).toEqualTypeOf<SharedInformer<typeof Pod>>();
 expectTypeOf(context.informer(Pod).get('a', 'b')?.spec.nodeName).toEqualTypeOf<string | undefined>();
 
-// Controllers are left out by names that there are.
+// Controllers are excluded by name.
 standardControllers({ without: ['endpoints-controller', 'event-ttl'] });
-// @ts-expect-error it is called endpoints-controller
+// @ts-expect-error the name is endpoints-controller
 standardControllers({ without: ['endpoint-controller'] });

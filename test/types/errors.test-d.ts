@@ -1,6 +1,6 @@
 /**
- * Types of the error surface. Files of this name are not run: `npm run typecheck` compiles them, so every line is an
- * assertion, and a `@ts-expect-error` fails as soon as the line below it compiles.
+ * Types of errors. Files with this suffix are only compiled: `npm run typecheck` checks every line, and a
+ * `@ts-expect-error` fails as soon as the next line compiles.
  */
 import { expectTypeOf } from 'vitest';
 import { errors, StatusError } from '../../src/meta/errors.js';
@@ -14,11 +14,11 @@ if (StatusError.is(caught, 'NotFound')) {
   expectTypeOf(caught.reason).toEqualTypeOf<StatusReason | undefined>();
 }
 
-// @ts-expect-error a reason is one of the known words
+// @ts-expect-error an unknown reason
 StatusError.is(caught, 'NotFond');
 
-// @ts-expect-error a resource needs its group, even when that is ''
+// @ts-expect-error a resource requires its group, even if it is ''
 errors.notFound({ resource: 'configmaps' }, 'settings');
 
-// @ts-expect-error what was thrown is not to be changed
+// @ts-expect-error errors are read-only
 errors.gone('too old').status.code = 200;

@@ -1,9 +1,8 @@
 /**
- * What the compiler SAYS when a user gets it wrong. That a mistake does not compile is the business of the
- * `*.test-d.ts` files beside this one; here the text counts: it names the user's own words and types and shows nothing
- * of the machinery behind them.
+ * The compiler's messages for mistakes of a user. The `*.test-d.ts` files check that mistakes do not compile; this
+ * test checks the text: it names the user's types and fields and no internal types.
  *
- * To add a case, add a row to `cases`. All rows are compiled in one program, so a row costs little.
+ * To add a case, add a row to `cases`. All rows are compiled in one program.
  */
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -12,9 +11,9 @@ import { root } from '../package/manifest.js';
 
 interface Case {
   readonly name: string;
-  /** A module as a user would write it; imports resolve from this folder. */
+  /** A user's module; imports resolve from this folder. */
   readonly code: string;
-  /** What the first error must say. */
+  /** What the first error must contain. */
   readonly expect: RegExp;
 }
 
@@ -71,13 +70,13 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** Words that only someone who knows our insides could act on. */
-const MACHINERY = /\$?Zod[A-Z]\w*|\bz\.(core|output|input|infer)\b|\$strip|DeepReadonly<\{/;
+/** Names of internal types that a user cannot act on. */
+const INTERNAL_NAMES = /\$?Zod[A-Z]\w*|\bz\.(core|output|input|infer)\b|\$strip|DeepReadonly<\{/;
 
-/** A screenful; a type that is printed out member by member goes far beyond it. */
+/** About a screenful; a type that is printed member by member is much longer. */
 const LONGEST_MESSAGE = 600;
 
-describe('what the compiler says', () => {
+describe('compiler messages', () => {
   let messages: ReadonlyMap<string, readonly string[]>;
   beforeAll(() => {
     messages = compile(cases);
@@ -87,13 +86,13 @@ describe('what the compiler says', () => {
     test(name, () => {
       const [message = '(it compiles)'] = messages.get(name) ?? [];
       expect(message).toMatch(expected);
-      expect(message).not.toMatch(MACHINERY);
+      expect(message).not.toMatch(INTERNAL_NAMES);
       expect(message.length).toBeLessThan(LONGEST_MESSAGE);
     });
   }
 });
 
-/** The errors of each case by its name, as `tsc` prints them with this repository's settings. */
+/** The errors of each case by name, as `tsc` prints them with the settings of this repository. */
 function compile(list: readonly Case[]): Map<string, string[]> {
   const fileOf = new Map(list.map((each, index) => [join(root, 'test/types', `case-${index}.ts`), each]));
   const { options } = ts.parseJsonConfigFileContent(
