@@ -1,31 +1,31 @@
 /**
- * Server-side apply as tables: one file per phenomenon, in each a list of cases, in each case a list of steps. The
- * expectations are those of the specification and of a recorded server. spec: Server-side apply
+ * Server-side apply as tables: one YAML file per topic with a list of cases, each of which is a list of steps. The
+ * expected results follow the specification and recordings of the reference server. spec: Server-side apply
  *
  *     cases:
- *       - name: giving up a field that another manager shares
- *         kind: ConfigMap                        # of every step; a file may say it once for all its cases
+ *       - name: keeps a field that another manager shares
+ *         kind: ConfigMap                        # of every step; a file may set it for all its cases
  *         steps:
  *           - apply: { data: { k: '1' } }        # one verb: apply, create, update (PUT), merge, strategic, json, delete, get
- *             by: a                              # fieldManager; left out, none is sent
+ *             by: a                              # the fieldManager; none is sent if absent
  *             managers: { a Apply: [.data.k] }
- *           - wait: 2s                           # the clock goes on
+ *           - wait: 2s                           # advances the clock
  *
- * What several steps say is written once and anchored, in the first of them or under `documents`.
+ * Content that several steps share is written once and anchored, in the first step or under `documents`.
  *
- * How a step is sent: apiVersion, kind and metadata.name are added to a document that has none; a text is sent as it
- * is. `force`, `at` (subresource), `version` (another one than the kind's first), `name` and `namespace` (in the URL),
- * `query`, `type` (content type) and `userAgent` say the rest.
+ * Request: apiVersion, kind and metadata.name are added to a document that lacks them; a string is sent unchanged. The
+ * other keys are `force`, `at` (subresource), `version` (if it is not the first version of the kind), `name` and
+ * `namespace` (in the URL), `query`, `type` (content type) and `userAgent`.
  *
- * What it leads to; the object is the stored one, read afterwards:
- * - `object`: the part that matters. `~` stands for a field that is not there; lists are complete.
- * - `managers`: all of them, in order, each with its paths as messages print them. A label is `name operation`, then the
- *   version if it is not the kind's first, then the subresource. `...` stands for paths that do not matter.
- * - `times`: seconds since the case began, by manager; `~` for a manager without a time.
- * - `writes`: whether the step moved the resourceVersion.
- * - `conflicts`: the step is refused with these, each as `who path`.
- * - `fails`: the step is refused with such a Status. What is refused leaves the object as it was, always.
- * - `answer`: what came back, where that is not the object. `code`, `warnings`: the same for the rest of the answer.
+ * Expectations, for the stored object after the step:
+ * - `object`: a part of the object. `~` stands for a missing field; lists are complete.
+ * - `managers`: all managers in order, each with its paths as messages print them. A label is `name operation`, then
+ *   the version if it is not the first version of the kind, then the subresource. `...` stands for any paths.
+ * - `times`: seconds since the start of the case by manager; `~` for a manager without a time.
+ * - `writes`: whether the step changed the resourceVersion.
+ * - `conflicts`: the step fails with these conflicts, each as `manager path`.
+ * - `fails`: the step fails with this Status. A failed step never changes the object.
+ * - `answer`: the response, if it is not the object. `code`, `warnings`: the other parts of the response.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -42,13 +42,13 @@ const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 
 function readTable(file: string): readonly Case[] {
   const body = yamlBody(readFileSync(new URL(file, folder), 'utf8'));
-  // A key that is written twice hides an expectation.
+  // A duplicate key would hide an expectation.
   expect(body.repeatedKeys(), file).toEqual([]);
   const { kind = '', cases } = body.read().value as Table;
   return cases.map((each) => ({ kind, ...each }));
 }
 
-describe.each(files)('%s', (file) => {
+describe.each(files)('server-side apply: %s', (file) => {
   for (const each of readTable(file)) {
     test(each.name, async () => {
       expect(each.steps.length).toBeGreaterThan(0);

@@ -1,13 +1,13 @@
 /**
- * The kinds that the tables speak of: built-in ones by where they are served, and kinds of our own for what built-in
- * ones do not have, or have only among much else.
+ * The kinds of the tables: built-in kinds by their paths, and user-defined kinds for features that built-in kinds
+ * lack.
  */
 import { defineKind, type Kind } from 'orchplane';
 import * as z from 'zod';
 import { status } from '../../src/kinds/subresources/status.js';
 import { atomic, mapList, setList } from '../../src/schema/hints.js';
 
-/** One of everything that apply treats in its own way. */
+/** A kind with one field of each type that apply treats differently. */
 export const Widget = defineKind({
   apiVersion: 'example.com/v1',
   kind: 'Widget',
@@ -32,7 +32,7 @@ export const Widget = defineKind({
   subresources: { status },
 });
 
-/** Takes what it is given: below its fields nothing is declared. */
+/** A kind whose fields have no declared content. */
 export const Loose = defineKind({
   apiVersion: 'example.com/v1',
   kind: 'Loose',
@@ -47,7 +47,7 @@ export const Loose = defineKind({
 
 export const OWN_KINDS: readonly Kind[] = [Widget, Loose];
 
-/** Where the objects of a kind are, by version; the first version is the one that a case means unless it says otherwise. */
+/** The paths of a kind by version; the first version is the default of a case. */
 const RESOURCES: Readonly<Record<string, readonly (readonly [apiVersion: string, resource: string])[]>> = {
   ConfigMap: [['v1', 'configmaps']],
   Secret: [['v1', 'secrets']],

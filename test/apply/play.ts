@@ -1,7 +1,4 @@
-/**
- * Plays the cases of the tables against a cluster, through its HTTP door. The notation is explained in
- * `apply-tables.test.ts`; here is what it means.
- */
+/** Runs the cases of the tables against a cluster over HTTP. `apply-tables.test.ts` describes the notation. */
 import { createFetchHandler, type FetchHandler } from 'orchplane/http';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { expect } from 'vitest';
@@ -11,7 +8,7 @@ import { collectionPath, firstVersionOf, OWN_KINDS } from './kinds.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is written and how; exactly one of the verbs is given. */
+/** One request; exactly one of the verbs is set. */
 const VERBS = ['apply', 'create', 'update', 'merge', 'strategic', 'json', 'wait', 'delete', 'get'] as const;
 type Verb = (typeof VERBS)[number];
 
@@ -48,7 +45,7 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-/** Content types of the verbs that have a body. */
+/** The content types of the verbs with a body. */
 const TYPES: Partial<Record<Verb, string>> = {
   apply: 'application/apply-patch+yaml',
   merge: 'application/merge-patch+json',
@@ -98,7 +95,7 @@ class Play {
     const after = await this.#stored(step);
     this.#compareAnswer(step, answer, where);
     const isRefused = answer.code >= 400;
-    // Whatever is refused leaves everything as it was.
+    // A failed step changes nothing.
     if (isRefused) expect(after, where).toEqual(before);
     if (step.writes !== undefined) {
       expect(versionOf(after) !== versionOf(before), `${where} writes`).toBe(step.writes);
@@ -124,7 +121,7 @@ class Play {
       new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }),
     );
     const text = await response.text();
-    // Several warnings come as one header; none of those expected here has a quoted comma.
+    // Several warnings are one header; no warning that is expected here contains a quoted comma.
     const warnings = (response.headers.get('warning') ?? '').split(/, (?=299 )/).filter(Boolean);
     return { code: response.status, body: JSON.parse(text) as Json, warnings };
   }
@@ -134,7 +131,7 @@ class Play {
     return collection ? path : `${path}/${name}${at === undefined ? '' : `/${at}`}`;
   }
 
-  /** A text is sent as it is; a document is completed with what every document has to say. */
+  /** A string is sent unchanged; a document is completed with apiVersion, kind and name. */
   #body(verb: Verb, step: Step): string {
     const document = step[verb];
     if (typeof document === 'string') return document;
@@ -149,7 +146,7 @@ class Play {
     });
   }
 
-  /** The object itself, in the version of the step; undefined when there is none. */
+  /** The object in the version of the step; undefined if it does not exist. */
   async #stored({ at: _at, ...step }: Step): Promise<Json | undefined> {
     const response = await this.#handler(new Request(`${HOST}${this.#path(step)}`));
     return response.ok ? ((await response.json()) as Json) : undefined;
@@ -167,7 +164,7 @@ class Play {
     if (step.warnings !== undefined) expect(warnings, shown).toEqual(step.warnings.map((text) => `299 - ${text}`));
   }
 
-  /** By manager, in seconds since the case began; null for one without a time. */
+  /** The times by manager in seconds since the start of the case; null for a manager without a time. */
   #timesOf(object: Json | undefined): Record<string, number | null> {
     const times: Record<string, number | null> = {};
     for (const entry of entriesOf(object)) {
@@ -207,7 +204,7 @@ function managersOf(object: Json | undefined, kind: string): Managers {
   ]);
 }
 
-/** All of them, in the order in which the object has them. `...`: this one's fields do not matter here. */
+/** All managers in the order of the object. `...` matches any fields. */
 function expectManagers(found: Managers, expected: NonNullable<Step['managers']>, where: string): void {
   const shown = found.map(([label, paths]) => (expected[label] === '...' ? [label, '...'] : [label, paths]));
   expect(shown, `${where}: managers`).toEqual(Object.entries(expected));
@@ -222,7 +219,7 @@ function versionOf(object: Json | undefined): unknown {
   return (object?.['metadata'] as { resourceVersion?: string } | undefined)?.resourceVersion;
 }
 
-/** As much of a value as an expectation speaks of; null where there is nothing. Lists are spoken of as a whole. */
+/** The part of a value that an expectation mentions; null if it is missing. Lists are compared as a whole. */
 function part(value: unknown, expected: unknown): unknown {
   if (Array.isArray(expected) && Array.isArray(value)) return value.map((item, index) => part(item, expected[index]));
   if (!isRecord(expected) || !isRecord(value)) return value ?? null;
