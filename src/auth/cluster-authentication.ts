@@ -1,7 +1,7 @@
 /**
  * The authentication of a cluster: static tokens, service account tokens, and custom authenticators.
  */
-import type { TokenAnswer, TokenPower } from '../kinds/tokens.js';
+import type { TokenReviewResult, TokenService } from '../kinds/tokens.js';
 import { errors } from '../meta/errors.js';
 import { chain, rescue } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
@@ -34,7 +34,7 @@ export interface ClusterAuthentication extends TokenReader {
   readonly hasCredentials: boolean;
   /** A reader with additional tokens of one handler; TokenReviews accept these tokens as well. */
   withTokens(tokens: TokenTable): TokenReader;
-  readonly tokens: TokenPower;
+  readonly tokens: TokenService;
   /** Discovery documents of service account tokens; absent if there are none. */
   readonly discovery?: TokenDiscovery;
 }
@@ -97,7 +97,7 @@ const NO_ACCOUNTS: Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'e
 
 type SigningPart = Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'extendsExpiration' | 'sign'>;
 
-function createTokenPower(tokens: SigningPart, reader: TokenReader): TokenPower {
+function createTokenPower(tokens: SigningPart, reader: TokenReader): TokenService {
   const { audiences: apiAudiences, maxExpirationSeconds, extendsExpiration, sign } = tokens;
   return Object.freeze({
     apiAudiences,
@@ -108,8 +108,8 @@ function createTokenPower(tokens: SigningPart, reader: TokenReader): TokenPower 
       // The reference server passes the token through a header, so it ends at the first space.
       const [sent = ''] = token.trimEnd().split(' ', 1);
       const requested = audiences.length === 0 ? apiAudiences : audiences;
-      if (sent === '') return { type: 'known', user: ANONYMOUS_USER, audiences: requested } satisfies TokenAnswer;
-      return rescue<TokenAnswer>(
+      if (sent === '') return { type: 'known', user: ANONYMOUS_USER, audiences: requested } satisfies TokenReviewResult;
+      return rescue<TokenReviewResult>(
         () =>
           chain(reader.authenticate(sent, requested), (identity) => ({
             type: 'known',

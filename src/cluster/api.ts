@@ -94,7 +94,7 @@ export type {
   WebhookResolver,
   Webhooks,
 } from '../kinds/reconciler.js';
-export type { ScalePaths } from '../kinds/scale-paths.js';
+export type { ScalePaths } from '../kinds/subresource.js';
 export type { ServedKind } from '../kinds/served-kind.js';
 export { status } from '../kinds/subresources/status.js';
 export { type Dialect, type DialectName, dialectNamed } from '../meta/dialect.js';

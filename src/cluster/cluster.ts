@@ -16,7 +16,7 @@ import { Namespace } from '../kinds/core/v1/namespace.js';
 import { featureGates } from '../kinds/feature-gates.js';
 import type { Kind } from '../kinds/kind.js';
 import { checkRelease, REFERENCE_RELEASE } from '../kinds/lifecycle.js';
-import type { InsideReader } from '../kinds/objects.js';
+import type { StorageReader } from '../kinds/objects.js';
 import { dialectNamed } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from '../meta/gvk.js';
@@ -167,7 +167,7 @@ interface ClusterParts extends ContextParts {
   readonly extend: ExtendCluster<object>;
 }
 
-function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): InsideReader {
+function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): StorageReader {
   return {
     objects: objectReader(store, registry),
     everything: () => store.allObjects(),

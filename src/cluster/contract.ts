@@ -9,7 +9,7 @@ import type { LocalHost } from '../client/host.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Kind, ObjectOf } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
-import type { InsideReader } from '../kinds/objects.js';
+import type { StorageReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
@@ -54,7 +54,7 @@ export interface Cluster extends Client, LocalHost, AsyncDisposable {
   readonly authentication: ClusterAuthentication;
 
   /** Stored objects without access control, for handlers. */
-  readonly inside: InsideReader;
+  readonly inside: StorageReader;
 
   /** The audit log, if there is one. */
   readonly audit?: AuditLog | undefined;

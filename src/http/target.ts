@@ -5,7 +5,7 @@ import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Release } from '../kinds/lifecycle.js';
-import type { InsideReader } from '../kinds/objects.js';
+import type { StorageReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
@@ -40,7 +40,7 @@ export interface FetchTarget {
   /** Authorizes a user for a request; an undefined user is the administrator. */
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
   /** Reads stored objects without a request, for what the handler itself needs (APIServices, FlowSchemas). */
-  readonly inside: InsideReader;
+  readonly inside: StorageReader;
   /** The audit log; absent: auditing is disabled. */
   readonly audit?: AuditLog | undefined;
   /** Authenticates bearer tokens. */

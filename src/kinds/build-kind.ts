@@ -10,12 +10,13 @@ import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
+import { isRecord } from '../util/json.js';
 import type { Kind, KindNames, NameRule, Scope, Strategy, StrategyDefinition } from './kind.js';
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import type { AnySubresource } from './subresource.js';
 
 /** The members of a kind that a definition provides. */
-export interface Described extends Pick<Kind, OptionalPart> {
+export interface KindDescription extends Pick<Kind, OptionalMember> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: Scope;
@@ -25,7 +26,7 @@ export interface Described extends Pick<Kind, OptionalPart> {
 }
 
 /** The optional members of a kind. */
-export type OptionalPart =
+export type OptionalMember =
   | 'connectSubresources'
   | 'storageVersion'
   | 'virtual'
@@ -44,13 +45,13 @@ export type OptionalPart =
   | 'reconciler';
 
 /** The schemas of a kind, built on first access. */
-interface Forms {
+interface KindSchemas {
   readonly representation: ObjectNode['representation'];
   readonly body: () => z.ZodObject;
   readonly schema: () => ObjectNode;
 }
 
-const withForms = lazyMembers<Forms, Pick<Kind, 'schema' | 'body'>>({
+const withSchemas = lazyMembers<KindSchemas, Pick<Kind, 'schema' | 'body'>>({
   schema() {
     return this[SOURCE].schema();
   },
@@ -61,8 +62,8 @@ const withForms = lazyMembers<Forms, Pick<Kind, 'schema' | 'body'>>({
 
 /** Builds a frozen kind. Throws TypeError for an invalid apiVersion, kind or scope. */
 export function buildKind<Result extends Kind>(
-  described: Described,
-  forms: Forms,
+  described: KindDescription,
+  forms: KindSchemas,
   strategy: StrategyDefinition,
 ): Result {
   const gv = parseApiVersion(described.apiVersion);
@@ -84,7 +85,7 @@ export function buildKind<Result extends Kind>(
     names: namesOf(described.kind, described.names),
     verbs: described.verbs ?? ALL_VERBS,
     representation: forms.representation,
-    strategy: wholeStrategy(strategy),
+    strategy: strategyWithDefaults(strategy),
     subresources: described.subresources ?? {},
     connectSubresources: described.connectSubresources,
     storageVersion: described.storageVersion,
@@ -103,16 +104,24 @@ export function buildKind<Result extends Kind>(
     custom: described.custom,
     reconciler: described.reconciler,
   };
-  return Object.freeze(withForms(parts, forms)) as Kind as Result;
+  return Object.freeze(withSchemas(parts, forms)) as Kind as Result;
 }
 
 /** The type with absent members present as `undefined`. */
 type WithAbsent<Type> = { readonly [Key in keyof Type as Key extends string ? Key : never]-?: Type[Key] | undefined };
 
 /** Fills in defaults. Every strategy has the same hidden class, absent members included. */
-function wholeStrategy({ name, decode, read, write, create, update, delete: deletion }: StrategyDefinition): Strategy {
+function strategyWithDefaults({
+  name,
+  decode,
+  read,
+  write,
+  create,
+  update,
+  delete: deletion,
+}: StrategyDefinition): Strategy {
   const whole: { readonly [Group in keyof Strategy]: WithAbsent<Strategy[Group]> } = {
-    name: { validate: name?.validate ?? subdomainName, generate: name?.generate },
+    name: { validate: name?.validate ?? requireSubdomainName, generate: name?.generate },
     decode: {
       problem: decode?.problem,
       defaults: decode?.defaults,
@@ -142,9 +151,9 @@ function wholeStrategy({ name, decode, read, write, create, update, delete: dele
       warnings: create?.warnings,
     },
     update: {
-      unconditional: update?.unconditional ?? true,
-      createsAbsent: update?.createsAbsent ?? false,
-      steps: update?.steps,
+      allowUnconditionalUpdate: update?.allowUnconditionalUpdate ?? true,
+      allowCreateOnUpdate: update?.allowCreateOnUpdate ?? false,
+      validationOrder: update?.validationOrder,
       prepare: update?.prepare,
       validate: update?.validate,
       metadata: update?.metadata,
@@ -162,18 +171,21 @@ function wholeStrategy({ name, decode, read, write, create, update, delete: dele
 }
 
 /** Combines strategies group by group; members of later ones win. */
-export function mergeStrategies(...strategies: readonly StrategyDefinition[]): StrategyDefinition {
+export function mergeStrategies<Object = unknown>(
+  ...strategies: readonly StrategyDefinition<NoInfer<Object>>[]
+): StrategyDefinition<Object> {
   const merged: { -readonly [Group in keyof StrategyDefinition]: object } = {};
   for (const strategy of strategies) {
     for (const group of Object.keys(strategy) as (keyof Strategy)[]) {
       merged[group] = { ...merged[group], ...strategy[group] };
     }
   }
-  return merged as StrategyDefinition;
+  return merged as StrategyDefinition<Object>;
 }
 
 /** Requires a DNS subdomain, as most kinds do. */
-export const subdomainName: NameRule = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
+export const requireSubdomainName: NameRule = (name, prefix) =>
+  dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
 
 const ALL_VERBS: readonly Verb[] = Object.freeze([
   'create',
@@ -188,7 +200,7 @@ const ALL_VERBS: readonly Verb[] = Object.freeze([
 
 /** The warning in the reference release; `deprecationOf` computes that of another release. */
 function deprecationFrom(
-  { lifecycle, kind }: Described,
+  { lifecycle, kind }: KindDescription,
   { group, version }: { readonly group: string; readonly version: string },
 ): Kind['deprecation'] {
   const since = lifecycle?.deprecatedIn;
@@ -212,4 +224,9 @@ function pluralOf(singular: string): string {
   if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
   if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
   return `${singular}s`;
+}
+
+/** True if the value is a kind; for callers without a type checker. */
+export function isKind(value: unknown): value is Kind {
+  return isRecord(value) && isRecord(value['names']) && typeof value['kind'] === 'string';
 }

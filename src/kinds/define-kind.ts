@@ -4,16 +4,15 @@
  * (see `schema/structural.ts`).
  */
 import * as z from 'zod';
-import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
-import type { ApiObject, DraftObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
+import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
-import { type Field, type ObjectNode, type Structural, uniform } from '../schema/structural.js';
+import { type Field, type ObjectNode, type SchemaNode, uniform } from '../schema/structural.js';
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
-import { buildKind, type Described, mergeStrategies, type OptionalPart } from './build-kind.js';
+import { buildKind, type KindDescription, mergeStrategies, type OptionalMember } from './build-kind.js';
 import type { Column, RowCondition } from './columns.js';
 import type {
   Kind,
@@ -122,20 +121,20 @@ export function defineWith<
   }
   const body = z.object(definition.body);
   // Built eagerly, so that a mistake in the schema is reported where the kind is defined and not on the first write.
-  const schema = wholeObject(objectFromZod(body, '', definition.kind), definition.kind);
+  const schema = objectSchemaFromBody(objectFromZod(body, '', definition.kind), definition.kind);
   return buildKind(
     definition,
     { representation: 'document', body: () => body, schema: () => schema },
     mergeStrategies(
       {
-        update: { unconditional: false },
+        update: { allowUnconditionalUpdate: false },
         read: { unknownFieldLabel: (field) => `field label not supported: ${field}` },
         write: {
           warnings: unqualifiedFinalizerWarnings,
-          generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
+          generation: (next, live) => !equalExcept(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
         },
       },
-      hasStatus ? STATUS_SUBRESOURCE : {},
+      hasStatus ? SEPARATE_STATUS : {},
       validate === undefined ? {} : validatedOnWrites(validate),
       rules.length === 0 ? {} : { write: { rules: compileRules(definition.kind, body, rules) } },
     ),
@@ -170,7 +169,7 @@ function checkBody(kind: string, body: unknown): void {
  * and columns receive.
  */
 export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string, Object = unknown>
-  extends Pick<Kind, Exclude<OptionalPart, 'storageVersion' | 'custom' | 'rules' | TypedPart>> {
+  extends Pick<Kind, Exclude<OptionalMember, 'storageVersion' | 'custom' | 'rules' | TypedMember>> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: ObjectScope;
@@ -190,7 +189,7 @@ export interface BuiltInDefinition<ObjectScope extends Scope, Subresources exten
 }
 
 /** Members whose functions receive objects of the kind's own type. */
-type TypedPart = 'virtual' | 'columns' | 'rowConditions' | 'rowOrder';
+type TypedMember = 'virtual' | 'columns' | 'rowConditions' | 'rowOrder';
 
 /**
  * Defines a built-in kind, whose objects are structs of the reference server. The kind's types come from the type
@@ -202,29 +201,30 @@ export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresou
   definition: BuiltInDefinition<ObjectScope, Subresources, Object>,
 ): Kind<Object, Input, ObjectScope, Subresources> {
   const body = once(() => struct(definition.kind, definition.body()));
-  const schema = once(() => ownTyped(wholeObject(objectFromZod(body()), definition.kind), definition));
+  const schema = once(() => withOwnGoTypes(objectSchemaFromBody(objectFromZod(body()), definition.kind), definition));
   return buildKind(
-    definition as unknown as Described,
+    definition as unknown as KindDescription,
     { representation: 'struct', body, schema },
     (definition.strategy ?? {}) as StrategyDefinition,
   );
 }
 
-function ownTyped(schema: ObjectNode, { apiVersion, ownTypes }: Pick<BuiltIn, 'apiVersion' | 'ownTypes'>): ObjectNode {
+function withOwnGoTypes(
+  schema: ObjectNode,
+  { apiVersion, ownTypes }: Pick<BuiltIn, 'apiVersion' | 'ownTypes'>,
+): ObjectNode {
   return ownTypes === undefined
     ? schema
-    : withOwnTypes(schema, apiVersion.slice(apiVersion.lastIndexOf('/') + 1), ownTypes);
+    : moveGoTypes(schema, apiVersion.slice(apiVersion.lastIndexOf('/') + 1), ownTypes);
 }
 
 type BuiltIn = BuiltInDefinition<Scope, string>;
 
 /** The differences between a version of a built-in kind and its storage version. */
-export interface VersionDefinition<Subresources extends string, Object = unknown, Stored = unknown>
-  extends Partial<Omit<BuiltInDefinition<Scope, Subresources, Object>, 'apiVersion' | 'kind' | 'scope'>> {
+export interface VersionDefinition<Subresources extends string, Object = unknown>
+  extends Partial<Omit<BuiltInDefinition<Scope, Subresources, Object>, 'apiVersion' | 'kind' | 'scope'>>,
+    Omit<StorageVersion, 'kind'> {
   readonly apiVersion: string;
-  /** See {@link StorageVersion}. The draft has this version's type before the call and the other's after it. */
-  readonly toStored?: (draft: DraftObject & NoInfer<Object>, dialect: Dialect) => void;
-  readonly fromStored?: (draft: DraftObject & NoInfer<Stored>, dialect: Dialect) => void;
 }
 
 /**
@@ -232,34 +232,34 @@ export interface VersionDefinition<Subresources extends string, Object = unknown
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string, Stored = unknown>(
-  stored: Kind<Stored, unknown, ObjectScope>,
-  definition: VersionDefinition<Subresources, Object, Stored>,
+export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string>(
+  stored: Kind<unknown, unknown, ObjectScope>,
+  definition: VersionDefinition<Subresources, Object>,
 ): Kind<Object, Input, ObjectScope, Subresources> {
   const { toStored, fromStored, body: shape, strategy, ...rest } = definition;
   const { kind, scope, names, verbs, subresources } = stored;
   const body = shape === undefined ? () => stored.body : once(() => struct(kind, shape()));
   const schema = once(() =>
-    ownTyped(shape === undefined ? stored.schema : wholeObject(objectFromZod(body()), kind), definition),
+    withOwnGoTypes(shape === undefined ? stored.schema : objectSchemaFromBody(objectFromZod(body()), kind), definition),
   );
-  const storageVersion = {
+  const storageVersion: StorageVersion = {
     kind: stored as Kind,
     ...(toStored === undefined ? {} : { toStored }),
     ...(fromStored === undefined ? {} : { fromStored }),
-  } as StorageVersion;
+  };
   const inherited = {
     ...(stored.columns === undefined ? {} : { columns: stored.columns }),
     ...(stored.gate === undefined ? {} : { gate: stored.gate }),
   };
   return buildKind(
-    { kind, scope, names, verbs, subresources, ...inherited, ...rest, storageVersion } as Described,
+    { kind, scope, names, verbs, subresources, ...inherited, ...rest, storageVersion } as KindDescription,
     { representation: 'struct', body, schema },
     mergeStrategies(stored.strategy, (strategy ?? {}) as StrategyDefinition),
   );
 }
 
 /** The schema of a whole object: the body's fields and `kind`, `apiVersion` and `metadata`. */
-export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
+export function objectSchemaFromBody(body: ObjectNode, goName: string): ObjectNode {
   const text = uniform({ type: 'scalar', scalar: 'string', goType: 'string', checked: false });
   const common: Field[] = [
     { name: 'kind', node: text, presence: 'omitEmpty', required: false },
@@ -274,7 +274,7 @@ export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
 }
 
 /** True if the objects differ at most in the ignored top-level fields. */
-export function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {
+export function equalExcept(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {
   const names = new Set([...Object.keys(next), ...Object.keys(live)]);
   return [...names].every((name) => ignored.includes(name) || deepEqual(next[name], live[name]));
 }
@@ -286,7 +286,7 @@ function validatedOnWrites<Object>(validate: (object: Object) => readonly FieldE
 }
 
 /** The strategy of a kind with a status subresource: the main endpoint neither sets nor changes the status. */
-export const STATUS_SUBRESOURCE: StrategyDefinition = {
+export const SEPARATE_STATUS: StrategyDefinition = {
   create: {
     prepare(draft) {
       delete draft['status'];
@@ -301,9 +301,9 @@ export const STATUS_SUBRESOURCE: StrategyDefinition = {
 };
 
 /** Moves the named Go types of a schema to the package of a version: `v1.ParamKind` becomes `v1beta1.ParamKind`. */
-function withOwnTypes(schema: ObjectNode, version: string, names: readonly string[]): ObjectNode {
+function moveGoTypes(schema: ObjectNode, version: string, names: readonly string[]): ObjectNode {
   const ofAnyVersion = new RegExp(`\\bv\\d\\w*\\.(?=(?:${names.join('|')})$)`);
-  const rename = (node: Structural): Structural => {
+  const rename = (node: SchemaNode): SchemaNode => {
     const goType = node.goType.replace(ofAnyVersion, `${version}.`);
     if (node.type === 'list') return uniform({ ...node, goType, items: rename(node.items) });
     if (node.type === 'map') return uniform({ ...node, goType, values: rename(node.values) });

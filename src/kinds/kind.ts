@@ -20,7 +20,7 @@ import type { Lifecycle } from './lifecycle.js';
 import type { Objects } from './objects.js';
 import type { ReconcilerHost, ServerReconciler } from './reconciler.js';
 import type { AnySubresource, ConnectSubresource, OwnableFields } from './subresource.js';
-import type { TokenPower } from './tokens.js';
+import type { TokenService } from './tokens.js';
 
 /** Whether objects belong to a namespace. */
 export type Scope = 'Namespaced' | 'Cluster';
@@ -138,7 +138,7 @@ export interface WriteContext {
 export interface StrategyContext extends WriteContext {
   readonly objects: Objects;
   readonly access: AccessReader;
-  readonly tokens: TokenPower;
+  readonly tokens: TokenService;
   readonly request: ApiRequest;
   readonly user: User;
   /** Empty for cluster-scoped kinds. */
@@ -298,11 +298,11 @@ export interface CreateStrategy<Object = unknown> {
 /** Hooks of update, patch and apply. */
 export interface UpdateStrategy<Object = unknown> {
   /** PUT without a resourceVersion overwrites the live object. */
-  readonly unconditional: boolean;
+  readonly allowUnconditionalUpdate: boolean;
   /** PUT to an absent name creates the object. */
-  readonly createsAbsent: boolean;
+  readonly allowCreateOnUpdate: boolean;
   /** The order of validation after the rules for any object; absent: metadata, change, schema. */
-  readonly steps?: readonly UpdateStep[];
+  readonly validationOrder?: readonly UpdateStep[];
   readonly prepare?: (draft: DraftObject & Object, live: ApiObject & Object, context: WriteContext) => void;
   readonly validate?: UpdateRules<Object>;
   /** As in {@link CreateStrategy}, before all other rules. `placed`: `validate` reports metadata errors itself. */

@@ -30,7 +30,7 @@ export function checkRelease(release: string): Release {
 export interface Lifecycle {
   readonly introducedIn?: Release;
   /** A version that is not stable but served by default, as beta versions were before 1.22. */
-  readonly onByDefault?: boolean;
+  readonly servedByDefault?: boolean;
   /** The first release that warns about uses of the version. */
   readonly deprecatedIn?: Release;
   /** The first release without it; absent: not decided. */
@@ -61,12 +61,12 @@ export function parseRelease(text: string): readonly [major: number, minor: numb
 
 /** Compares two releases; negative if `left` is older. Throws TypeError for an invalid release. */
 export function compareReleases(left: string, right: string): number {
-  const [leftMajor, leftMinor] = partsOf(left);
-  const [rightMajor, rightMinor] = partsOf(right);
+  const [leftMajor, leftMinor] = parseReleaseOrThrow(left);
+  const [rightMajor, rightMinor] = parseReleaseOrThrow(right);
   return leftMajor - rightMajor || leftMinor - rightMinor;
 }
 
-function partsOf(release: string): readonly [number, number] {
+function parseReleaseOrThrow(release: string): readonly [number, number] {
   const parts = parseRelease(release);
   if (parts === undefined) throw new TypeError(`orchplane: "${release}" is no release; one looks like 1.33`);
   return parts;
@@ -96,11 +96,13 @@ export function lifecycleWarning(
   const since = deprecatedIn === undefined ? '' : ` in v${deprecatedIn}+`;
   const until = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`;
   const instead =
-    replacement === undefined ? '' : `; use ${inDialect(namedBy(release, replacement), dialect)} ${replacement.kind}`;
+    replacement === undefined
+      ? ''
+      : `; use ${inDialect(replacementIn(release, replacement), dialect)} ${replacement.kind}`;
   return `${apiVersionOf({ group: dialect.group(group), version })} ${kind} is deprecated${since}${until}${instead}`;
 }
 
-function namedBy(release: Release, { apiVersion, before }: Replacement): string {
+function replacementIn(release: Release, { apiVersion, before }: Replacement): string {
   return before !== undefined && compareReleases(release, before.release) < 0 ? before.apiVersion : apiVersion;
 }
 

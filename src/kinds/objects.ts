@@ -22,7 +22,7 @@ export interface ObjectReader {
 }
 
 /** Reads stored objects without a user, for parts of the server that run outside a request. */
-export interface InsideReader {
+export interface StorageReader {
   readonly objects: ObjectReader;
   /** All stored objects of all kinds, served or not, in no particular order. */
   everything(): readonly ApiObject[];

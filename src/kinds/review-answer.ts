@@ -13,14 +13,14 @@ export interface ReviewType {
   readonly kind: string;
 }
 
-const TYPE_OF_TYPES =
+const GO_TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 /** The reason why an answer is not a review of the expected type; undefined if it is. Absent type fields match. */
-export function unreadableReview(answer: unknown, expected: ReviewType): string | undefined {
-  const unreadable = unreadableType(answer);
+export function reviewTypeProblem(answer: unknown, expected: ReviewType): string | undefined {
+  const unreadable = typeMetaProblem(answer);
   if (unreadable !== undefined) return unreadable;
-  const said = typeIn(answer);
+  const said = typeMetaOf(answer);
   const apiVersion = said.apiVersion || expected.apiVersion;
   const kind = said.kind || expected.kind;
   if (apiVersion === expected.apiVersion && kind === expected.kind) return undefined;
@@ -28,11 +28,11 @@ export function unreadableReview(answer: unknown, expected: ReviewType): string 
 }
 
 /** The reason why the type of a document cannot be decoded; undefined if it can. An empty document is accepted. */
-export function unreadableType(document: unknown): string | undefined {
+export function typeMetaProblem(document: unknown): string | undefined {
   if (document === null || document === undefined) return undefined;
   const fail = (value: unknown, into: string) =>
     `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into ${into}`;
-  if (!isRecord(document)) return fail(document, `Go value of type ${TYPE_OF_TYPES}`);
+  if (!isRecord(document)) return fail(document, `Go value of type ${GO_TYPE_META}`);
   for (const field of ['apiVersion', 'kind']) {
     const value = document[field] ?? '';
     if (typeof value !== 'string') return fail(value, `Go struct field .${field} of type string`);
@@ -41,7 +41,7 @@ export function unreadableType(document: unknown): string | undefined {
 }
 
 /** The type of an answer; absent fields are empty. */
-export function typeIn(answer: unknown): ReviewType {
+export function typeMetaOf(answer: unknown): ReviewType {
   if (!isRecord(answer)) return { apiVersion: '', kind: '' };
   return { apiVersion: textOf(answer['apiVersion']), kind: textOf(answer['kind']) };
 }

@@ -9,7 +9,6 @@ import type { Column } from './columns.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Kind, MetadataStrictness, StrategyContext, UpdateRules, WriteContext } from './kind.js';
 import type { ObjectReader } from './objects.js';
-import type { ScalePaths } from './scale-paths.js';
 
 /** A subresource that is not a connect subresource. */
 export type AnySubresource<Object = unknown> = SubresourceStrategy<Object> | SubresourceView | SubresourceAction;
@@ -103,3 +102,13 @@ export interface SubresourceStrategy<Object = unknown> {
  * Path segments are separated by dots; `*` matches every list item.
  */
 export type OwnableFields = { readonly except: readonly string[] } | { readonly only: readonly string[] };
+
+/** The fields behind a scale subresource, as paths in a CRD: `.spec.replicas`. */
+export interface ScalePaths {
+  /** Below `.spec`. */
+  readonly specReplicasPath: string;
+  /** Below `.status`. */
+  readonly statusReplicasPath: string;
+  /** The path of a serialized label selector. */
+  readonly labelSelectorPath?: string;
+}

@@ -36,12 +36,12 @@ export interface SignedToken {
 }
 
 /** The result of a token review. */
-export type TokenAnswer =
+export type TokenReviewResult =
   | { readonly type: 'known'; readonly user: User; readonly audiences: readonly string[] }
   | { readonly type: 'unknown'; readonly error: string };
 
 /** Signs and reviews service account tokens. */
-export interface TokenPower {
+export interface TokenService {
   /** The audiences of a token whose request names none. */
   readonly apiAudiences: readonly string[];
   /** The longest lifetime of a token; absent: unlimited. */
@@ -49,5 +49,5 @@ export interface TokenPower {
   /** Tokens that pods request automatically last a year, so that clients that never reload them keep working. */
   readonly extendsExpiration: boolean;
   sign(claims: TokenClaims): MaybePromise<SignedToken>;
-  review(token: string, audiences: readonly string[]): MaybePromise<TokenAnswer>;
+  review(token: string, audiences: readonly string[]): MaybePromise<TokenReviewResult>;
 }

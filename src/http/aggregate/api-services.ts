@@ -16,7 +16,7 @@ import {
 import { API_SERVICES } from '../../kinds/apiregistration/v1/reconciler.js';
 import type { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import type { Service } from '../../kinds/core/v1/service/service.js';
-import type { InsideReader } from '../../kinds/objects.js';
+import type { StorageReader } from '../../kinds/objects.js';
 import type { GroupVersion } from '../../meta/gvk.js';
 
 /** An API version that another server serves. */
@@ -27,12 +27,12 @@ export interface RemoteApi {
 
 /** An index of the APIServices, refreshed when they change. */
 export class ApiServiceIndex {
-  readonly #reader: InsideReader;
+  readonly #reader: StorageReader;
   #seenChanges = -1;
   #services: readonly APIService[] = [];
   #remote: ReadonlyMap<string, RemoteApi> = new Map();
 
-  constructor(inside: InsideReader) {
+  constructor(inside: StorageReader) {
     this.#reader = inside;
   }
 

@@ -32,12 +32,12 @@ export function roleOf(
 
 /** Whether its rules are those of other roles. */
 export function isAggregated(role: ApiObject): boolean {
-  return ((role as unknown as ClusterRole).aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+  return ((role as ApiObject & ClusterRole).aggregationRule?.clusterRoleSelectors ?? []).length > 0;
 }
 
 /** The rules that it states itself. */
 export function statedRules(role: ApiObject): readonly AccessRule[] {
-  return (role as unknown as ClusterRole).rules ?? [];
+  return (role as ApiObject & ClusterRole).rules ?? [];
 }
 
 /** All rules of a role. `clusterRoles` is asked for only when it gathers those of others. */
@@ -80,6 +80,6 @@ export function sourcesOf(role: ApiObject, clusterRoles: readonly ApiObject[]): 
 }
 
 function selectorsOf(role: ApiObject): LabelSelector[] {
-  const selectors = (role as unknown as ClusterRole).aggregationRule?.clusterRoleSelectors ?? [];
+  const selectors = (role as ApiObject & ClusterRole).aggregationRule?.clusterRoleSelectors ?? [];
   return selectors.map(labelSelectorFromObject);
 }

@@ -12,7 +12,7 @@ import { EndpointSlice } from '../discovery/v1/endpoint-slice.js';
 import type { Endpoint } from '../generated/discovery-v1.js';
 import { endpointSliceBody } from '../generated/discovery-v1beta1.js';
 import type { Kind } from '../kind.js';
-import { type Conversion, throughStored } from './in-stored-form.js';
+import { type Conversion, throughStored } from '../shared/storage-conversion.js';
 
 type EndpointV1beta1 = Omit<Endpoint, 'deprecatedTopology' | 'zone'> & { topology?: Record<string, string> };
 
@@ -27,7 +27,7 @@ export const endpointSliceV1beta1: Kind = anotherVersion(EndpointSlice, {
   apiVersion: `${serviceGroup('discovery')}/v1beta1`,
   lifecycle: {
     introducedIn: '1.16',
-    onByDefault: true,
+    servedByDefault: true,
     deprecatedIn: '1.21',
     removedIn: '1.25',
     replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },

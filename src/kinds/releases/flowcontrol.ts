@@ -1,6 +1,6 @@
 /**
- * Flow control before it was stable. FlowSchemas are those of v1; priority levels named their shares otherwise until
- * v1beta3, and until v1 a level could not have none.
+ * The beta versions of flow control. FlowSchemas have the fields of v1. Priority levels have
+ * `assuredConcurrencyShares` before v1beta3, and zero shares are possible only since v1.
  */
 
 import { LEAF } from '../../merge/apply/field-set.js';
@@ -23,7 +23,7 @@ import { priorityLevelConfigurationSpec as priorityLevelConfigurationSpecV1beta3
 import type { InitialManager, InitialObject, Kind, StrategyDefinition } from '../kind.js';
 import type { Lifecycle } from '../lifecycle.js';
 import { NONE, textColumn } from '../shared/common-columns.js';
-import { type Conversion, throughStored } from './in-stored-form.js';
+import { type Conversion, throughStored } from '../shared/storage-conversion.js';
 
 type Version = 'v1beta1' | 'v1beta2' | 'v1beta3';
 
@@ -33,7 +33,7 @@ const DEFAULT_SHARES = 30;
 const LIVES: Readonly<Record<Version, Lifecycle & { readonly next: string }>> = {
   v1beta1: { introducedIn: '1.20', deprecatedIn: '1.23', removedIn: '1.26', next: 'v1beta2' },
   v1beta2: { introducedIn: '1.23', deprecatedIn: '1.26', removedIn: '1.29', next: 'v1beta3' },
-  // On although it came when beta versions were off already: nothing else took the place of the one before.
+  // Served by default although newer beta versions are not, because it replaces a version that was.
   v1beta3: { introducedIn: '1.26', deprecatedIn: '1.29', removedIn: '1.32', next: 'v1' },
 };
 
@@ -41,7 +41,7 @@ const LIVES: Readonly<Record<Version, Lifecycle & { readonly next: string }>> = 
 function named(version: Version, kind: string): { readonly apiVersion: string; readonly lifecycle: Lifecycle } {
   const { next, ...lifecycle } = LIVES[version];
   const replacement = { apiVersion: `${GROUP}/${next}`, kind };
-  return { apiVersion: `${GROUP}/${version}`, lifecycle: { ...lifecycle, onByDefault: true, replacement } };
+  return { apiVersion: `${GROUP}/${version}`, lifecycle: { ...lifecycle, servedByDefault: true, replacement } };
 }
 
 const flowBody = () => ({ ...FlowSchema.body.shape, status: always(flowSchemaStatus()) });
@@ -71,7 +71,7 @@ const assured: Conversion = {
   },
 };
 
-/** No shares are told from shares nobody spoke of by an annotation, which is seen in this version only. */
+/** v1beta3 distinguishes zero shares from absent shares by an annotation, which exists only in this version. */
 const nominal: Conversion = {
   toStored(draft, dialect) {
     const { [zeroSharesAnnotation(dialect)]: mark, ...annotations } = draft.metadata.annotations ?? {};
@@ -120,10 +120,10 @@ function nominalStrategy(): StrategyDefinition {
 const NOMINAL_COLUMN = 'NominalConcurrencyShares';
 
 /** @__NO_SIDE_EFFECTS__ */
-function assuredColumns(): Column[] {
+function assuredColumns(): Column<PriorityLevelConfiguration>[] {
   return priorityLevelColumns.map((column) =>
     column.name === NOMINAL_COLUMN
-      ? textColumn(
+      ? textColumn<PriorityLevelConfiguration>(
           'AssuredConcurrencyShares',
           column.description,
           (object) => limitedOf(object)?.assuredConcurrencyShares ?? NONE,
@@ -132,9 +132,9 @@ function assuredColumns(): Column[] {
   );
 }
 
-/** Who made the levels of a new cluster made them in the version of the release. */
-function assuredInitial(...about: Parameters<NonNullable<Kind['initial']>>): readonly InitialObject[] {
-  const objects = PriorityLevelConfiguration.initial?.(...about) ?? [];
+/** In a release with this version, the field managers of the initial objects own this version's field. */
+function assuredInitial(...args: Parameters<NonNullable<Kind['initial']>>): readonly InitialObject[] {
+  const objects = PriorityLevelConfiguration.initial?.(...args) ?? [];
   return objects.map(({ metadata, ...object }) => ({
     ...object,
     metadata: { ...metadata, managers: metadata.managers.map(withAssuredShares) },
@@ -150,7 +150,7 @@ function withAssuredShares(manager: InitialManager): InitialManager {
 }
 
 /** @__NO_SIDE_EFFECTS__ */
-function assuredLevel(version: 'v1beta1' | 'v1beta2'): Kind {
+function assuredLevel(version: 'v1beta1' | 'v1beta2'): Kind<PriorityLevelConfiguration> {
   return anotherVersion(PriorityLevelConfiguration, {
     ...named(version, 'PriorityLevelConfiguration'),
     ...assured,
@@ -164,7 +164,7 @@ function assuredLevel(version: 'v1beta1' | 'v1beta2'): Kind {
   });
 }
 
-/** The newest first: what the server writes itself it writes in the best version that there is. */
+/** The newest version first: the server writes its own objects in the first served version. */
 export const flowcontrolBefore: readonly Kind[] = [
   anotherVersion(FlowSchema, named('v1beta3', 'FlowSchema')),
   anotherVersion(FlowSchema, { ...named('v1beta2', 'FlowSchema'), body: flowBody }),

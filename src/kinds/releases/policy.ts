@@ -1,9 +1,9 @@
 /**
- * PodDisruptionBudget while an empty selector selected no pod, as none does. Where the versions meet, everything and
- * nothing are said by a label that no pod has.
+ * PodDisruptionBudget in policy/v1beta1, where an empty selector selects no pods; in v1 it selects all. The conversion
+ * represents "no pods" and "all pods" by a requirement on a label that no pod has.
  */
 import type { Dialect } from '../../meta/dialect.js';
-import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import { anotherVersion } from '../define-kind.js';
 import type { LabelSelector } from '../generated/meta-v1.js';
@@ -16,31 +16,31 @@ import {
   withoutEmptySelectorLabel,
 } from '../policy/v1/pod-disruption-budget.js';
 import { conditionErrors } from '../shared/condition-rules.js';
+import { type Conversion, throughStored } from '../shared/storage-conversion.js';
 import { statusSubresource } from '../shared/strategies.js';
-import { type Conversion, throughStored } from './in-stored-form.js';
 
 const conversion: Conversion = {
   toStored(draft, dialect) {
-    const { nobody, everybody } = selectors(dialect);
+    const { noPods, allPods } = selectors(dialect);
     changeSelector(draft, (selector) => {
-      if (isEmpty(selector)) return nobody;
-      return deepEqual(selector, everybody) ? {} : withoutEmptySelectorLabel(selector, dialect);
+      if (isEmpty(selector)) return noPods;
+      return deepEqual(selector, allPods) ? {} : withoutEmptySelectorLabel(selector, dialect);
     });
   },
   fromStored(draft, dialect) {
-    const { nobody, everybody } = selectors(dialect);
+    const { noPods, allPods } = selectors(dialect);
     changeSelector(draft, (selector) => {
-      if (isEmpty(selector)) return everybody;
-      return deepEqual(selector, nobody) ? {} : selector;
+      if (isEmpty(selector)) return allPods;
+      return deepEqual(selector, noPods) ? {} : selector;
     });
   },
 };
 
-export const podDisruptionBudgetV1beta1: Kind = anotherVersion(PodDisruptionBudget, {
+export const podDisruptionBudgetV1beta1: Kind<PodDisruptionBudget> = anotherVersion(PodDisruptionBudget, {
   apiVersion: 'policy/v1beta1',
   lifecycle: {
     introducedIn: '1.5',
-    onByDefault: true,
+    servedByDefault: true,
     deprecatedIn: '1.21',
     removedIn: '1.25',
     replacement: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
@@ -48,21 +48,20 @@ export const podDisruptionBudgetV1beta1: Kind = anotherVersion(PodDisruptionBudg
   body: podDisruptionBudgetBody,
   ...conversion,
   strategy: throughStored(PodDisruptionBudget.strategy, conversion),
-  // Counts may be what they like: that rule came with v1.
+  // The rules for counts exist only in v1.
   subresources: { status: statusSubresource({ validate: statusProblems }) },
 });
 
-function statusProblems(next: ApiObject) {
-  const { status } = next as unknown as PodDisruptionBudget;
+function statusProblems({ status }: PodDisruptionBudget) {
   return conditionErrors(status.conditions, 'status.conditions');
 }
 
-/** What selects nothing in every version but this one, and what selects everything here. */
-function selectors(dialect: Dialect): { readonly nobody: LabelSelector; readonly everybody: LabelSelector } {
+/** The selector for no pods in the storage version, and the one for all pods in this version. */
+function selectors(dialect: Dialect): { readonly noPods: LabelSelector; readonly allPods: LabelSelector } {
   const key = emptySelectorLabel(dialect);
   return {
-    nobody: { matchExpressions: [{ key, operator: 'Exists' }] },
-    everybody: { matchExpressions: [{ key, operator: 'DoesNotExist' }] },
+    noPods: { matchExpressions: [{ key, operator: 'Exists' }] },
+    allPods: { matchExpressions: [{ key, operator: 'DoesNotExist' }] },
   };
 }
 

@@ -12,7 +12,7 @@ export const cronJobV1beta1: Kind = anotherVersion(CronJob, {
   apiVersion: 'batch/v1beta1',
   lifecycle: {
     introducedIn: '1.8',
-    onByDefault: true,
+    servedByDefault: true,
     deprecatedIn: '1.21',
     removedIn: '1.25',
     replacement: { apiVersion: 'batch/v1', kind: 'CronJob' },
@@ -22,14 +22,14 @@ export const cronJobV1beta1: Kind = anotherVersion(CronJob, {
 export const runtimeClassV1beta1: Kind = anotherVersion(RuntimeClass, {
   apiVersion: `${serviceGroup('node')}/v1beta1`,
   // What comes after it is not said.
-  lifecycle: { introducedIn: '1.13', onByDefault: true, deprecatedIn: '1.22', removedIn: '1.25' },
+  lifecycle: { introducedIn: '1.13', servedByDefault: true, deprecatedIn: '1.22', removedIn: '1.25' },
 });
 
 export const csiStorageCapacityV1beta1: Kind = anotherVersion(CSIStorageCapacity, {
   apiVersion: `${serviceGroup('storage')}/v1beta1`,
   lifecycle: {
     introducedIn: '1.21',
-    onByDefault: true,
+    servedByDefault: true,
     deprecatedIn: '1.24',
     removedIn: '1.27',
     replacement: { apiVersion: `${serviceGroup('storage')}/v1`, kind: 'CSIStorageCapacity' },

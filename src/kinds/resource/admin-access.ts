@@ -1,31 +1,30 @@
 /**
- * Access to devices for administration is for namespaces that are marked for it. The mark stands on another object,
- * which rules cannot see; so it is looked for before the object is judged, and what was found is kept with the draft.
+ * Admin access to devices requires a label on the namespace. Validation hooks cannot read other objects, so the
+ * `allocate` hook checks the label and keeps the error with the draft until validation.
  */
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { fieldError, forbidden, keyPath } from '../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { own } from '../../util/json.js';
 import type { StrategyContext } from '../kind.js';
 import { type AnyClaimSpec, wishOf } from './claim-features.js';
 
-const found = new WeakMap<object, FieldError>();
+const errorsByDraft = new WeakMap<object, FieldError>();
 
-/** Looks at a new object. An update needs no look: what it asks for cannot be changed. */
-export function checkAdminAccess(draft: DraftObject, spec: AnyClaimSpec, context: StrategyContext): void {
-  found.delete(draft);
+/** Checks a new object. Updates need no check, because requests are immutable. */
+export function checkAdminAccess(draft: object, spec: AnyClaimSpec, context: StrategyContext): void {
+  errorsByDraft.delete(draft);
   if (!context.features.enabled('DRAAdminAccess')) return;
   const index = (spec.devices.requests ?? []).findIndex((request) => wishOf(request).adminAccess === true);
   if (index < 0) return;
-  // The path of a template's request is that of a claim's, too.
+  // The reference server uses the claim's path for templates too.
   const problem = markProblem(`${keyPath('spec.devices.requests', index)}.adminAccess`, context);
-  if (problem !== undefined) found.set(draft, problem);
+  if (problem !== undefined) errorsByDraft.set(draft, problem);
 }
 
-/** What {@link checkAdminAccess} has to say about it. */
-export function adminAccessProblems(object: ApiObject): readonly FieldError[] {
-  const problem = found.get(object);
+/** The error that {@link checkAdminAccess} found for the object. */
+export function adminAccessProblems(object: object): readonly FieldError[] {
+  const problem = errorsByDraft.get(object);
   return problem === undefined ? [] : [problem];
 }
 

@@ -1,7 +1,7 @@
 /**
- * What becomes of a claim's optional features: defaults of its requests, fields whose gate is off, and devices that
- * are no longer its own. Written for every version: the fields of an exact request stand in `exactly` or, in the older
- * ones, in the request itself.
+ * Defaults of device requests, and fields of claims that are dropped because their gate is disabled or their device is
+ * deallocated. The code handles all versions: an exact request is in `exactly`, or in older versions in the request
+ * itself.
  */
 import type { FeatureGates } from '../feature-gates.js';
 import type { ResourceClaimStatus } from '../generated/resource-v1beta2.js';
@@ -17,20 +17,23 @@ export interface AnyRequest {
   adminAccess?: boolean | null;
 }
 
+/** The fields of an exact request or of an alternative. */
 export interface AnyWish {
   allocationMode?: string;
   count?: number;
   adminAccess?: boolean | null;
 }
 
+/** A claim's spec of any version. */
 export interface AnyClaimSpec {
   readonly devices: { readonly requests?: AnyRequest[] | null };
 }
 
+/** Sets the allocation mode and the count of requests. */
 export function defaultRequests({ devices: { requests } }: AnyClaimSpec): void {
   for (const request of requests ?? []) {
     if (request.exactly !== undefined) defaultCount(request.exactly);
-    // Without a class it is a request with alternatives, which has no number of its own.
+    // A request without a class has alternatives, each with its own count.
     if (request.deviceClassName) defaultCount(request);
     for (const alternative of request.firstAvailable ?? []) defaultCount(alternative);
   }
@@ -41,7 +44,7 @@ function defaultCount(wish: AnyWish): void {
   if (wish.allocationMode === 'ExactCount') wish.count ||= 1;
 }
 
-/** Takes away what needs a gate that is off, unless the object has made use of it before. */
+/** Drops fields whose gate is disabled, unless the live object uses them. */
 export function dropDisabledRequestFields(
   spec: AnyClaimSpec,
   features: FeatureGates,
@@ -60,11 +63,12 @@ export function dropDisabledRequestFields(
 
 function dropAdminAccess(request: AnyRequest): void {
   const wish = wishOf(request);
-  // Whoever asked for access wanted something exact, and is told that its class is missing.
+  // A request with admin access is an exact one, so validation must report its missing class.
   if (wish === request && (wish.adminAccess ?? null) !== null) request.deviceClassName ??= '';
   delete wish.adminAccess;
 }
 
+/** Drops status fields whose gate is disabled, unless the live object uses them. */
 export function dropDisabledStatusFields(
   status: ResourceClaimStatus,
   features: FeatureGates,
@@ -76,7 +80,7 @@ export function dropDisabledStatusFields(
   if (!keepsDeviceStatus(features, before.status)) delete status.devices;
 }
 
-/** A device that was allocated and is not any more has no status to keep. */
+/** Drops the status of devices that are no longer allocated. */
 export function dropDeallocatedDevices(
   status: ResourceClaimStatus,
   features: FeatureGates,
@@ -99,7 +103,7 @@ function usesAdminAccess(requests: readonly AnyRequest[], status: ResourceClaimS
   return [...requests.map(wishOf), ...results].some(({ adminAccess = null }) => adminAccess !== null);
 }
 
-/** Where a request says what exactly it wants. */
+/** The part of a request with the exact request's fields. */
 export function wishOf(request: AnyRequest): AnyWish {
   return request.exactly ?? request;
 }

@@ -1,5 +1,5 @@
 /**
- * Devices that pods can claim: classes of them, claims, what drivers offer.
+ * The resource group (dynamic resource allocation): devices that pods claim.
  */
 import type { Kind } from '../kind.js';
 import { DeviceClassV1alpha3, DeviceClassV1beta1 } from './older/device-class.js';

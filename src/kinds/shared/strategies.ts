@@ -127,8 +127,8 @@ export function immutableDataProblems(next: ApiObject, live: ApiObject, fields: 
  * names, and a pod's name is its hostname.
  */
 export function podNameWarnings(
-  object: ApiObject,
-  live: ApiObject | undefined,
+  object: { readonly metadata: { readonly name: string } },
+  live: object | undefined,
   usedIn = 'Pod names and hostnames',
 ): string[] {
   if (live !== undefined) return [];

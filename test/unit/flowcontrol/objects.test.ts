@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { attendFlowSchemas } from '../../../src/kinds/flowcontrol/v1/flow-schema/flow-schema.js';
+import { flowSchemaReconciler } from '../../../src/kinds/flowcontrol/v1/flow-schema/flow-schema.js';
 import type { ReconcilerHost } from '../../../src/kinds/reconciler.js';
 import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
 
@@ -146,7 +146,7 @@ describe('a FlowSchema', () => {
     const schema = { metadata: { name: 'f' }, spec: { priorityLevelConfiguration: { name: 'p' } }, status: {} };
     const written: unknown[] = [];
     let version = 1;
-    const attendant = attendFlowSchemas({
+    const attendant = flowSchemaReconciler({
       objects: { list: () => [schema as unknown as ApiObject], get: () => undefined },
       writeCount: () => version,
       now: () => '2030-01-01T00:00:00Z',

@@ -1,8 +1,7 @@
 /**
- * Who writes a policy with parameters lets it read them in his name, and who binds one says which: both must be allowed
- * to read those objects themselves. spec: ValidatingAdmissionPolicy
+ * Authorizes writes of policies and bindings with parameters: the user must be allowed to read the parameter objects.
+ * spec: ValidatingAdmissionPolicy
  */
-
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors, type StatusError } from '../../../meta/errors.js';
 import { forbidden } from '../../../meta/field-error.js';
@@ -25,11 +24,15 @@ interface BindingWithParams {
   readonly spec: { readonly policyName?: string; readonly paramRef?: ParamRef };
 }
 
-/** Throws 422 for a policy whose parameters its writer may not read. A kind of parameters that stays is not asked about again. */
-export function permitParamKind(next: ApiObject, live: ApiObject | undefined, context: StrategyContext): void {
-  const { paramKind } = (next as unknown as PolicyWithParams).spec;
+/** Throws 422 if the user may not read the policy's parameters. An unchanged paramKind is not authorized again. */
+export function permitParamKind(
+  next: ApiObject & PolicyWithParams,
+  live: PolicyWithParams | undefined,
+  context: StrategyContext,
+): void {
+  const { paramKind } = next.spec;
   if (paramKind === undefined) return;
-  const before = (live as unknown as PolicyWithParams | undefined)?.spec.paramKind;
+  const before = live?.spec.paramKind;
   if (before !== undefined && deepEqual(before, paramKind)) return;
   const { kind = '', apiVersion = '' } = paramKind;
   const decision = decide(context, targetOf(paramKind, context), { verb: 'get', namespace: '*', name: '*' });
@@ -39,22 +42,22 @@ export function permitParamKind(next: ApiObject, live: ApiObject | undefined, co
   throw refusal(next, context, { field: 'spec.paramKind', why });
 }
 
-/** How the two kinds of bindings word what they refuse; they should not differ, but do. */
+/** The messages of the two binding kinds, which differ in the reference server. */
 export interface BindingWords {
-  /** Of the policies that they bind. */
+  /** The resource of the bound policies. */
   readonly policies: string;
   readonly failed: (error: string) => string;
   readonly refused: (user: string, verb: string) => string;
 }
 
-/** The same for bindings, which name the parameters. It is asked with every write. */
+/** Throws 422 if the user may not read the parameters that a binding references. Runs on every write. */
 export function permitParamRef(words: BindingWords) {
-  return (next: ApiObject, _live: ApiObject | undefined, context: StrategyContext): void => {
-    const { paramRef, policyName = '' } = (next as unknown as BindingWithParams).spec;
+  return (next: ApiObject & BindingWithParams, _live: object | undefined, context: StrategyContext): void => {
+    const { paramRef, policyName = '' } = next.spec;
     if (paramRef === undefined) return;
     const { name = '', namespace = '' } = paramRef;
     const policy = context.objects.get({ group: GROUP, resource: words.policies, namespace: '', name: policyName });
-    const paramKind = (policy as unknown as PolicyWithParams | undefined)?.spec.paramKind;
+    const paramKind = (policy as (ApiObject & PolicyWithParams) | undefined)?.spec.paramKind;
     const target = targetOf(paramKind, context);
     const verb = name === '' ? 'list' : 'get';
     const decision = decide(context, target, { verb, namespace, name });
@@ -92,7 +95,7 @@ interface Target {
   readonly isKnown: boolean;
 }
 
-/** Whoever may read everything may read what nobody knows. */
+/** The resource of a parameter kind; `*` if it is unknown, so that only users who may read everything are allowed. */
 function targetOf(paramKind: ParamKind | undefined, { objects }: StrategyContext): Target {
   const gv = paramKind === undefined ? undefined : parseApiVersion(paramKind.apiVersion ?? '');
   if (gv === undefined) return { group: '*', version: '*', resource: '*', isKnown: false };
@@ -116,7 +119,7 @@ function refusal(
   return errors.invalid({ group: dialect.group(GROUP), kind }, metadata.name ?? '', [forbidden(field, why)]);
 }
 
-/** As the reference server happens to print somebody: `&{alice  [system:authenticated] map[]}`. */
+/** Prints a user as the reference server does: `&{alice  [system:authenticated] map[]}`. */
 function userText({ user, uid = '', groups = [], extra = {} }: User): string {
   return `&{${user} ${uid} ${printGoValue(groups)} ${printGoValue(extra)}}`;
 }

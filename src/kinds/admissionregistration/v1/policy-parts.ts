@@ -1,12 +1,11 @@
 /**
- * What validating and mutating policies have in common beyond the resources they match: the kind of their parameters,
- * variables, and how a binding finds the parameters.
+ * Validation rules that validating and mutating policies and their bindings share: parameter kinds, variables and
+ * parameter references.
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import type {
@@ -21,7 +20,7 @@ import { goStringLabelSelector } from '../../shared/go-syntax.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
 import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors, wordErrors } from './match-resources.js';
 
-/** The fields that every policy has, as their rules see them. */
+/** The spec fields that all policies have. */
 export interface PolicySpec {
   readonly failurePolicy?: string;
   readonly paramKind?: ParamKind;
@@ -30,19 +29,19 @@ export interface PolicySpec {
   readonly variables?: readonly Variable[];
 }
 
-/** How the expressions of a policy are judged. */
+/** Options for the validation of a policy's expressions. */
 export interface PolicyJudgement {
   readonly expressions: DefinedExpressions;
-  /** What stood in the policy before. */
+  /** The expressions of the live policy. */
   readonly accepted: {
     readonly conditions: Accepted;
     readonly variables: Accepted;
   };
-  /** Conditions that could have been spoilt by nothing are not looked at again. */
+  /** True if the match conditions need no validation, because nothing that affects them changed. */
   readonly ignoresConditions: boolean;
 }
 
-/** What is wrong with the part that all policies share. `more`: rules for the resources that only some policies have. */
+/** Validates the fields that all policies have. `more` adds rules for `matchConstraints`. */
 export function policySpecErrors(
   spec: PolicySpec,
   { expressions, accepted, ignoresConditions }: PolicyJudgement,
@@ -53,7 +52,7 @@ export function policySpecErrors(
   if (spec.matchConstraints === undefined) found.push(required('spec.matchConstraints'));
   else {
     found.push(...matchResourcesErrors(spec.matchConstraints, 'spec.matchConstraints'));
-    // Types of what the expressions see come from the rules, so there must be one.
+    // The types of the expressions' variables come from the resource rules, so one is required.
     if ((spec.matchConstraints.resourceRules ?? []).length === 0) {
       found.push(required('spec.matchConstraints.resourceRules'));
     }
@@ -69,17 +68,17 @@ export function policySpecErrors(
   return found;
 }
 
-/** True for an update that leaves alone what conditions depend on. */
+/** True for an update that changes nothing that affects the match conditions. */
 export function conditionsAreUntouched(next: PolicySpec, live: PolicySpec | undefined): boolean {
   return (
     live !== undefined &&
     deepEqual(next.paramKind, live.paramKind) &&
-    // An empty list and none at all are the same.
+    // An empty list equals an absent one.
     deepEqual(next.matchConditions ?? [], live.matchConditions ?? [])
   );
 }
 
-/** The texts of expressions that stand in a list of the policy as it was. */
+/** The set of the live policy's expressions. */
 export function acceptedTexts(texts: readonly (string | undefined)[] = []): Accepted {
   return new Set(texts.flatMap((text) => text ?? []));
 }
@@ -126,14 +125,14 @@ function variableErrors(
   return [...found, ...expressions.variable(name, expression, at)];
 }
 
-/** The fields that every binding has, as their rules see them. */
+/** The spec fields that all bindings have. */
 interface BindingSpec {
   readonly policyName?: string;
   readonly paramRef?: ParamRef;
   readonly matchResources?: MatchResources;
 }
 
-/** What is wrong with the part that all bindings share. */
+/** Validates the fields that all bindings have. */
 export function bindingSpecErrors({
   policyName = '',
   paramRef: ref,
@@ -150,17 +149,15 @@ export function bindingSpecErrors({
 
 const NOT_BOTH = 'name and selector are mutually exclusive';
 
-/** The columns of whatever binds a policy to parameters. */
-export function bindingColumns(specOf: (object: ApiObject) => BindingSpec): Column[] {
-  return [
-    nameColumn,
-    textColumn('PolicyName', 'The policy that it puts to use.', (object) => specOf(object).policyName ?? ''),
-    textColumn('ParamRef', 'Where the policy finds its parameters.', (object) => paramRefCell(specOf(object).paramRef)),
-    ageColumn,
-  ];
-}
+/** The table columns of bindings. */
+export const bindingColumns: readonly Column<{ readonly spec: BindingSpec }>[] = [
+  nameColumn,
+  textColumn('PolicyName', 'The policy that it puts to use.', ({ spec }) => spec.policyName ?? ''),
+  textColumn('ParamRef', 'Where the policy finds its parameters.', ({ spec }) => paramRefCell(spec.paramRef)),
+  ageColumn,
+];
 
-/** Whether parameters are in namespaces is not known here; those that are found by a selector show it. */
+/** A name without a namespace is printed with `*`, because the scope of the parameter kind is not known here. */
 function paramRefCell(ref: ParamRef | undefined): string {
   const { name = '', namespace = '', selector } = ref ?? {};
   if (name !== '') return `${namespace === '' ? '*' : namespace}/${name}`;
@@ -182,7 +179,7 @@ function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
   if (name === '' && selector === undefined) found.push(required(path, 'one of name or selector must be specified'));
   const actionPath = `${path}.parameterNotFoundAction`;
   const known = ['Deny', 'Allow'];
-  // Empty or absent: there is no default that would be right for everybody.
+  // The action has no default.
   if (action === '') found.push(required(actionPath));
   else if (!known.includes(action)) found.push(notSupported(actionPath, action, known));
   return found;

@@ -6,13 +6,11 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type ValidatingAdmissionPolicyBindingBody,
   type ValidatingAdmissionPolicyBindingBodyInput,
-  type ValidatingAdmissionPolicyBindingSpec,
   validatingAdmissionPolicyBindingBody,
 } from '../../generated/admissionregistration-v1.js';
 import type { Kind } from '../../kind.js';
@@ -38,22 +36,18 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   body: validatingAdmissionPolicyBindingBody,
   strategy: {
     create: { metadata: 'plain', validate },
-    update: { unconditional: false, steps: ['whole'] },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
     write: { generation: specGeneration, authorizeValidated: permitParamRef(VALIDATING_BINDINGS) },
   },
-  columns: bindingColumns(specOf),
+  columns: bindingColumns,
 });
-
-function specOf(object: ApiObject): ValidatingAdmissionPolicyBindingSpec {
-  return (object as unknown as ValidatingAdmissionPolicyBinding).spec;
-}
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 const NOT_BOTH =
   'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
 
-function validate(object: ApiObject): readonly FieldError[] {
-  const spec = specOf(object);
+function validate(object: ValidatingAdmissionPolicyBinding): readonly FieldError[] {
+  const { spec } = object;
   const path = 'spec.validationActions';
   const { validationActions: actions = [] } = spec;
   const found = bindingSpecErrors(spec);

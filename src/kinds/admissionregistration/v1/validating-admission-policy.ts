@@ -6,7 +6,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { JsonPathError, parseJsonPath } from '../../../text/json-path/json-path.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -44,7 +43,7 @@ export const ValidatingAdmissionPolicy: Kind<
   body: validatingAdmissionPolicyBody,
   strategy: {
     create: { metadata: 'plain', validate: (object, _context, live) => validate(object, live) },
-    update: { unconditional: false, steps: ['change', 'whole'] },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['change', 'whole'] },
     write: { separateStatus: true, generation: specGeneration, authorizeValidated: permitParamKind },
   },
   subresources: {
@@ -60,13 +59,13 @@ export const ValidatingAdmissionPolicy: Kind<
       name: 'Validations',
       type: 'integer',
       description: 'How many rules it checks.',
-      cell: (object) => (object as unknown as ValidatingAdmissionPolicy).spec.validations?.length ?? 0,
+      cell: (object) => object.spec.validations?.length ?? 0,
     },
     {
       name: 'ParamKind',
       type: 'string',
       description: 'The kind that its parameters have.',
-      cell: (object) => paramKindCell((object as unknown as ValidatingAdmissionPolicy).spec),
+      cell: (object) => paramKindCell(object.spec),
     },
     ageColumn,
   ],
@@ -105,10 +104,10 @@ function judgementOf(spec: ValidatingAdmissionPolicySpec, live?: ValidatingAdmis
   };
 }
 
-function validate(object: ApiObject, live?: ApiObject): readonly FieldError[] {
-  const { spec } = object as unknown as ValidatingAdmissionPolicy;
+function validate(object: ValidatingAdmissionPolicy, live?: ValidatingAdmissionPolicy): readonly FieldError[] {
+  const { spec } = object;
   const { validations = [], auditAnnotations = [] } = spec;
-  const judged = judgementOf(spec, (live as unknown as ValidatingAdmissionPolicy | undefined)?.spec);
+  const judged = judgementOf(spec, live?.spec);
   const found = policySpecErrors(spec, judged);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const fields = ['spec.validations', 'spec.auditAnnotations'];
@@ -189,8 +188,8 @@ function annotationsDump(annotations: readonly AuditAnnotation[]) {
   return verbatim(`[]admissionregistration.AuditAnnotation{${items.join(', ')}}`);
 }
 
-function validateStatus(next: ApiObject): readonly FieldError[] {
-  const { typeChecking: checked, conditions } = (next as unknown as ValidatingAdmissionPolicy).status;
+function validateStatus(next: ValidatingAdmissionPolicy): readonly FieldError[] {
+  const { typeChecking: checked, conditions } = next.status;
   const found: FieldError[] = [];
   for (const [index, { warning, fieldRef }] of (checked?.expressionWarnings ?? []).entries()) {
     const at = keyPath('status.typeChecking.expressionWarnings', index);

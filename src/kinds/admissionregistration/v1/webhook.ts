@@ -26,7 +26,7 @@ type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 
 /** Both kinds of configuration are a list of webhooks and nothing else. */
 export const webhooksStrategy: StrategyDefinition = {
-  update: { unconditional: false, steps: ['whole'] },
+  update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
   create: {
     metadata: 'plain',
     validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),

@@ -3,12 +3,10 @@
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type MutatingAdmissionPolicyBindingBody,
   type MutatingAdmissionPolicyBindingBodyInput,
-  type MutatingAdmissionPolicyBindingSpec,
   mutatingAdmissionPolicyBindingBody,
 } from '../../generated/admissionregistration-v1alpha1.js';
 import type { Kind } from '../../kind.js';
@@ -36,18 +34,13 @@ export const MutatingAdmissionPolicyBinding: Kind<
   ownTypes: OWN_POLICY_TYPES,
   strategy: {
     create: { metadata: 'plain', validate },
-    update: { unconditional: false, steps: ['whole'] },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
     write: { generation: specGeneration, authorizeValidated: permitParamRef(MUTATING_BINDINGS) },
   },
-  columns: bindingColumns(specOf),
+  columns: bindingColumns,
 });
 
-function specOf(object: ApiObject): MutatingAdmissionPolicyBindingSpec {
-  return (object as unknown as MutatingAdmissionPolicyBinding).spec;
-}
-
-function validate(object: ApiObject): readonly FieldError[] {
-  const spec = specOf(object);
+function validate({ spec }: MutatingAdmissionPolicyBinding): readonly FieldError[] {
   const { matchResources: match } = spec;
   return [...bindingSpecErrors(spec), ...(match === undefined ? [] : operationErrors(match, 'spec.matchResources'))];
 }

@@ -5,7 +5,6 @@ import { listOf } from '../../../cel/index.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -41,7 +40,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
       create: { metadata: 'plain', validate },
-      update: { unconditional: false, steps: ['whole'] },
+      update: { allowUnconditionalUpdate: false, validationOrder: ['whole'] },
       write: { generation: specGeneration, authorizeValidated: permitParamKind },
     },
     columns: [
@@ -50,13 +49,13 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
         name: 'Mutations',
         type: 'integer',
         description: 'How many changes it makes.',
-        cell: (object) => (object as unknown as MutatingAdmissionPolicy).spec.mutations?.length ?? 0,
+        cell: (object) => object.spec.mutations?.length ?? 0,
       },
       {
         name: 'ParamKind',
         type: 'string',
         description: 'The kind that its parameters have.',
-        cell: (object) => paramKindCell((object as unknown as MutatingAdmissionPolicy).spec),
+        cell: (object) => paramKindCell(object.spec),
       },
       ageColumn,
     ],
@@ -84,10 +83,14 @@ function judgementOf(spec: MutatingAdmissionPolicySpec, live?: MutatingAdmission
   };
 }
 
-function validate(object: ApiObject, _context: WriteContext, live?: ApiObject): readonly FieldError[] {
-  const { spec } = object as unknown as MutatingAdmissionPolicy;
+function validate(
+  object: MutatingAdmissionPolicy,
+  _context: WriteContext,
+  live?: MutatingAdmissionPolicy,
+): readonly FieldError[] {
+  const { spec } = object;
   const { mutations = [], reinvocationPolicy } = spec;
-  const judged = judgementOf(spec, (live as unknown as MutatingAdmissionPolicy | undefined)?.spec);
+  const judged = judgementOf(spec, live?.spec);
   const found = policySpecErrors(spec, judged, (match) => operationErrors(match, 'spec.matchConstraints'));
   if (mutations.length === 0) found.push(required('spec.mutations', 'mutations must contain at least one item'));
   found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)));

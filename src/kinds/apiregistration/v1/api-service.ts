@@ -7,7 +7,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { quote } from '../../../text/go/go-text.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -47,7 +46,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   strategy: {
     create: { metadata: 'plain', prepare: markLocalAvailable, validate },
     name: { validate: segmentName },
-    update: { unconditional: false, steps: ['metadata', 'change', 'whole'] },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['metadata', 'change', 'whole'] },
     write: { separateStatus: true },
   },
   subresources: {
@@ -61,21 +60,21 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   },
 });
 
-function serviceCell(object: ApiObject): string {
-  const { service } = (object as unknown as APIService).spec;
+function serviceCell(object: APIService): string {
+  const { service } = object.spec;
   return service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`;
 }
 
 /** Why it is not available stands beside that it is not. */
-function availableCell(object: ApiObject): string {
-  const { conditions = [] } = (object as unknown as APIService).status;
+function availableCell(object: APIService): string {
+  const { conditions = [] } = object.status;
   const { status = 'Unknown', reason = '' } = conditions.find(({ type: what }) => what === 'Available') ?? {};
   return status === 'True' || reason === '' ? status : `${status} (${reason})`;
 }
 
 /** What this server serves itself is there at once. */
-function markLocalAvailable(draft: DraftObject, { now }: WriteContext): void {
-  const service = draft as unknown as APIService;
+function markLocalAvailable(draft: APIService, { now }: WriteContext): void {
+  const service = draft;
   if (service.spec.service !== undefined) return;
   service.status = { conditions: [datedCondition(LOCAL, now)] };
 }
@@ -83,8 +82,8 @@ function markLocalAvailable(draft: DraftObject, { now }: WriteContext): void {
 const MAX_GROUP_PRIORITY = 20_000;
 const MAX_VERSION_PRIORITY = 1000;
 
-function validate(object: ApiObject): FieldError[] {
-  const { spec } = object as unknown as APIService;
+function validate(object: APIService): FieldError[] {
+  const { spec } = object;
   const { group = '', version = '', groupPriorityMinimum, versionPriority } = spec;
   const found = nameProblems(object, `${version}.${group}`);
   if (group !== '') found.push(...dnsSubdomainProblems(group).map((detail) => invalid('spec.group', group, detail)));
@@ -104,7 +103,7 @@ function validate(object: ApiObject): FieldError[] {
 }
 
 /** A name that is none has been reported already. */
-function nameProblems(object: ApiObject, wanted: string): FieldError[] {
+function nameProblems(object: APIService, wanted: string): FieldError[] {
   const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
   const detail = `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`;
   const found: FieldError[] = [];
@@ -142,8 +141,8 @@ function backendProblems({ service, caBundle = '', insecureSkipTLSVerify = false
 
 const CONDITION_STATUSES = ['True', 'False', 'Unknown'];
 
-function validateStatus(next: ApiObject): FieldError[] {
-  const { conditions = [] } = (next as unknown as APIService).status;
+function validateStatus(next: APIService): FieldError[] {
+  const { conditions = [] } = next.status;
   return conditions.flatMap(({ status }, index) => {
     if (CONDITION_STATUSES.includes(status)) return [];
     return [notSupported(`${keyPath('status.conditions', index)}.status`, status, CONDITION_STATUSES)];

@@ -33,6 +33,8 @@ export function attendApiServices(server: ReconcilerHost): ServerReconciler {
   return new ApiServiceAttendant(server);
 }
 
+type StoredService = ApiObject & APIService;
+
 class ApiServiceAttendant implements ServerReconciler {
   readonly #server: ReconcilerHost;
   #kinds: readonly ServedKind[] | undefined;
@@ -45,7 +47,7 @@ class ApiServiceAttendant implements ServerReconciler {
   readonly #wantedBy = new WeakMap<object, readonly WantedService[]>();
   readonly #right = new WeakSet<APIService>();
   /** All that do not answer for themselves, or have not always. */
-  #judged: readonly APIService[] = [];
+  #judged: readonly StoredService[] = [];
 
   constructor(server: ReconcilerHost) {
     this.#server = server;
@@ -67,7 +69,7 @@ class ApiServiceAttendant implements ServerReconciler {
     if (isServedAnew || server.writeCount(API_SERVICES) !== this.#servicesSeen) {
       // What is written here is another reason to come back, which is when the rest is looked at.
       this.#servicesSeen = server.writeCount(API_SERVICES);
-      const services = server.objects.list(API_SERVICES) as unknown as readonly APIService[];
+      const services = server.objects.list(API_SERVICES) as readonly StoredService[];
       try {
         this.#register(services);
       } catch (error) {
@@ -90,7 +92,7 @@ class ApiServiceAttendant implements ServerReconciler {
     for (const kind of kinds) {
       for (const service of this.#wantedFor(kind, () => [kind.gvr])) wanted.set(service.name, service);
     }
-    const definitions = this.#server.objects.list(DEFINITIONS) as unknown as readonly DefinedVersions[];
+    const definitions = this.#server.objects.list(DEFINITIONS) as readonly (ApiObject & DefinedVersions)[];
     for (const definition of definitions) {
       for (const service of this.#wantedFor(definition, () => versionsOf(definition)))
         wanted.set(service.name, service);
@@ -112,7 +114,7 @@ class ApiServiceAttendant implements ServerReconciler {
     for (const { name, managed } of this.#wanted.values()) if (managed === 'onstart') this.#begun.add(name);
   }
 
-  #register(services: readonly APIService[]): void {
+  #register(services: readonly StoredService[]): void {
     const label = managedLabel(this.#server.dialect);
     const present = new Map(services.map((service) => [service.metadata.name, service]));
     // A cluster that is still being made has none; it will get them all at once.
@@ -127,15 +129,15 @@ class ApiServiceAttendant implements ServerReconciler {
     }
     for (const service of present.values()) {
       const { name, labels } = service.metadata;
-      if (labels?.[label] === 'true' && !this.#wanted.has(name)) this.#server.remove(service as unknown as ApiObject);
+      if (labels?.[label] === 'true' && !this.#wanted.has(name)) this.#server.remove(service);
     }
   }
 
-  #putRight(service: APIService, { spec }: WantedService, label: string): void {
+  #putRight(service: StoredService, { spec }: WantedService, label: string): void {
     // What a version of some name wants is always the same, so that an object that has it is done with.
     if (service.metadata.labels?.[label] !== 'true' || deepEqual(service.spec, spec)) this.#right.add(service);
     else {
-      this.#server.update(service as unknown as ApiObject, (draft) => {
+      this.#server.update(service, (draft) => {
         draft['spec'] = spec;
       });
     }
@@ -161,7 +163,7 @@ class ApiServiceAttendant implements ServerReconciler {
       const found = reference === undefined ? LOCAL : whyUnreachable(reference, this.#view());
       const conditions = found === undefined ? undefined : withAvailable(service, found, server.now());
       if (conditions === undefined) continue;
-      server.writeStatus(service as unknown as ApiObject, (draft) => {
+      server.writeStatus(service, (draft) => {
         draft['status'] = { conditions };
       });
     }
@@ -170,9 +172,9 @@ class ApiServiceAttendant implements ServerReconciler {
   #view(): AvailabilityView {
     const { objects } = this.#server;
     return {
-      service: (namespace, name) => objects.get({ ...SERVICES, namespace, name }) as unknown as Service | undefined,
+      service: (namespace, name) => objects.get({ ...SERVICES, namespace, name }) as (ApiObject & Service) | undefined,
       endpoints: (namespace, name) =>
-        objects.get({ ...ENDPOINTS, namespace, name }) as unknown as Endpoints | undefined,
+        objects.get({ ...ENDPOINTS, namespace, name }) as (ApiObject & Endpoints) | undefined,
     };
   }
 }

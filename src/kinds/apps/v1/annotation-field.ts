@@ -1,13 +1,11 @@
 /**
- * Annotations in which this version keeps a field that the reference server's own form has: an integer, written as it
- * writes integers.
+ * Reads and writes int64 annotations that are fields of the reference server's internal type.
  */
-
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { DeepReadonly, DraftObject } from '../../../meta/object.js';
 import { quote } from '../../../text/go/go-text.js';
 import { sortedRecord } from '../../../util/order.js';
 
-/** Why a text is no integer of 64 bits, in the reference server's words. */
+/** The reference server's message for a text that is not an int64; undefined if it is one. */
 export function integerProblem(text: string): string | undefined {
   const problem = (why: string) => `strconv.ParseInt: parsing ${quote(text)}: ${why}`;
   const value = integerOf(text);
@@ -19,17 +17,22 @@ function integerOf(text: string): bigint | undefined {
   return /^[+-]?[0-9]+$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined;
 }
 
-export function annotationText(object: ApiObject | DraftObject, name: string): string | undefined {
+interface Annotated {
+  metadata: { annotations?: Record<string, string> | undefined };
+}
+
+/** The value of an annotation. */
+export function annotationText(object: DeepReadonly<Annotated>, name: string): string | undefined {
   const { annotations } = object.metadata;
   return annotations !== undefined && Object.hasOwn(annotations, name) ? annotations[name] : undefined;
 }
 
-/** Undefined where there is none. */
-export function annotationInteger(object: ApiObject | DraftObject, name: string): bigint | undefined {
+/** The value of an integer annotation; undefined if it is absent. */
+export function annotationInteger(object: DeepReadonly<Annotated>, name: string): bigint | undefined {
   return integerOf(annotationText(object, name) ?? '');
 }
 
-/** Undefined takes it away. */
+/** Sets an integer annotation, or deletes it if the value is undefined. */
 export function setAnnotationInteger(draft: DraftObject, name: string, value: bigint | undefined): void {
   const text = value === undefined ? undefined : String(value);
   if (annotationText(draft, name) === text) return;

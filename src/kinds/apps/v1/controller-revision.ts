@@ -1,5 +1,5 @@
 /**
- * ControllerRevision: a state that a controller may want back. Its data never changes. spec: ControllerRevision
+ * The ControllerRevision kind: an immutable snapshot of a workload's state, for rollbacks. spec: ControllerRevision
  */
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
@@ -44,8 +44,8 @@ export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInpu
   },
 );
 
-function revisionProblems(object: ApiObject): FieldError[] {
-  return nonNegative('revision', (object as unknown as ControllerRevision).revision);
+function revisionProblems(object: ControllerRevision): FieldError[] {
+  return nonNegative('revision', object.revision);
 }
 
 function dataProblems(data: unknown): FieldError[] {
@@ -53,7 +53,7 @@ function dataProblems(data: unknown): FieldError[] {
   return isRecord(data) ? [] : [required('data', 'data must be a valid JSON object')];
 }
 
-/** Compared as text, as the reference server compares it: another order of keys is another state. */
+/** Data is compared as JSON text, as in the reference server: a different key order is a change. */
 function dataUpdateProblems(next: unknown, live: unknown): FieldError[] {
   const [after, before] = [textOf(next), textOf(live)];
   return after === before ? [] : [invalid('data', dumpRaw(after), 'field is immutable')];

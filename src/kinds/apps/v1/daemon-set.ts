@@ -1,7 +1,11 @@
+/**
+ * The DaemonSet kind: one pod per matching node. spec: DaemonSet
+ */
+
 import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import {
@@ -51,7 +55,7 @@ import {
 export interface DaemonSet extends ObjectBase, DaemonSetBody {}
 export interface DaemonSetInput extends InputBase, DaemonSetBodyInput {}
 
-/** Counts the templates a DaemonSet has had. It is the server's own, whatever a client writes there. */
+/** The generation of the template. The server sets it and ignores values of clients. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> = defineBuiltIn({
@@ -67,11 +71,11 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
     decode: { problem: unreadable, defaults },
     create: {
       prepare: (draft, { features }) => {
-        dropDisabledTemplateFields(daemonSetOf(draft).spec.template, undefined, features);
+        dropDisabledTemplateFields(draft.spec.template, undefined, features);
         const generation = templateGeneration(draft);
         setTemplateGeneration(draft, generation < 1n ? 1n : generation);
       },
-      validate: (object, context) => specProblems(daemonSetOf(object).spec, { context }),
+      validate: (object, context) => specProblems(object.spec, { context }),
     },
   },
   subresources: {
@@ -82,59 +86,43 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   },
   columns: [
     nameColumn,
-    countColumn(
-      'Desired',
-      'How many nodes need a pod of it.',
-      (object) => daemonSetOf(object).status.desiredNumberScheduled,
-    ),
-    countColumn(
-      'Current',
-      'How many of these nodes have one.',
-      (object) => daemonSetOf(object).status.currentNumberScheduled,
-    ),
-    countColumn(
-      'Ready',
-      'How many of these nodes have one that is ready.',
-      (object) => daemonSetOf(object).status.numberReady,
-    ),
+    countColumn('Desired', 'How many nodes need a pod of it.', (object) => object.status.desiredNumberScheduled),
+    countColumn('Current', 'How many of these nodes have one.', (object) => object.status.currentNumberScheduled),
+    countColumn('Ready', 'How many of these nodes have one that is ready.', (object) => object.status.numberReady),
     countColumn(
       'Up-to-date',
       'How many nodes have one from the newest template.',
-      (object) => daemonSetOf(object).status.updatedNumberScheduled ?? 0,
+      (object) => object.status.updatedNumberScheduled ?? 0,
     ),
     countColumn(
       'Available',
       'How many of these nodes have had one ready long enough.',
-      (object) => daemonSetOf(object).status.numberAvailable ?? 0,
+      (object) => object.status.numberAvailable ?? 0,
     ),
     textColumn('Node Selector', 'The labels of the nodes that get a pod.', (object) => {
-      const { nodeSelector = {} } = daemonSetOf(object).spec.template.spec;
+      const { nodeSelector = {} } = object.spec.template.spec;
       return printLabelSelector(labelSelectorFrom(nodeSelector)) || NONE;
     }),
     ageColumn,
-    ...containerColumns((object) => daemonSetOf(object).spec.template.spec),
-    selectorColumn((object) => daemonSetOf(object).spec.selector),
+    ...containerColumns<DaemonSet>((object) => object.spec.template.spec),
+    selectorColumn((object) => object.spec.selector),
   ],
 });
 
-function daemonSetOf(object: ApiObject | DraftObject): DaemonSet {
-  return object as unknown as DaemonSet;
-}
-
-function defaults(draft: DraftObject): void {
-  const { spec } = daemonSetOf(draft);
+function defaults(draft: DraftObject & DaemonSet): void {
+  const { spec } = draft;
   setTemplateGeneration(draft, templateGeneration(draft));
   podTemplateDefaults(spec.template);
   const { updateStrategy } = spec;
   if (updateStrategy.type === 'RollingUpdate') updateStrategy.rollingUpdate ??= { maxUnavailable: 1, maxSurge: 0 };
 }
 
-function unreadable(draft: DraftObject): string | undefined {
+function unreadable(draft: DaemonSet): string | undefined {
   const text = annotationText(draft, TEMPLATE_GENERATION);
   return text === undefined ? undefined : integerProblem(text);
 }
 
-function templateGeneration(object: ApiObject | DraftObject): bigint {
+function templateGeneration(object: DaemonSet | DraftObject): bigint {
   return annotationInteger(object, TEMPLATE_GENERATION) ?? 0n;
 }
 
@@ -142,27 +130,27 @@ function setTemplateGeneration(draft: DraftObject, generation: bigint): void {
   setAnnotationInteger(draft, TEMPLATE_GENERATION, generation);
 }
 
-function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
-  dropDisabledTemplateFields(daemonSetOf(draft).spec.template, daemonSetOf(live).spec.template, features);
-  const changed = !deepEqual(daemonSetOf(draft).spec.template, daemonSetOf(live).spec.template);
+function prepareForUpdate(draft: DraftObject & DaemonSet, live: DaemonSet, { features }: WriteContext): void {
+  dropDisabledTemplateFields(draft.spec.template, live.spec.template, features);
+  const changed = !deepEqual(draft.spec.template, live.spec.template);
   setTemplateGeneration(draft, templateGeneration(live) + (changed ? 1n : 0n));
 }
 
-/** An update is judged as an object and once more as a change. */
+/** The reference server validates an update first as a new object and then as an update. */
 function validateUpdate(
-  next: ApiObject,
-  live: ApiObject,
+  next: DaemonSet,
+  live: DaemonSet,
   context: WriteContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
-  const { spec } = daemonSetOf(next);
-  const problems = specProblems(spec, { context, live: daemonSetOf(live).spec });
+  const { spec } = next;
+  const problems = specProblems(spec, { context, live: live.spec });
   return [
     ...metadata.forCreate(),
     ...problems,
     ...metadata.forUpdate(),
     ...problems,
-    ...selectorUpdateProblems(spec, daemonSetOf(live).spec),
+    ...selectorUpdateProblems(spec, live.spec),
   ];
 }
 
@@ -180,7 +168,7 @@ function specProblems(
   ];
 }
 
-/** Unlike other workloads, one without a selector is only told that its labels do not match. */
+/** Unlike in other workloads, an absent selector is reported only as a mismatch with the labels. */
 function selectionProblems(spec: Selecting): FieldError[] {
   const { selector } = spec;
   const problems = selector === undefined ? [] : labelSelectorObjectErrors(selector, 'spec.selector');
@@ -222,15 +210,15 @@ function rollingUpdateProblems(path: string, { maxUnavailable, maxSurge }: Rolli
 }
 
 function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; readonly rollingUpdate?: unknown }) {
-  // What is behind a pointer does not show; its address does, and means nothing.
+  // Go prints pointers as addresses.
   const address = rollingUpdate === undefined ? 'nil' : '0xc000000000';
   return verbatim(
     `apps.DaemonSetUpdateStrategy{Type:${quote(name)}, RollingUpdate:(*apps.RollingUpdateDaemonSet)(${address})}`,
   );
 }
 
-function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const { status } = daemonSetOf(next);
+function statusProblems(next: DaemonSet, live: DaemonSet): readonly FieldError[] {
+  const { status } = next;
   return [
     ...nonNegativeFields('status', status, [
       'currentNumberScheduled',
@@ -243,6 +231,6 @@ function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[]
       'numberUnavailable',
       'collisionCount',
     ]),
-    ...collisionProblems(status.collisionCount, daemonSetOf(live).status.collisionCount),
+    ...collisionProblems(status.collisionCount, live.status.collisionCount),
   ];
 }

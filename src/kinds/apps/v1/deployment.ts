@@ -1,9 +1,10 @@
 /**
- * Deployment: replicas of a pod, moved from one template to the next by way of ReplicaSets. spec: Deployment
+ * The Deployment kind: replicas of a pod, updated by creating ReplicaSets. spec: Deployment
  */
+
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
@@ -38,7 +39,7 @@ import {
 export interface Deployment extends ObjectBase, DeploymentBody {}
 export interface DeploymentInput extends InputBase, DeploymentBodyInput {}
 
-/** The revision to go back to, for who still asks in this way. The status address leaves it alone. */
+/** The revision of a rollback request. Status updates do not change it. */
 const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
 
 export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
@@ -51,7 +52,7 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   strategy: {
     write: {
       separateStatus: true,
-      // Raised by prepareForUpdate, which the status address does not run.
+      // prepareForUpdate increases it; status updates do not.
       generation: () => false,
       warnings: (object, live, context) => [
         ...podNameWarnings(object, live),
@@ -60,15 +61,14 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
     },
     decode: { problem: unreadable, defaults },
     create: {
-      prepare: (draft, { features }) =>
-        dropDisabledTemplateFields(deploymentOf(draft).spec.template, undefined, features),
+      prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
       validate: (object, context) => specProblems(object, { context }),
     },
     update: {
       prepare: prepareForUpdate,
       validate: (next, live, context) => [
-        ...specProblems(next, { context, live: deploymentOf(live).spec }),
-        ...selectorUpdateProblems(deploymentOf(next).spec, deploymentOf(live).spec),
+        ...specProblems(next, { context, live: live.spec }),
+        ...selectorUpdateProblems(next.spec, live.spec),
       ],
     },
   },
@@ -79,51 +79,47 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   columns: [
     nameColumn,
     textColumn('Ready', 'How many pods are ready, out of how many wanted.', (object) => {
-      const { spec, status } = deploymentOf(object);
+      const { spec, status } = object;
       return `${status.readyReplicas ?? 0}/${spec.replicas}`;
     }),
     textColumn(
       'Up-to-date',
       'How many pods come from the newest template.',
-      (object) => deploymentOf(object).status.updatedReplicas ?? 0,
+      (object) => object.status.updatedReplicas ?? 0,
     ),
     textColumn(
       'Available',
       'How many pods have been ready long enough.',
-      (object) => deploymentOf(object).status.availableReplicas ?? 0,
+      (object) => object.status.availableReplicas ?? 0,
     ),
     ageColumn,
-    ...containerColumns((object) => deploymentOf(object).spec.template.spec),
-    selectorColumn((object) => deploymentOf(object).spec.selector),
+    ...containerColumns<Deployment>((object) => object.spec.template.spec),
+    selectorColumn((object) => object.spec.selector),
   ],
 });
 
-function deploymentOf(object: ApiObject | DraftObject): Deployment {
-  return object as unknown as Deployment;
-}
-
-function unreadable(draft: DraftObject): string | undefined {
+function unreadable(draft: Deployment): string | undefined {
   const text = annotationText(draft, ROLLBACK_TO) ?? '';
   const why = text === '' ? undefined : integerProblem(text);
   return why === undefined ? undefined : `failed to parse annotation[${ROLLBACK_TO}]=${text} as int64: ${why}`;
 }
 
-function rollbackOf(object: ApiObject | DraftObject): bigint | undefined {
+function rollbackOf(object: Deployment): bigint | undefined {
   return annotationInteger(object, ROLLBACK_TO);
 }
 
-function defaults(draft: DraftObject): void {
-  const { spec } = deploymentOf(draft);
+function defaults(draft: DraftObject & Deployment): void {
+  const { spec } = draft;
   setAnnotationInteger(draft, ROLLBACK_TO, rollbackOf(draft));
   podTemplateDefaults(spec.template);
   const { strategy } = spec;
   if (strategy.type === 'RollingUpdate') strategy.rollingUpdate ??= { maxUnavailable: '25%', maxSurge: '25%' };
 }
 
-function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
-  dropDisabledTemplateFields(deploymentOf(draft).spec.template, deploymentOf(live).spec.template, features);
+function prepareForUpdate(draft: DraftObject & Deployment, live: Deployment, { features }: WriteContext): void {
+  dropDisabledTemplateFields(draft.spec.template, live.spec.template, features);
   const before = live.metadata;
-  // Annotations count too: they are copied to the ReplicaSets.
+  // Annotations count as a change, because they are copied to the ReplicaSets.
   if (deepEqual(draft['spec'], live['spec']) && deepEqual(draft.metadata.annotations ?? {}, before.annotations ?? {})) {
     return;
   }
@@ -131,16 +127,16 @@ function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: Wri
 }
 
 function specProblems(
-  object: ApiObject,
-  about: { readonly context: WriteContext; readonly live?: DeploymentSpec },
+  object: Deployment,
+  options: { readonly context: WriteContext; readonly live?: DeploymentSpec },
 ): FieldError[] {
-  const { spec } = deploymentOf(object);
+  const { spec } = object;
   const rollback = rollbackOf(object) ?? 0n;
   const { minReadySeconds = 0, progressDeadlineSeconds } = spec;
   const problems = [
     ...nonNegative('spec.replicas', spec.replicas),
     ...selectorProblems('spec.selector', spec.selector, 'deployment'),
-    ...replicaTemplateProblems('spec', spec, about),
+    ...replicaTemplateProblems('spec', spec, options),
     ...strategyProblems('spec.strategy', spec.strategy),
     ...nonNegative('spec.minReadySeconds', minReadySeconds),
     ...nonNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
@@ -183,7 +179,7 @@ function rollingUpdateProblems(path: string, { maxUnavailable, maxSurge }: Rolli
 }
 
 function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; readonly rollingUpdate?: unknown }) {
-  // What is behind a pointer does not show; its address does, and means nothing.
+  // Go prints pointers as addresses.
   const address = rollingUpdate === undefined ? 'nil' : '0xc000000000';
   return verbatim(
     `apps.DeploymentStrategy{Type:${quote(name)}, RollingUpdate:(*apps.RollingUpdateDeployment)(${address})}`,
@@ -192,14 +188,14 @@ function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; re
 
 const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
 
-function prepareStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+function prepareStatus(draft: DraftObject & Deployment, live: Deployment, { features }: WriteContext): void {
   setAnnotationInteger(draft, ROLLBACK_TO, rollbackOf(live));
-  if (features.enabled(TERMINATING) || deploymentOf(live).status.terminatingReplicas !== undefined) return;
-  delete deploymentOf(draft).status.terminatingReplicas;
+  if (features.enabled(TERMINATING) || live.status.terminatingReplicas !== undefined) return;
+  delete draft.status.terminatingReplicas;
 }
 
-function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const { status } = deploymentOf(next);
+function statusProblems(next: Deployment, live: Deployment): readonly FieldError[] {
+  const { status } = next;
   const { readyReplicas = 0, availableReplicas = 0 } = status;
   const problems = [
     ...nonNegativeFields('status', status, [
@@ -217,5 +213,5 @@ function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[]
   if (availableReplicas > readyReplicas) {
     problems.push(invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas'));
   }
-  return [...problems, ...collisionProblems(status.collisionCount, deploymentOf(live).status.collisionCount)];
+  return [...problems, ...collisionProblems(status.collisionCount, live.status.collisionCount)];
 }

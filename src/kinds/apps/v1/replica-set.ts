@@ -1,5 +1,7 @@
+/**
+ * The ReplicaSet kind: a number of identical pods. spec: ReplicaSet
+ */
 import { type FieldError, invalid } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -43,14 +45,13 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
     update: {
       metadata: 'placed',
       prepare: (draft, live, { features }) =>
-        dropDisabledTemplateFields(replicaSetOf(draft).spec.template, replicaSetOf(live).spec.template, features),
+        dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
       validate: validateUpdate,
     },
-    decode: { defaults: (draft) => podTemplateDefaults(replicaSetOf(draft).spec.template) },
+    decode: { defaults: (draft) => podTemplateDefaults(draft.spec.template) },
     create: {
-      prepare: (draft, { features }) =>
-        dropDisabledTemplateFields(replicaSetOf(draft).spec.template, undefined, features),
-      validate: (object, context) => specProblems(replicaSetOf(object).spec, { context }),
+      prepare: (draft, { features }) => dropDisabledTemplateFields(draft.spec.template, undefined, features),
+      validate: (object, context) => specProblems(object.spec, { context }),
     },
   },
   subresources: {
@@ -59,60 +60,54 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
   },
   columns: [
     nameColumn,
-    countColumn('Desired', 'How many pods are wanted.', (object) => replicaSetOf(object).spec.replicas),
-    countColumn('Current', 'How many pods there are.', (object) => replicaSetOf(object).status.replicas),
-    countColumn('Ready', 'How many of the pods are ready.', (object) => replicaSetOf(object).status.readyReplicas ?? 0),
+    countColumn('Desired', 'How many pods are wanted.', (object) => object.spec.replicas),
+    countColumn('Current', 'How many pods there are.', (object) => object.status.replicas),
+    countColumn('Ready', 'How many of the pods are ready.', (object) => object.status.readyReplicas ?? 0),
     ageColumn,
-    ...containerColumns((object) => replicaSetOf(object).spec.template.spec),
-    selectorColumn((object) => replicaSetOf(object).spec.selector),
+    ...containerColumns<ReplicaSet>((object) => object.spec.template.spec),
+    selectorColumn((object) => object.spec.selector),
   ],
 });
 
-function replicaSetOf(object: ApiObject | DraftObject): ReplicaSet {
-  return object as unknown as ReplicaSet;
-}
-
 function specProblems(
   spec: ReplicaSetSpec,
-  about: { readonly context: WriteContext; readonly live?: ReplicaSetSpec },
+  options: { readonly context: WriteContext; readonly live?: ReplicaSetSpec },
 ): FieldError[] {
   return [
     ...nonNegative('spec.replicas', spec.replicas),
     ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
-    // The reference server calls it a deployment here.
+    // The reference server's message says "deployment" here.
     ...selectorProblems('spec.selector', spec.selector, 'deployment'),
-    ...replicaTemplateProblems('spec', spec, about),
+    ...replicaTemplateProblems('spec', spec, options),
   ];
 }
 
-/** An update is judged as an object and once more as a change. */
+/** The reference server validates an update first as a new object and then as an update. */
 function validateUpdate(
-  next: ApiObject,
-  live: ApiObject,
+  next: ReplicaSet,
+  live: ReplicaSet,
   context: WriteContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
-  const spec = replicaSetOf(next).spec;
-  const liveSpec = replicaSetOf(live).spec;
-  const problems = specProblems(spec, { context, live: liveSpec });
+  const problems = specProblems(next.spec, { context, live: live.spec });
   return [
     ...metadata.forCreate(),
     ...problems,
     ...metadata.forUpdate(),
     ...problems,
-    ...selectorUpdateProblems(spec, liveSpec),
+    ...selectorUpdateProblems(next.spec, live.spec),
   ];
 }
 
 const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
 
-function dropGatedStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
-  if (features.enabled(TERMINATING) || replicaSetOf(live).status.terminatingReplicas !== undefined) return;
-  delete replicaSetOf(draft).status.terminatingReplicas;
+function dropGatedStatus(draft: ReplicaSet, live: ReplicaSet, { features }: WriteContext): void {
+  if (features.enabled(TERMINATING) || live.status.terminatingReplicas !== undefined) return;
+  delete draft.status.terminatingReplicas;
 }
 
-function statusProblems(next: ApiObject): readonly FieldError[] {
-  const { status } = replicaSetOf(next);
+function statusProblems(next: ReplicaSet): readonly FieldError[] {
+  const { status } = next;
   const { readyReplicas = 0, availableReplicas = 0 } = status;
   const problems = [
     ...nonNegativeFields('status', status, [

@@ -1,10 +1,9 @@
 /**
- * Rules that the workloads of this group share: selectors that fit their templates, counts, rolling updates.
+ * Validation rules that the workload kinds share: selectors and templates, replica counts, rolling updates.
  */
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { type LabelSelectorObject, labelSelectorObjectErrors, selectsLabels } from '../../../meta/labels.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../core/v1/pod-spec/pod-template.js';
 import type { PodTemplateSpec } from '../../generated/core-v1.js';
@@ -12,13 +11,13 @@ import type { WriteContext } from '../../kind.js';
 import { goSyntaxLabelSelector, goSyntaxLabels } from '../../shared/go-syntax.js';
 import { nonNegative } from '../../shared/number-rules.js';
 
-/** A selector with the pods it must select. Types promise a selector; a client need not have sent one. */
+/** The selector and the template of a workload. The selector is optional: validation runs before its absence is rejected. */
 export interface Selecting {
   readonly selector?: LabelSelectorObject | undefined;
   readonly template: PodTemplateSpec;
 }
 
-/** Each of these fields, in this order. */
+/** Rejects negative values of the named fields, in the given order. */
 export function nonNegativeFields<Key extends string>(
   path: string,
   values: { readonly [Name in Key]?: number | undefined },
@@ -27,7 +26,7 @@ export function nonNegativeFields<Key extends string>(
   return names.flatMap((name) => nonNegative(childPath(path, name), values[name]));
 }
 
-/** The selector is there, is well-formed and does not select everything. */
+/** Requires a selector that is well-formed and does not select everything. */
 export function selectorProblems(path: string, selector: LabelSelectorObject | undefined, kind: string): FieldError[] {
   if (selector === undefined) return [required(path)];
   const problems = labelSelectorObjectErrors(selector, path);
@@ -37,16 +36,17 @@ export function selectorProblems(path: string, selector: LabelSelectorObject | u
   return problems;
 }
 
+/** True for a selector without requirements, which selects everything. */
 export function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {
   return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }
 
-/** False for one that cannot be read at all. */
+/** True for an absent or well-formed selector. */
 export function isReadable(selector: LabelSelectorObject | undefined): boolean {
   return selector === undefined || labelSelectorObjectErrors(selector, '').length === 0;
 }
 
-/** No selector at all matches nothing. */
+/** Requires that the selector matches the template's labels. An absent selector matches nothing. */
 export function mismatchProblems(path: string, { selector, template }: Selecting): FieldError[] {
   const { labels } = template.metadata;
   if (selectsLabels(selector, labels)) return [];
@@ -54,11 +54,11 @@ export function mismatchProblems(path: string, { selector, template }: Selecting
   return [invalid(childPath(path, 'template.metadata.labels'), goSyntaxLabels(labels), detail)];
 }
 
-/** Everything about the template of a ReplicaSet, and of a Deployment, which makes ReplicaSets. */
+/** Validates the template of a ReplicaSet or a Deployment. */
 export function replicaTemplateProblems(
   path: string,
   spec: Selecting,
-  about: { readonly context: WriteContext; readonly live?: Selecting | undefined },
+  options: { readonly context: WriteContext; readonly live?: Selecting | undefined },
 ): FieldError[] {
   if (!isReadable(spec.selector)) {
     const dump = goSyntaxLabelSelector(spec.selector ?? {});
@@ -67,21 +67,23 @@ export function replicaTemplateProblems(
   const template = childPath(path, 'template');
   return [
     ...mismatchProblems(path, spec),
-    ...podTemplateProblems(template, spec.template, templateRules(about)),
+    ...podTemplateProblems(template, spec.template, templateRules(options)),
     ...lastingPodProblems(template, spec.template, 'ReplicaSet'),
   ];
 }
 
-/** What the rules of a template want to know. */
-export function templateRules(about: {
+/** The options of template validation. */
+export function templateRules({
+  context,
+  live,
+}: {
   readonly context: WriteContext;
   readonly live?: { readonly template: PodTemplateSpec } | undefined;
 }) {
-  const { context, live } = about;
   return { dialect: context.dialect, features: context.features, live: live?.template.spec };
 }
 
-/** Pods that are replaced when they end have no end of their own. */
+/** Rejects pods that terminate by themselves: their controller would replace them. */
 export function lastingPodProblems(path: string, { spec }: PodTemplateSpec, kind: string): FieldError[] {
   const { restartPolicy = '', activeDeadlineSeconds } = spec;
   const problems: FieldError[] = [];
@@ -95,40 +97,39 @@ export function lastingPodProblems(path: string, { spec }: PodTemplateSpec, kind
   return problems;
 }
 
-/** A selector stays what it was: pods would be lost otherwise. */
+/** The selector is immutable; a changed one would orphan the existing pods. */
 export function selectorUpdateProblems(next: Selecting, live: Selecting): FieldError[] {
   if (deepEqual(next.selector, live.selector)) return [];
   const dump = next.selector === undefined ? undefined : goSyntaxLabelSelector(next.selector);
   return [invalid('spec.selector', dump, 'field is immutable')];
 }
 
-/** A count that must not be negative, or a percentage. */
+/** Requires a non-negative number or a percentage. */
 export function countOrPercentProblems(path: string, value: IntOrString): FieldError[] {
   if (typeof value === 'number') return nonNegative(path, value);
   return percentProblems(value).map((detail) => invalid(path, dumpIntOrString(value), detail));
 }
 
+/** Rejects percentages above 100. */
 export function overHundredProblems(path: string, value: IntOrString): FieldError[] {
   const percent = percentOf(value);
   if (percent === undefined || percent <= 100) return [];
   return [invalid(path, dumpIntOrString(value), 'must not be greater than 100%')];
 }
 
-/** The number in it, whatever it counts; a text without one counts as none. */
+/** The number of a count or a percentage; 0 for a text without one. */
 export function amountOf(value: IntOrString): number {
   if (typeof value === 'number') return value;
   return percentOf(value) ?? (/^[+-]?[0-9]+$/.test(value) ? Number(value) : 0);
 }
 
-/** Statuses remember how often a name was taken; that never becomes less. */
+/** `status.collisionCount` never decreases. */
 export function collisionProblems(next: number | undefined, live: number | undefined): FieldError[] {
-  const forgotten = next === undefined && live !== undefined;
-  const fell = next !== undefined && live !== undefined && next < live;
-  if (!forgotten && !fell) return [];
+  if (live === undefined || (next !== undefined && next >= live)) return [];
   return [invalid('status.collisionCount', next ?? 0, 'cannot be decremented')];
 }
 
-/** Counts that cannot exceed the number of all replicas. */
+/** Rejects status counts above the number of replicas. */
 export function atMost<Key extends string>(
   values: { readonly [Name in Key]?: number | undefined },
   limit: number,
@@ -140,9 +141,13 @@ export function atMost<Key extends string>(
   });
 }
 
-/** What is said about the pods, whenever what is wanted of them may have changed. */
-export function templateWarnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): string[] {
+interface Workload {
+  readonly metadata: { readonly generation?: number };
+  readonly spec: { readonly template: PodTemplateSpec };
+}
+
+/** Warnings about the pod template of a new workload or of one whose spec changed. */
+export function templateWarnings(object: Workload, live: Workload | undefined, context: WriteContext): string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
-  const { template } = (object as unknown as { readonly spec: Selecting }).spec;
-  return podTemplateWarnings('spec.template', template, context);
+  return podTemplateWarnings('spec.template', object.spec.template, context);
 }

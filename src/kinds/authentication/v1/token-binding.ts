@@ -29,7 +29,7 @@ export function readBinding(ref: BoundObjectReference, account: string, context:
     throw errors.badRequest(`cannot bind token to a Node object as the "${gate}" feature-gate is disabled`);
   }
   const object = objectAt(RESOURCES[kind], name, context);
-  const pod = kind === 'Pod' ? (object as unknown as RunningPod) : undefined;
+  const pod = kind === 'Pod' ? (object as ApiObject & RunningPod) : undefined;
   if (pod !== undefined && pod.spec.serviceAccountName !== account) {
     throw errors.badRequest(
       `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,

@@ -1,5 +1,5 @@
 /**
- * TokenRequest: a token for a service account, asked for at its `token` address. spec: TokenRequest
+ * The TokenRequest kind and the `token` subresource of service accounts. spec: TokenRequest
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
@@ -13,7 +13,7 @@ import {
 } from '../../generated/authentication-v1.js';
 import type { Kind, StrategyContext } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
-import type { SubresourceAction } from '../../subresource.js';
+import { defineAction, type SubresourceAction } from '../../subresource.js';
 import { readBinding } from './token-binding.js';
 
 export interface TokenRequest extends ReviewBase, TokenRequestBody {}
@@ -30,26 +30,26 @@ export const TokenRequest: Kind<TokenRequest, TokenRequestInput, 'Namespaced', n
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 
-/** What pods ask for by themselves: an odd number, by which such a request is told from any other. */
+/** The lifetime of projected pod tokens. The unusual number identifies these requests. */
 const POD_TOKEN_SECONDS = 3607;
 const YEAR_SECONDS = 365 * 24 * 3600;
 
-/** The `token` address of a service account. A dry run signs a token as well: nothing is stored in any case. */
-export const tokenSubresource: SubresourceAction = {
+/** The `token` subresource. A dry run signs a token too, because nothing is stored. */
+export const tokenSubresource: SubresourceAction = /* @__PURE__ */ defineAction({
   type: 'action',
   verbs: ['create'],
-  kind: TokenRequest as unknown as Kind,
+  kind: TokenRequest,
   async run(body, context) {
     const { namespace, objects, tokens, dialect } = context;
     const name = context.request.name ?? '';
-    // 1. Whose token.
+    // 1. The service account.
     refuse(context, name, addressProblems(body, name, namespace));
     const account = objects.get({ group: '', resource: 'serviceaccounts', namespace, name });
     if (account === undefined) throw errors.notFound({ group: '', resource: 'serviceaccounts' }, name);
-    const { spec } = body as unknown as TokenRequest;
+    const { spec } = body;
     refuse(context, '', durationProblems(spec.expirationSeconds));
 
-    // 2. What it ends with, and when.
+    // 2. The bound object and the lifetime.
     const ref = spec.boundObjectRef ?? undefined;
     const binding = ref === undefined ? {} : readBinding(ref, name, context);
     const audiences = spec.audiences?.length > 0 ? spec.audiences : tokens.apiAudiences;
@@ -60,7 +60,7 @@ export const tokenSubresource: SubresourceAction = {
       expirationSeconds === POD_TOKEN_SECONDS &&
       audiences.every((audience) => tokens.apiAudiences.includes(audience));
 
-    // 3. The token.
+    // 3. The signed token.
     const signed = await tokens.sign({
       namespace,
       account: { name, uid: account.metadata.uid },
@@ -82,7 +82,7 @@ export const tokenSubresource: SubresourceAction = {
       status: { token, expirationTimestamp },
     };
   },
-};
+});
 
 function refuse({ dialect }: StrategyContext, name: string, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
@@ -90,7 +90,7 @@ function refuse({ dialect }: StrategyContext, name: string, problems: readonly F
   throw errors.invalid({ group, kind: 'TokenRequest' }, name, problems);
 }
 
-/** Only the first that is wrong is told. */
+/** Reports only the first error. */
 function addressProblems({ metadata }: DraftObject, account: string, namespace: string): FieldError[] {
   if (metadata.name && metadata.name !== account) {
     return [invalid('metadata.name', metadata.name, 'must match the service account name if specified')];

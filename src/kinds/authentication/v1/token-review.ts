@@ -13,7 +13,7 @@ import {
 } from '../../generated/authentication-v1.js';
 import type { Kind } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
-import type { TokenAnswer } from '../../tokens.js';
+import type { TokenReviewResult } from '../../tokens.js';
 import { userInfoOf } from './user-info.js';
 
 export interface TokenReview extends ReviewBase, TokenReviewBody {}
@@ -27,7 +27,7 @@ export const TokenReview: Kind<TokenReview, TokenReviewInput, 'Cluster', never> 
   body: tokenReviewBody,
   virtual: {
     create(draft, { tokens }) {
-      const { token, audiences = [] } = (draft as unknown as TokenReview).spec;
+      const { token, audiences = [] } = draft.spec;
       if (!token) throw errors.badRequest('token is required for TokenReview in authentication');
       return chain(tokens.review(token, audiences), (answer) => {
         draft['status'] = statusOf(answer);
@@ -37,7 +37,7 @@ export const TokenReview: Kind<TokenReview, TokenReviewInput, 'Cluster', never> 
   },
 });
 
-function statusOf(answer: TokenAnswer): TokenReviewStatus {
+function statusOf(answer: TokenReviewResult): TokenReviewStatus {
   if (answer.type === 'unknown') return { user: {}, error: answer.error };
   return { authenticated: true, user: userInfoOf(answer.user), audiences: [...answer.audiences] };
 }

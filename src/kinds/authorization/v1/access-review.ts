@@ -48,7 +48,7 @@ export const SubjectAccessReview: Kind<SubjectAccessReview, SubjectAccessReviewI
     body: subjectAccessReviewBody,
     virtual: {
       create(draft, context) {
-        const { spec } = draft as unknown as SubjectAccessReview;
+        const { spec } = draft;
         refuse([...subjectProblems(spec), ...metadataProblems(draft, 'must be empty')], context);
         return answered(draft, subjectOf(spec), context);
       },
@@ -65,7 +65,7 @@ export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview, SelfSubjectA
     body: selfSubjectAccessReviewBody,
     virtual: {
       create(draft, context) {
-        const { spec } = draft as unknown as SelfSubjectAccessReview;
+        const { spec } = draft;
         const problems = [...attributesProblems(spec), ...selectorProblems(spec.resourceAttributes)];
         refuse([...problems, ...metadataProblems(draft, 'must be empty')], context);
         return answered(draft, context.user, context);
@@ -86,7 +86,7 @@ export const LocalSubjectAccessReview: Kind<
   body: localSubjectAccessReviewBody,
   virtual: {
     create(draft, context) {
-      const { spec } = draft as unknown as LocalSubjectAccessReview;
+      const { spec } = draft;
       const { resourceAttributes: resource, nonResourceAttributes: other } = spec;
       const problems = subjectProblems(spec);
       problems.push(...metadataProblems(draft, 'must be empty except for namespace'));

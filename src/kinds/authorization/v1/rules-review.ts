@@ -24,7 +24,7 @@ export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview, SelfSubjectRul
     body: selfSubjectRulesReviewBody,
     virtual: {
       create(draft, { access, user }) {
-        const { namespace = '' } = (draft as unknown as SelfSubjectRulesReview).spec;
+        const { namespace = '' } = draft.spec;
         if (namespace === '') throw errors.badRequest('no namespace on request');
         const { resourceRules, nonResourceRules, incomplete = false, error } = access.rules(user, namespace);
         // Nothing of the question is repeated in the answer.

@@ -1,6 +1,6 @@
 /**
- * Scale: how many replicas a workload has and is to have. It is never stored; `/scale` of a workload shows it, and a
- * changed one is an update of the workload. spec: scale
+ * The Scale kind: the desired and actual number of replicas of a workload. It is not stored: the `scale` subresource
+ * reads it from the workload, and an update of it updates the workload. spec: scale
  */
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../../meta/labels.js';
@@ -22,44 +22,39 @@ export const Scale: Kind<Scale, ScaleInput, 'Namespaced', never> = defineBuiltIn
   strategy: { create: { validate } },
   columns: [
     { ...nameColumn, format: '' },
-    countColumn('Desired', 'How many replicas are wanted.', (object) => scaleOf(object).spec.replicas ?? 0),
-    countColumn('Available', 'How many replicas there are.', (object) => scaleOf(object).status.replicas),
+    countColumn('Desired', 'How many replicas are wanted.', (object) => object.spec.replicas ?? 0),
+    countColumn('Available', 'How many replicas there are.', (object) => object.status.replicas),
     ageColumn,
   ],
 });
 
-function scaleOf(object: ApiObject): Scale {
-  return object as unknown as Scale;
-}
-
-function validate(object: ApiObject): readonly FieldError[] {
-  const { replicas = 0 } = scaleOf(object).spec;
+function validate(object: Scale): readonly FieldError[] {
+  const { replicas = 0 } = object.spec;
   return replicas >= 0 ? [] : [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')];
 }
 
-/** What every workload with a scale has in common. */
+/** The fields that every scalable workload has. */
 interface Scalable {
   readonly spec: { readonly replicas?: number; readonly selector?: LabelSelectorObject };
   readonly status?: { readonly replicas?: number };
 }
 
-interface ScaleParticulars {
-  readonly selector?: (live: ApiObject) => string;
-}
-
 /**
- * The `scale` address of a workload with `spec.replicas` and `status.replicas`. Its selector is `spec.selector` read as
- * a LabelSelector; a kind whose selector has another form says how it reads as text.
+ * The `scale` subresource of a workload with `spec.replicas` and `status.replicas`. `selector` returns the serialized
+ * selector; by default `spec.selector` is a LabelSelector.
  */
-export function scaleSubresource(about: ScaleParticulars = {}): SubresourceView {
-  const { selector = selectorText } = about;
+export function scaleSubresource({
+  selector = selectorText,
+}: {
+  readonly selector?: (live: ApiObject) => string;
+} = {}): SubresourceView {
   return Object.freeze({
     type: 'view' as const,
     verbs: ['get', 'patch', 'update'] as const,
     kind: Scale,
     replicasPath: ['spec', 'replicas'],
     read: (live: ApiObject): DraftObject => {
-      const { spec, status } = live as unknown as Scalable;
+      const { spec, status } = live as ApiObject & Scalable;
       const { name, namespace, uid, creationTimestamp } = live.metadata;
       const text = selector(live);
       return {
@@ -72,12 +67,12 @@ export function scaleSubresource(about: ScaleParticulars = {}): SubresourceView 
     },
     write: (view: ApiObject, draft: DraftObject): void => {
       const spec = draft['spec'] as { replicas?: number };
-      spec.replicas = scaleOf(view).spec.replicas ?? 0;
+      spec.replicas = (view as ApiObject & Scale).spec.replicas ?? 0;
     },
   });
 }
 
 function selectorText(live: ApiObject): string {
-  const { selector } = (live as unknown as Scalable).spec;
+  const { selector } = (live as ApiObject & Scalable).spec;
   return selector === undefined ? '' : printLabelSelector(labelSelectorFromObject(selector));
 }

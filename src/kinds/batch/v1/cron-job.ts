@@ -1,9 +1,8 @@
 /**
- * CronJob: Jobs by the clock. spec: CronJob
+ * The CronJob kind: creates Jobs on a schedule. spec: CronJob
  */
 import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { lengthMessage } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -46,75 +45,63 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
     create: {
       prepare: (draft, { features }) => dropDisabledTemplateFields(templateOf(draft).template, undefined, features),
       validate: (object, context) => [
-        ...specProblems(cronJobOf(object).spec, { context, live: undefined }),
+        ...specProblems(object.spec, { context, live: undefined }),
         ...nameProblems(object.metadata.name),
       ],
     },
     update: {
       prepare: (draft, live, { features }) =>
         dropDisabledTemplateFields(templateOf(draft).template, templateOf(live).template, features),
-      validate: (next, live, context) => specProblems(cronJobOf(next).spec, { context, live: cronJobOf(live).spec }),
+      validate: (next, live, context) => specProblems(next.spec, { context, live: live.spec }),
     },
   },
   subresources: { status: statusSubresource({ metadataValidation: 'none' }) },
   columns: [
     nameColumn,
-    textColumn('Schedule', 'When it makes a Job, as a cron expression.', (object) => cronJobOf(object).spec.schedule),
-    textColumn(
-      'Timezone',
-      'The zone in which the schedule is read.',
-      (object) => cronJobOf(object).spec.timeZone ?? NONE,
-    ),
+    textColumn('Schedule', 'When it makes a Job, as a cron expression.', (object) => object.spec.schedule),
+    textColumn('Timezone', 'The zone in which the schedule is read.', (object) => object.spec.timeZone ?? NONE),
     {
       name: 'Suspend',
       type: 'boolean',
       description: 'Whether it makes no further Jobs for now.',
-      cell: (object) => (cronJobOf(object).spec.suspend ? 'True' : 'False'),
+      cell: (object) => (object.spec.suspend ? 'True' : 'False'),
     },
-    countColumn(
-      'Active',
-      'How many of its Jobs are at work.',
-      (object) => (cronJobOf(object).status.active ?? []).length,
-    ),
+    countColumn('Active', 'How many of its Jobs are at work.', (object) => (object.status.active ?? []).length),
     textColumn('Last Schedule', 'How long ago it last made a Job.', (object, context) => {
-      const { lastScheduleTime } = cronJobOf(object).status;
+      const { lastScheduleTime } = object.status;
       return lastScheduleTime === undefined ? NONE : since(lastScheduleTime, context);
     }),
     ageColumn,
-    ...containerColumns((object) => templateOf(object).template.spec),
+    ...containerColumns<CronJob>((object) => templateOf(object).template.spec),
     selectorColumn((object) => templateOf(object).selector),
   ],
 });
 
-function cronJobOf(object: ApiObject | DraftObject): CronJob {
-  return object as unknown as CronJob;
+function templateOf(object: CronJob): JobSpec {
+  return object.spec.jobTemplate.spec;
 }
 
-function templateOf(object: ApiObject | DraftObject): JobSpec {
-  return cronJobOf(object).spec.jobTemplate.spec;
-}
-
-/** The name of a Job is the CronJob's and eleven characters of time. */
+/** A Job's name is the CronJob's name and an eleven-character timestamp. */
 const MAX_NAME = 63 - 11;
 
-/** A name that is missing is for others to report. */
+/** An absent name is reported by the metadata rules. */
 function nameProblems(name = ''): FieldError[] {
   return name.length > MAX_NAME ? [invalid('metadata.name', name, lengthMessage(MAX_NAME))] : [];
 }
 
-interface Judged {
+interface SpecOptions {
   readonly context: WriteContext;
   readonly live: CronJobSpec | undefined;
 }
 
-function specProblems(spec: CronJobSpec, about: Judged): FieldError[] {
-  const { live } = about;
+function specProblems(spec: CronJobSpec, options: SpecOptions): FieldError[] {
+  const { live } = options;
   return [
     ...scheduleProblems(spec, live),
     ...nonNegative('spec.startingDeadlineSeconds', spec.startingDeadlineSeconds),
     ...(live !== undefined && live.timeZone === spec.timeZone ? [] : zoneProblems(spec.timeZone)),
     ...concurrencyProblems(spec.concurrencyPolicy),
-    ...templateProblems('spec.jobTemplate.spec', spec.jobTemplate.spec, about),
+    ...templateProblems('spec.jobTemplate.spec', spec.jobTemplate.spec, options),
     ...nonNegative('spec.successfulJobsHistoryLimit', spec.successfulJobsHistoryLimit),
     ...nonNegative('spec.failedJobsHistoryLimit', spec.failedJobsHistoryLimit),
   ];
@@ -148,8 +135,8 @@ function concurrencyProblems(policy: string): FieldError[] {
   return [notSupported('spec.concurrencyPolicy', policy, CONCURRENCY_POLICIES)];
 }
 
-/** The selector comes with each Job. */
-function templateProblems(path: string, spec: JobSpec, { context, live }: Judged): FieldError[] {
+/** Rejects a selector: every Job gets a generated one. */
+function templateProblems(path: string, spec: JobSpec, { context, live }: SpecOptions): FieldError[] {
   const problems = jobTemplateProblems(path, spec, { context, live: live?.jobTemplate.spec.template.spec });
   if (spec.selector !== undefined) {
     problems.push(
@@ -160,7 +147,7 @@ function templateProblems(path: string, spec: JobSpec, { context, live }: Judged
   return problems;
 }
 
-function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): readonly string[] {
+function warnings(object: CronJob, live: CronJob | undefined, context: WriteContext): readonly string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
   return [...podNameWarnings(object, live), ...jobSpecWarnings('spec.jobTemplate.spec', templateOf(object), context)];
 }

@@ -1,12 +1,10 @@
 /**
- * ClusterTrustBundle: certificates that the whole cluster may trust, of a signer or of nobody in particular.
- * spec: ClusterTrustBundle
+ * The ClusterTrustBundle kind: trusted CA certificates, of a signer or without one. spec: ClusterTrustBundle
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, tooLong } from '../../../meta/field-error.js';
 import { byteLength, maskTrailingDash } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { readCertificate } from '../../../text/x509/certificate.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -22,11 +20,10 @@ import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer
 export interface ClusterTrustBundle extends ObjectBase, ClusterTrustBundleBody {}
 export interface ClusterTrustBundleInput extends InputBase, ClusterTrustBundleBodyInput {}
 
-const specOf = (object: ApiObject) => (object as unknown as ClusterTrustBundle).spec;
-
-/** What a name has to begin with depends on the signer. */
+/** The required prefix of the name depends on the signer. */
 const nameOfSigner: NameRule = (name, isPrefix, object) => {
-  const signerName = object === undefined ? '' : (specOf(object).signerName ?? '');
+  const { spec } = (object ?? {}) as Partial<ClusterTrustBundle>;
+  const signerName = spec?.signerName ?? '';
   return trustBundleNameProblems(isPrefix ? maskTrailingDash(name) : name, signerName);
 };
 
@@ -39,10 +36,10 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   body: clusterTrustBundleBody,
   strategy: {
     name: { validate: nameOfSigner },
-    update: { unconditional: false, steps: ['whole', 'metadata', 'change'], validate: signerChange },
+    update: { allowUnconditionalUpdate: false, validationOrder: ['whole', 'metadata', 'change'], validate: signerChange },
     create: { validate: bundleProblems },
     read: {
-      selectableFields: { 'spec.signerName': (object) => specOf(object).signerName ?? '' },
+      selectableFields: { 'spec.signerName': (object) => object.spec.signerName ?? '' },
       unknownFieldLabel: (field) => `field label not supported: ${field}`,
     },
   },
@@ -51,7 +48,7 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
     textColumn(
       'SignerName',
       'The signer whose certificates it vouches for.',
-      (object) => specOf(object).signerName ?? NONE,
+      (object) => object.spec.signerName ?? NONE,
     ),
   ],
 });
@@ -63,16 +60,16 @@ export const ClusterTrustBundleV1alpha1: Kind<ClusterTrustBundle, ClusterTrustBu
     ownTypes: ['ClusterTrustBundleSpec'],
   });
 
-function signerChange(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const { signerName = '' } = specOf(next);
-  if (signerName === (specOf(live).signerName ?? '')) return [];
+function signerChange(next: ClusterTrustBundle, live: ClusterTrustBundle): readonly FieldError[] {
+  const { signerName = '' } = next.spec;
+  if (signerName === (live.spec.signerName ?? '')) return [];
   return [invalid('spec.signerName', signerName, 'field is immutable')];
 }
 
-function bundleProblems(object: ApiObject, _context: WriteContext, live?: ApiObject): FieldError[] {
-  const { signerName = '', trustBundle } = specOf(object);
-  // A bundle that stays is not read again.
-  const isNew = live === undefined || trustBundle !== specOf(live).trustBundle;
+function bundleProblems(object: ClusterTrustBundle, _context: WriteContext, live?: ClusterTrustBundle): FieldError[] {
+  const { signerName = '', trustBundle } = object.spec;
+  // An unchanged bundle is not validated again.
+  const isNew = live === undefined || trustBundle !== live.spec.trustBundle;
   return [
     ...(signerName === '' ? [] : signerNameProblems('spec.signerName', signerName)),
     ...(isNew ? trustBundleProblems(trustBundle) : []),
@@ -107,7 +104,7 @@ function bundleProblem(detail: string): FieldError {
   return invalid(PATH, '<value omitted>', detail);
 }
 
-/** The places of every block that is there more than once. */
+/** The indices of every block that occurs more than once. */
 function repeats(blocks: readonly PemBlock[]): number[][] {
   const places = new Map<string, number[]>();
   for (const [index, { bytes }] of blocks.entries()) {

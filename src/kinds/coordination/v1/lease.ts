@@ -20,7 +20,7 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   columns: [nameColumn, textColumn('Holder', 'Who holds it now.', ({ spec }) => spec.holderIdentity ?? ''), ageColumn],
   body: leaseBody,
   strategy: {
-    update: { unconditional: false, createsAbsent: true, prepare: dropDisabled, metadata: 'plain', validate: validate },
+    update: { allowUnconditionalUpdate: false, allowCreateOnUpdate: true, prepare: dropDisabled, metadata: 'plain', validate: validate },
     create: { prepare: (draft, context) => dropDisabled(draft, undefined, context), metadata: 'plain', validate },
   },
 });

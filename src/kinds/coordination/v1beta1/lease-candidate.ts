@@ -5,14 +5,12 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { configMapKeyProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import type { SemanticVersion } from '../../../meta/semver.js';
 import { compareSemver, parseSemver, ZERO_VERSION } from '../../../meta/semver.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type LeaseCandidateBody,
   type LeaseCandidateBodyInput,
-  type LeaseCandidateSpec,
   leaseCandidateBody,
 } from '../../generated/coordination-v1beta1.js';
 import type { Kind } from '../../kind.js';
@@ -30,12 +28,12 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   lifecycle: { introducedIn: '1.33' },
   columns: [
     nameColumn,
-    textColumn('LeaseName', 'The lease that it wants to hold.', (object) => specOf(object).leaseName),
-    textColumn('BinaryVersion', 'The version of the program that runs.', (object) => specOf(object).binaryVersion),
+    textColumn('LeaseName', 'The lease that it wants to hold.', (object) => object.spec.leaseName),
+    textColumn('BinaryVersion', 'The version of the program that runs.', (object) => object.spec.binaryVersion),
     textColumn(
       'EmulationVersion',
       'The version that the program behaves like.',
-      (object) => specOf(object).emulationVersion ?? '',
+      (object) => object.spec.emulationVersion ?? '',
     ),
     ageColumn,
   ],
@@ -45,19 +43,15 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
       // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
       validate: (name) => configMapKeyProblems(name),
     },
-    update: { unconditional: false, createsAbsent: true, metadata: 'plain', validate: validateUpdate },
+    update: { allowUnconditionalUpdate: false, allowCreateOnUpdate: true, metadata: 'plain', validate: validateUpdate },
     create: { metadata: 'plain', validate },
   },
 });
 
-function specOf(object: ApiObject): LeaseCandidateSpec {
-  return (object as unknown as LeaseCandidate).spec;
-}
-
 const NOT_A_VERSION = 'must be a valid semantic version';
 
-function validate(object: ApiObject): FieldError[] {
-  const { leaseName, binaryVersion, emulationVersion = '', strategy } = specOf(object);
+function validate(object: LeaseCandidate): FieldError[] {
+  const { leaseName, binaryVersion, emulationVersion = '', strategy } = object.spec;
   const found: FieldError[] = leaseName === '' ? [required('spec.leaseName')] : [];
   const emulated = versionOf(emulationVersion);
   if (emulationVersion !== '' && emulated === undefined) {
@@ -83,10 +77,10 @@ function versionOf(text: string): SemanticVersion | undefined {
   return text === '' ? undefined : parseSemver(text);
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject): FieldError[] {
-  const { leaseName } = specOf(next);
+function validateUpdate(next: LeaseCandidate, live: LeaseCandidate): FieldError[] {
+  const { leaseName } = next.spec;
   const found = validate(next);
-  if (leaseName !== specOf(live).leaseName) {
+  if (leaseName !== live.spec.leaseName) {
     found.push(invalid('spec.leaseName', leaseName, 'field is immutable'));
   }
   return found;

@@ -3,7 +3,7 @@
  * process and are reported as healthy. spec: ComponentStatus
  */
 import { errors } from '../../../meta/errors.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type ComponentCondition,
@@ -48,11 +48,11 @@ function componentStatus(name: string): DraftObject {
   return { apiVersion: '', kind: '', metadata: { name }, conditions };
 }
 
-function healthOf(object: ApiObject): ComponentCondition | undefined {
-  return (object as unknown as ComponentStatus).conditions?.find(({ type }) => type === 'Healthy');
+function healthOf(object: ComponentStatus): ComponentCondition | undefined {
+  return object.conditions?.find(({ type }) => type === 'Healthy');
 }
 
-function status(object: ApiObject): string {
+function status(object: ComponentStatus): string {
   const health = healthOf(object);
   if (health === undefined) return 'Unknown';
   return health.status === 'True' ? 'Healthy' : 'Unhealthy';

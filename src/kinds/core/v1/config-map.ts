@@ -4,7 +4,6 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength, configMapKeyProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type ConfigMapBody, type ConfigMapBodyInput, configMapBody } from '../../generated/core-v1.js';
@@ -24,23 +23,23 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   body: configMapBody,
   strategy: {
     update: {
-      steps: ['metadata', 'change', 'whole'],
+      validationOrder: ['metadata', 'change', 'whole'],
       validate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
     },
     create: { validate },
   },
 });
 
-function keyCount(object: ApiObject): number {
-  const { data = {}, binaryData = {} } = object as unknown as ConfigMap;
+function keyCount(object: ConfigMap): number {
+  const { data = {}, binaryData = {} } = object;
   return Object.keys(data).length + Object.keys(binaryData).length;
 }
 
 /** The maximum size of all values together. */
 const MAX_BYTES = 1024 * 1024;
 
-function validate(object: ApiObject): readonly FieldError[] {
-  const { data = {}, binaryData = {} } = object as unknown as ConfigMap;
+function validate(object: ConfigMap): readonly FieldError[] {
+  const { data = {}, binaryData = {} } = object;
   const problems: FieldError[] = [];
   for (const key of Object.keys(data)) {
     problems.push(...keyProblems('data', key));

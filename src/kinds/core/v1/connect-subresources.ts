@@ -120,7 +120,7 @@ function readLog(request: ConnectRequest): void {
 /** The container name is optional if the pod has one container. */
 function checkContainer(pod: ApiObject, container = ''): void {
   const { name } = pod.metadata;
-  const { containers, initContainers = [], ephemeralContainers = [] } = (pod as unknown as PodParts).spec;
+  const { containers, initContainers = [], ephemeralContainers = [] } = (pod as ApiObject & PodParts).spec;
   const names = [...initContainers, ...containers, ...ephemeralContainers].map((container) => container.name);
   if (container !== '') {
     if (!names.includes(container)) throw errors.badRequest(`container ${container} is not valid for pod ${name}`);
@@ -139,7 +139,7 @@ function connectToNodeOf(pod: ApiObject, request: ConnectRequest): void {
 }
 
 function nodeOf(pod: ApiObject): string {
-  return (pod as unknown as PodParts).spec.nodeName ?? '';
+  return (pod as ApiObject & PodParts).spec.nodeName ?? '';
 }
 
 function connectToNode(name: string, request: ConnectRequest): void {
@@ -149,14 +149,14 @@ function connectToNode(name: string, request: ConnectRequest): void {
 
 /** Checks that the node exists and has an address. `resource` is the resource in the error. */
 function requireNode(name: string, request: ConnectRequest, resource = 'nodes'): void {
-  const node = find(request, { group: '', resource: 'nodes', namespace: '', name }, resource) as unknown as NodeParts;
+  const node = find(request, { group: '', resource: 'nodes', namespace: '', name }, resource) as ApiObject & NodeParts;
   if ((node.status?.addresses ?? []).length > 0) return;
   throw failure({ code: 500, message: 'no preferred addresses found; known addresses: []' });
 }
 
 function connectToPod(request: ConnectRequest): void {
   const { name } = splitName(request, 'pod');
-  const { status } = podOf({ ...request, name }) as unknown as PodParts;
+  const { status } = podOf({ ...request, name }) as ApiObject & PodParts;
   const ip = parseIpSloppy(status?.podIPs?.[0]?.ip ?? status?.podIP ?? '');
   if (ip === undefined || classifyIp(ip) !== 'globalUnicast') throw errors.badRequest('address not allowed');
   failUnconnectable('containers');
@@ -168,7 +168,7 @@ function connectToService(request: ConnectRequest): void {
   const { name, port } = splitName(request, 'service');
   const portName = /^[+-]?[0-9]+$/.test(port) ? portNameOf(Number(port), { ...request, name }) : port;
   const endpoints = find(request, { group: '', resource: 'endpoints', namespace, name }, 'services');
-  const { subsets = [] } = endpoints as unknown as EndpointsParts;
+  const { subsets = [] } = endpoints as ApiObject & EndpointsParts;
   const noEndpoints = (service: string) =>
     errors.serviceUnavailable(`no endpoints available for service ${quote(service)}`);
   if (subsets.length === 0) throw noEndpoints(name);
@@ -181,7 +181,7 @@ function connectToService(request: ConnectRequest): void {
 
 function portNameOf(port: number, request: ConnectRequest): string {
   const { namespace, name } = request;
-  const service = find(request, { group: '', resource: 'services', namespace, name }) as unknown as ServiceParts;
+  const service = find(request, { group: '', resource: 'services', namespace, name }) as ApiObject & ServiceParts;
   const found = (service.spec.ports ?? []).find((each) => each.port === port);
   if (found !== undefined) return found.name ?? '';
   throw errors.serviceUnavailable(`no service port ${port} found for service ${quote(name)}`);

@@ -6,7 +6,6 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -35,7 +34,7 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
     replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },
   },
   strategy: {
-    update: { createsAbsent: true, steps: ['metadata', 'whole'] },
+    update: { allowCreateOnUpdate: true, validationOrder: ['metadata', 'whole'] },
     create: {
       // Unchanged subsets are not validated again: they may be stored under older rules.
       validate: (next, _context, live) =>
@@ -45,8 +44,8 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
   },
 });
 
-function subsetProblems(object: ApiObject): FieldError[] {
-  const { subsets = [] } = object as unknown as Endpoints;
+function subsetProblems(object: Endpoints): FieldError[] {
+  const { subsets = [] } = object;
   return subsets.flatMap((subset, index) => validateSubset(keyPath('subsets', index), subset));
 }
 
@@ -101,10 +100,10 @@ function validatePort(
 
 const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
-function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
+function warnings(object: Endpoints, _live: Endpoints | undefined, { dialect }: WriteContext): readonly string[] {
   // The endpoints controller writes canonical addresses.
   if (object.metadata.labels?.[dialect.subkey('endpoints', 'managed-by')] === 'endpoint-controller') return [];
-  const { subsets = [] } = object as unknown as Endpoints;
+  const { subsets = [] } = object;
   const found: string[] = [];
   for (const [index, subset] of subsets.entries()) {
     for (const list of ['addresses', 'notReadyAddresses'] as const) {
@@ -117,8 +116,8 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
 }
 
 /** `10.0.0.1:80,10.0.0.2:80 + 4 more...`, without addresses that are not ready. */
-function firstAddresses(object: ApiObject): string {
-  const { subsets = [] } = object as unknown as Endpoints;
+function firstAddresses(object: Endpoints): string {
+  const { subsets = [] } = object;
   if (subsets.length === 0) return NONE;
   const all = subsets.flatMap(({ addresses = [], ports = [] }) => {
     if (ports.length === 0) return addresses.map(({ ip }) => ip);

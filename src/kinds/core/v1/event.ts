@@ -26,7 +26,7 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
   scope: 'Namespaced',
   names: { shortNames: ['ev'] },
   body: coreEventBody,
-  columns: eventColumns((object) => object as unknown as CoreEvent),
+  columns: eventColumns((object) => object),
   strategy: {
     create: { metadata: 'plain', validate: (object) => coreProblems(object) },
     name: {
@@ -34,19 +34,19 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
       validate: () => [],
     },
     update: {
-      createsAbsent: true,
+      allowCreateOnUpdate: true,
       // Metadata is validated by the general rules only.
-      steps: ['change'],
+      validationOrder: ['change'],
       validate: (next) => coreProblems(next),
     },
     read: {
       uncached: true,
       selectableFields: {
-        ...referenceSelectors('involvedObject', (object) => eventOf(object).involvedObject),
-        reason: (object) => eventOf(object).reason ?? '',
-        reportingComponent: (object) => eventOf(object).reportingComponent,
-        source: (object) => eventOf(object).source.component || eventOf(object).reportingComponent,
-        type: (object) => eventOf(object).type ?? '',
+        ...referenceSelectors<CoreEvent>('involvedObject', ({ involvedObject }) => involvedObject),
+        reason: (object) => object.reason ?? '',
+        reportingComponent: (object) => object.reportingComponent,
+        source: (object) => object.source.component || object.reportingComponent,
+        type: (object) => object.type ?? '',
       },
       unknownFieldLabel: (field) => `field label not supported: ${field}`,
     },
@@ -54,22 +54,18 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
 });
 
 /** Field selectors for the fields of an object reference. */
-export function referenceSelectors(
+export function referenceSelectors<Object>(
   name: string,
-  reference: (object: ApiObject) => ObjectReference,
-): Record<string, (object: ApiObject) => string> {
+  reference: (object: NoInfer<Object>) => ObjectReference,
+): Record<string, (object: Object) => string> {
   const parts = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
   return Object.fromEntries(
-    parts.map((part) => [`${name}.${part}`, (object: ApiObject) => reference(object)[part] ?? '']),
+    parts.map((part) => [`${name}.${part}`, (object: Object) => reference(object)[part] ?? '']),
   );
 }
 
-function eventOf(object: ApiObject): CoreEvent {
-  return object as unknown as CoreEvent;
-}
-
-function coreProblems(object: ApiObject): FieldError[] {
-  const { involvedObject, eventTime, reportingComponent, reportingInstance, action, reason, message } = eventOf(object);
+function coreProblems(object: CoreEvent): FieldError[] {
+  const { involvedObject, eventTime, reportingComponent, reportingInstance, action, reason, message } = object;
   return eventProblems(object, {
     reportingInstance,
     action,
@@ -94,7 +90,7 @@ export interface EventFields {
 }
 
 /** Validates an event of either API group. The error paths are always those of the core group. */
-export function eventProblems({ metadata }: ApiObject, fields: EventFields): FieldError[] {
+export function eventProblems({ metadata }: ObjectBase, fields: EventFields): FieldError[] {
   const namespace = metadata.namespace ?? '';
   const problems = fields.hasEventTime
     ? [...(isNewEventNamespaceValid(fields, namespace) ? [] : [namespaceMismatch(fields)]), ...newEventProblems(fields)]
@@ -145,10 +141,12 @@ function textProblems(field: string, text: string, max: number): FieldError[] {
 }
 
 /** The table columns of both API groups. `read` converts an object to the core group. */
-export function eventColumns(read: (object: ApiObject) => CoreEvent): Column[] {
+export function eventColumns<Object = unknown>(
+  read: (object: ApiObject & NoInfer<Object>) => CoreEvent,
+): Column<Object>[] {
   const text = (name: string, description: string, cell: (event: CoreEvent, context: CellContext) => unknown) =>
-    textColumn(name, description, (object, context) => cell(read(object), context));
-  const wide = (column: Column): Column => ({ ...column, priority: 1 });
+    textColumn<Object>(name, description, (object, context) => cell(read(object), context));
+  const wide = (column: Column<Object>): Column<Object> => ({ ...column, priority: 1 });
   return [
     text('Last Seen', 'How long ago it happened last.', lastSeen),
     text('Type', 'Whether it is normal or a warning.', ({ type }) => type ?? ''),

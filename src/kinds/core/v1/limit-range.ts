@@ -5,7 +5,7 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
 import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
@@ -37,9 +37,9 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
   body: limitRangeBody,
   strategy: {
     update: {
-      createsAbsent: true,
+      allowCreateOnUpdate: true,
       // Updates are validated like new objects.
-      steps: ['whole'],
+      validationOrder: ['whole'],
     },
     decode: { defaults },
     create: { prepare: prepareForCreate, validate },
@@ -47,11 +47,11 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
 });
 
 /** Absent limits are null on the wire. */
-function limitsOf(object: ApiObject | DraftObject): readonly LimitRangeItem[] {
-  return (object as unknown as LimitRange).spec.limits ?? [];
+function limitsOf(object: LimitRange): readonly LimitRangeItem[] {
+  return object.spec.limits ?? [];
 }
 
-function defaults(draft: DraftObject): void {
+function defaults(draft: LimitRange): void {
   for (const item of limitsOf(draft)) {
     for (const list of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
       roundResourceList(list);
@@ -78,7 +78,7 @@ function prepareForCreate({ metadata }: DraftObject): void {
   if (!metadata.name && metadata.uid !== undefined) metadata.name = metadata.uid;
 }
 
-function validate(object: ApiObject, context: WriteContext): readonly FieldError[] {
+function validate(object: LimitRange, context: WriteContext): readonly FieldError[] {
   const seen = new Set<string>();
   return limitsOf(object).flatMap((item, index) => {
     const path = keyPath('spec.limits', index);

@@ -9,19 +9,19 @@ import { invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { copyJson, deepEqual } from '../../../util/json.js';
+import { deepEqual } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type NamespaceBody,
   type NamespaceBodyInput,
-  type NamespaceSpec,
   type NamespaceStatus,
   namespaceBody,
 } from '../../generated/core-v1.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { failedDeletePrecondition, finalizersAfterDelete, standardFinalizerProblems } from '../../shared/finalizers.js';
+import { copyAsDraft } from '../../shared/storage-conversion.js';
 
 /** The server always returns spec and status. */
 export interface Namespace extends ObjectBase, NamespaceBody {}
@@ -51,7 +51,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
     create: { prepare: prepareForCreate, validate },
     update: {
       prepare: (draft, live) => restore(draft, live, ['spec', 'status']),
-      steps: ['whole', 'metadata', 'change'],
+      validationOrder: ['whole', 'metadata', 'change'],
       validate: policyLabelUpdateProblems,
     },
     read: {
@@ -77,16 +77,16 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   },
 });
 
-function finalizersOf(object: ApiObject): readonly string[] {
-  return (object as unknown as Namespace).spec.finalizers ?? [];
+function finalizersOf(object: Namespace): readonly string[] {
+  return object.spec.finalizers ?? [];
 }
 
-function phaseOf(object: ApiObject): NamespaceStatus['phase'] {
-  return (object as unknown as Namespace).status.phase;
+function phaseOf(object: Namespace): NamespaceStatus['phase'] {
+  return object.status.phase;
 }
 
 /** Adds the label with the name of the namespace. A generated name is not known on the first call. */
-function labelWithName(draft: DraftObject, { dialect }: WriteContext): void {
+function labelWithName(draft: Namespace, { dialect }: WriteContext): void {
   const { name, labels } = draft.metadata;
   const key = dialect.key('metadata.name');
   if (!name || labels?.[key] === name) return;
@@ -94,18 +94,18 @@ function labelWithName(draft: DraftObject, { dialect }: WriteContext): void {
   draft.metadata.labels = sortedRecord(Object.entries(all));
 }
 
-function prepareForCreate(draft: DraftObject): void {
-  const { finalizers = [] } = draft['spec'] as NamespaceSpec;
+function prepareForCreate(draft: Namespace): void {
+  const { finalizers = [] } = draft.spec;
   const completed = finalizers.includes(NAMESPACE_FINALIZER) ? finalizers : [...finalizers, NAMESPACE_FINALIZER];
-  draft['spec'] = { finalizers: completed };
-  draft['status'] = { phase: 'Active' };
+  draft.spec = { finalizers: completed };
+  draft.status = { phase: 'Active' };
 }
 
 function restore(draft: DraftObject, live: ApiObject, fields: readonly string[]): void {
   for (const field of fields) draft[field] = live[field];
 }
 
-function validate(object: ApiObject, context: WriteContext, live?: ApiObject): readonly FieldError[] {
+function validate(object: Namespace, context: WriteContext, live?: Namespace): readonly FieldError[] {
   const problems = finalizersOf(object).flatMap((name) => standardFinalizerProblems('spec.finalizers', name));
   if (live !== undefined) return problems;
   // In the reference server an admission plugin validates these labels, after all other rules have passed.
@@ -116,7 +116,7 @@ const POLICY_MODES = ['enforce', 'audit', 'warn'] as const;
 const POLICY_LEVELS = ['privileged', 'baseline', 'restricted'];
 
 /** Validates the Pod Security labels: level and version. */
-function policyLabelProblems(object: ApiObject, { dialect }: WriteContext): FieldError[] {
+function policyLabelProblems(object: Namespace, { dialect }: WriteContext): FieldError[] {
   const labels = object.metadata.labels ?? {};
   // Only if the labels are valid as labels; see validate().
   if (labelErrors(labels, 'metadata.labels').length > 0) return [];
@@ -138,7 +138,7 @@ function policyLabelProblems(object: ApiObject, { dialect }: WriteContext): Fiel
 }
 
 /** Errors that the live object already has are accepted. */
-function policyLabelUpdateProblems(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+function policyLabelUpdateProblems(next: Namespace, live: Namespace, context: WriteContext): readonly FieldError[] {
   const problems = policyLabelProblems(next, context);
   return problems.length > 0 && deepEqual(problems, policyLabelProblems(live, context)) ? [] : problems;
 }
@@ -146,7 +146,7 @@ function policyLabelUpdateProblems(next: ApiObject, live: ApiObject, context: Wr
 /** The capital letter in the path is the reference server's. */
 const PHASE_PATH = 'status.Phase';
 
-function phaseProblems(next: ApiObject): readonly FieldError[] {
+function phaseProblems(next: Namespace): readonly FieldError[] {
   const phase = phaseOf(next);
   if (next.metadata.deletionTimestamp === undefined) {
     if (phase === 'Active') return [];
@@ -157,13 +157,13 @@ function phaseProblems(next: ApiObject): readonly FieldError[] {
 }
 
 /** The first delete sets the phase to Terminating. The namespace is removed when its finalizers are empty. */
-function beforeDelete(live: ApiObject, request: DeletionRequest, { now }: WriteContext): DeletionVerdict {
+function beforeDelete(live: ApiObject & Namespace, request: DeletionRequest, { now }: WriteContext): DeletionVerdict {
   const failed = failedDeletePrecondition(live, request);
   if (failed !== undefined) return { type: 'conflict', why: failed };
   if (live.metadata.deletionTimestamp !== undefined) {
     return finalizersOf(live).length > 0 ? { type: 'unchanged' } : { type: 'proceed' };
   }
-  const draft = copyJson(live) as unknown as DraftObject;
+  const draft = copyAsDraft(live);
   draft.metadata.deletionTimestamp = now;
   draft.metadata.finalizers = [
     ...finalizersAfterDelete(live.metadata.finalizers ?? [], foregroundIfNotOrphaned(request)),

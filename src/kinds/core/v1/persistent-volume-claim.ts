@@ -1,7 +1,3 @@
-/**
- * The PersistentVolumeClaim kind: a request for storage, bound to a PersistentVolume. spec: PersistentVolumeClaim
- */
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -20,28 +16,26 @@ import { classAnnotationWarnings } from './persistent-volume/warnings.js';
 import { claimProblems, claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
 import { claimSpecWarnings } from './pod-spec/volume-warnings.js';
 
-const claim = (object: ApiObject) => object as unknown as PersistentVolumeClaim;
-
 /** The capacity and access modes are printed only for bound claims. */
-const isBound = (object: ApiObject) => Boolean(claim(object).spec.volumeName);
+const isBound = (object: PersistentVolumeClaim) => Boolean(object.spec.volumeName);
 
-const persistentVolumeClaimColumns: readonly Column[] = [
+const persistentVolumeClaimColumns: readonly Column<PersistentVolumeClaim>[] = [
   nameColumn,
-  textColumn('Status', 'Whether it has a volume yet.', (object) => phaseCell(object, claim(object).status.phase)),
-  textColumn('Volume', 'The volume that it has.', (object) => claim(object).spec.volumeName ?? ''),
+  textColumn('Status', 'Whether it has a volume yet.', (object) => phaseCell(object, object.status.phase)),
+  textColumn('Volume', 'The volume that it has.', (object) => object.spec.volumeName ?? ''),
   textColumn('Capacity', 'How much its volume can hold.', (object) =>
-    isBound(object) ? (own(claim(object).status.capacity ?? {}, 'storage') ?? '0') : '',
+    isBound(object) ? (own(object.status.capacity ?? {}, 'storage') ?? '0') : '',
   ),
   textColumn('Access Modes', 'How pods may use its volume, in short forms.', (object) =>
-    isBound(object) ? accessModesCell(claim(object).status.accessModes) : '',
+    isBound(object) ? accessModesCell(object.status.accessModes) : '',
   ),
   textColumn('StorageClass', 'The class of storage that it asks for.', (object) =>
-    classCell(object, claim(object).spec.storageClassName),
+    classCell(object, object.spec.storageClassName),
   ),
   textColumn(
     'VolumeAttributesClass',
     'The class whose attributes it asks for.',
-    (object) => claim(object).spec.volumeAttributesClassName ?? UNSET,
+    (object) => object.spec.volumeAttributesClassName ?? UNSET,
   ),
   ageColumn,
   {
@@ -49,7 +43,7 @@ const persistentVolumeClaimColumns: readonly Column[] = [
     type: 'string',
     description: 'Whether it asks for a file system or a raw device.',
     priority: 1,
-    cell: (object) => claim(object).spec.volumeMode ?? UNSET,
+    cell: (object) => object.spec.volumeMode ?? UNSET,
   },
 ];
 
@@ -70,51 +64,55 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
         separateStatus: true,
         warnings: (object, _live, { dialect }) => [
           ...classAnnotationWarnings(object, dialect),
-          ...claimSpecWarnings('spec', claimOf(object).spec),
+          ...claimSpecWarnings('spec', object.spec),
         ],
       },
       decode: { defaults },
       create: {
         prepare: (draft, context) => prepareSpec(draft, undefined, context),
-        validate: (object, context, live) => claimProblems(claimOf(object), live && claimOf(live), context),
+        validate: (object, context, live) => claimProblems(object, live && live, context),
       },
       update: {
         prepare: prepareSpec,
         // The create validation runs twice, as in the reference server.
-        steps: ['whole', 'metadata', 'whole', 'change'],
-        validate: (next, live, context) => claimUpdateProblems(claimOf(next), claimOf(live), context),
+        validationOrder: ['whole', 'metadata', 'whole', 'change'],
+        validate: (next, live, context) => claimUpdateProblems(next, live, context),
       },
     },
     subresources: {
       status: statusSubresource({
         prepare: dropDisabledStatus,
-        validate: (next, _live, context) => claimStatusProblems(claimOf(next), context),
+        validate: (next, _live, context) => claimStatusProblems(next, context),
       }),
     },
   });
 
-function claimOf(object: ApiObject | DraftObject): PersistentVolumeClaim {
-  return object as unknown as PersistentVolumeClaim;
-}
-
-function defaults(draft: DraftObject): void {
-  const { spec, status } = claimOf(draft);
+function defaults(draft: PersistentVolumeClaim): void {
+  const { spec, status } = draft;
   claimSpecDefaults(spec);
   roundResourceList(status.capacity);
   roundResourceList(status.allocatedResources);
 }
 
-function prepareSpec(draft: DraftObject, live: ApiObject | undefined, { dialect, features }: WriteContext): void {
-  const { spec } = claimOf(draft);
-  const before = live === undefined ? undefined : claimOf(live).spec;
+function prepareSpec(
+  draft: PersistentVolumeClaim,
+  live: PersistentVolumeClaim | undefined,
+  { dialect, features }: WriteContext,
+): void {
+  const { spec } = draft;
+  const before = live === undefined ? undefined : live.spec;
   dropDisabledClaimFields(spec, before, features);
   normalizeDataSources(spec, before, dialect);
 }
 
-function dropDisabledStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+function dropDisabledStatus(
+  draft: PersistentVolumeClaim,
+  live: PersistentVolumeClaim,
+  { features }: WriteContext,
+): void {
   if (features.enabled('VolumeAttributesClass')) return;
-  const { status } = claimOf(draft);
-  const before = claimOf(live).status;
+  const { status } = draft;
+  const before = live.status;
   if (before.currentVolumeAttributesClassName === undefined) delete status.currentVolumeAttributesClassName;
   if (before.modifyVolumeStatus === undefined) delete status.modifyVolumeStatus;
 }

@@ -2,7 +2,6 @@
  * The PersistentVolume kind: storage whose lifetime is independent of pods. spec: PersistentVolume
  */
 import type { FieldError } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type PersistentVolumeBody,
@@ -29,12 +28,12 @@ export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cl
   strategy: {
     delete: { returnsObject: true },
     write: { separateStatus: true, warnings: (object, _live, { dialect }) => volumeWarnings(object, dialect) },
-    decode: { defaults: (draft) => volumeSourceDefaults(volumeOf(draft).spec) },
+    decode: { defaults: (draft) => volumeSourceDefaults(draft.spec) },
     create: { prepare: prepareForCreate, validate },
     update: {
       prepare: dropDisabled,
       // The reference server runs the create validation twice on updates and reports errors twice.
-      steps: ['whole', 'whole', 'change'],
+      validationOrder: ['whole', 'whole', 'change'],
       validate: validateUpdate,
     },
   },
@@ -43,43 +42,39 @@ export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cl
   },
 });
 
-function volumeOf(object: ApiObject | DraftObject): PersistentVolume {
-  return object as unknown as PersistentVolume;
+function nameAndSpec(object: PersistentVolume): { name: string; spec: PersistentVolume['spec'] } {
+  return { name: object.metadata.name ?? '', spec: object.spec };
 }
 
-function nameAndSpec(object: ApiObject): { name: string; spec: PersistentVolume['spec'] } {
-  return { name: object.metadata.name ?? '', spec: volumeOf(object).spec };
-}
-
-function prepareForCreate(draft: DraftObject, context: WriteContext): void {
-  volumeOf(draft).status = { phase: 'Pending', lastPhaseTransitionTime: context.now };
+function prepareForCreate(draft: PersistentVolume, context: WriteContext): void {
+  draft.status = { phase: 'Pending', lastPhaseTransitionTime: context.now };
   dropDisabled(draft, undefined, context);
 }
 
-function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+function dropDisabled(draft: PersistentVolume, live: PersistentVolume | undefined, { features }: WriteContext): void {
   if (features.enabled('VolumeAttributesClass')) return;
-  if (live !== undefined && volumeOf(live).spec.volumeAttributesClassName !== undefined) return;
-  delete volumeOf(draft).spec.volumeAttributesClassName;
+  if (live !== undefined && live.spec.volumeAttributesClassName !== undefined) return;
+  delete draft.spec.volumeAttributesClassName;
 }
 
-function validate(object: ApiObject, context: WriteContext, live: ApiObject | undefined): FieldError[] {
-  if (live !== undefined) return volumeProblems({ ...nameAndSpec(object), live: volumeOf(live).spec }, context);
+function validate(object: PersistentVolume, context: WriteContext, live: PersistentVolume | undefined): FieldError[] {
+  if (live !== undefined) return volumeProblems({ ...nameAndSpec(object), live: live.spec }, context);
   return [...volumeProblems(nameAndSpec(object), context), ...optionProblems(object, context)];
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
-  return [...optionProblems(next, context), ...volumeUpdateProblems(volumeOf(next).spec, volumeOf(live).spec, context)];
+function validateUpdate(next: PersistentVolume, live: PersistentVolume, context: WriteContext): FieldError[] {
+  return [...optionProblems(next, context), ...volumeUpdateProblems(next.spec, live.spec, context)];
 }
 
 /** Runs once per write, unlike {@link volumeProblems}. */
-function optionProblems(object: ApiObject, { dialect }: WriteContext): FieldError[] {
-  return mountOptionsProblems(object.metadata.annotations, volumeOf(object).spec, dialect);
+function optionProblems(object: PersistentVolume, { dialect }: WriteContext): FieldError[] {
+  return mountOptionsProblems(object.metadata.annotations, object.spec, dialect);
 }
 
 /** Sets `lastPhaseTransitionTime` when the phase changes, unless the client sets it. */
-function prepareStatus(draft: DraftObject, live: ApiObject, { now }: WriteContext): void {
-  const { status } = volumeOf(draft);
-  const before = volumeOf(live).status;
+function prepareStatus(draft: PersistentVolume, live: PersistentVolume, { now }: WriteContext): void {
+  const { status } = draft;
+  const before = live.status;
   const given = status.lastPhaseTransitionTime;
   if (status.phase !== before.phase) {
     if (given === undefined || given === before.lastPhaseTransitionTime) status.lastPhaseTransitionTime = now;

@@ -3,7 +3,6 @@
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { labelSelectorFrom, printLabelSelector } from '../../../meta/labels.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type PodTemplateBody, type PodTemplateBodyInput, podTemplateBody } from '../../generated/core-v1.js';
@@ -26,9 +25,9 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
   body: podTemplateBody,
   columns: [
     nameColumn,
-    ...containerColumns((object) => templateOf(object).spec).map((column) => ({ ...column, priority: 0 })),
+    ...containerColumns<PodTemplate>((object) => object.template.spec).map((column) => ({ ...column, priority: 0 })),
     textColumn('Pod Labels', 'What its pods will be labelled with.', (object) => {
-      const { labels = {} } = templateOf(object).metadata ?? {};
+      const { labels = {} } = object.template.metadata ?? {};
       return printLabelSelector(labelSelectorFrom(labels)) || NONE;
     }),
   ],
@@ -39,27 +38,23 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
       warnings: (object, live, context) =>
         live !== undefined && live.metadata.generation === object.metadata.generation
           ? []
-          : podTemplateWarnings('template', templateOf(object), context),
+          : podTemplateWarnings('template', object.template, context),
     },
-    decode: { defaults: (draft) => podTemplateDefaults(templateOf(draft)) },
+    decode: { defaults: (draft) => podTemplateDefaults(draft.template) },
     create: {
-      prepare: (draft, { features }) => dropDisabledTemplateFields(templateOf(draft), undefined, features),
+      prepare: (draft, { features }) => dropDisabledTemplateFields(draft.template, undefined, features),
       validate: (object, context) => templateProblems(object, undefined, context),
     },
     update: {
-      prepare: (draft, live, { features }) => dropDisabledTemplateFields(templateOf(draft), templateOf(live), features),
+      prepare: (draft, live, { features }) => dropDisabledTemplateFields(draft.template, live.template, features),
       validate: (next, live, context) => templateProblems(next, live, context),
     },
   },
 });
 
-function templateOf(object: ApiObject | DraftObject): PodTemplate['template'] {
-  return (object as unknown as PodTemplate).template;
-}
-
-function templateProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {
-  return podTemplateProblems('template', templateOf(next), {
+function templateProblems(next: PodTemplate, live: PodTemplate | undefined, context: WriteContext): FieldError[] {
+  return podTemplateProblems('template', next.template, {
     ...context,
-    live: live === undefined ? undefined : templateOf(live).spec,
+    live: live === undefined ? undefined : live.template.spec,
   });
 }

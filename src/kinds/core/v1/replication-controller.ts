@@ -5,7 +5,7 @@
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
@@ -41,16 +41,16 @@ export const ReplicationController: Kind<
   body: replicationControllerBody,
   columns: [
     nameColumn,
-    countColumn('Desired', 'How many pods are wanted.', (object) => controllerOf(object).spec.replicas),
-    countColumn('Current', 'How many pods there are.', (object) => controllerOf(object).status.replicas),
-    countColumn('Ready', 'How many of the pods are ready.', (object) => controllerOf(object).status.readyReplicas ?? 0),
+    countColumn('Desired', 'How many pods are wanted.', (object) => object.spec.replicas),
+    countColumn('Current', 'How many pods there are.', (object) => object.status.replicas),
+    countColumn('Ready', 'How many of the pods are ready.', (object) => object.status.readyReplicas ?? 0),
     ageColumn,
-    ...containerColumns((object) => controllerOf(object).spec.template?.spec ?? {}),
-    selectorColumn((object) => ({ matchLabels: controllerOf(object).spec.selector ?? {} })),
+    ...containerColumns<ReplicationController>((object) => object.spec.template?.spec ?? {}),
+    selectorColumn((object) => ({ matchLabels: object.spec.selector ?? {} })),
   ],
   strategy: {
     update: {
-      steps: ['whole', 'metadata', 'change'],
+      validationOrder: ['whole', 'metadata', 'change'],
       prepare: dropDisabledFields,
       validate: (next, live, context) => problemsOf(next, live, { context, isLast: true }),
     },
@@ -65,7 +65,7 @@ export const ReplicationController: Kind<
       validate: (object, context, live) => problemsOf(object, live, { context, isLast: live === undefined }),
     },
     read: {
-      selectableFields: { 'status.replicas': (object) => String(controllerOf(object).status.replicas) },
+      selectableFields: { 'status.replicas': (object) => String(object.status.replicas) },
       unknownFieldLabel: (field) => `field label not supported: ${field}`,
     },
   },
@@ -76,17 +76,14 @@ export const ReplicationController: Kind<
   },
 });
 
-function controllerOf(object: ApiObject | DraftObject): ReplicationController {
-  return object as unknown as ReplicationController;
-}
-
-function selectorText(object: ApiObject): string {
-  return printLabelSelector(labelSelectorFrom(controllerOf(object).spec.selector ?? {}));
+function selectorText(live: ApiObject): string {
+  const { spec } = live as ApiObject & ReplicationController;
+  return printLabelSelector(labelSelectorFrom(spec.selector ?? {}));
 }
 
 /** The selector and the labels default to the labels of the template. */
-function defaults(draft: DraftObject): void {
-  const { spec } = controllerOf(draft);
+function defaults(draft: ReplicationController): void {
+  const { spec } = draft;
   const { template } = spec;
   if (template === undefined) return;
   const labels = template.metadata?.labels;
@@ -95,22 +92,30 @@ function defaults(draft: DraftObject): void {
   podTemplateDefaults(template);
 }
 
-function labelDefaults(draft: DraftObject): void {
-  const labels = controllerOf(draft).spec.template?.metadata?.labels;
+function labelDefaults(draft: ReplicationController): void {
+  const labels = draft.spec.template?.metadata?.labels;
   if (labels !== undefined && Object.keys(draft.metadata.labels ?? {}).length === 0)
     draft.metadata.labels = { ...labels };
 }
 
-function dropDisabledFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
-  const { template } = controllerOf(draft).spec;
+function dropDisabledFields(
+  draft: ReplicationController,
+  live: ReplicationController | undefined,
+  { features }: WriteContext,
+): void {
+  const { template } = draft.spec;
   if (template === undefined) return;
-  dropDisabledTemplateFields(template, live && controllerOf(live).spec.template, features);
+  dropDisabledTemplateFields(template, live?.spec.template, features);
 }
 
 /** On updates the reference server computes the warnings from the live template. */
-function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): string[] {
+function warnings(
+  object: ReplicationController,
+  live: ReplicationController | undefined,
+  context: WriteContext,
+): string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
-  const { template } = controllerOf(live ?? object).spec;
+  const { template } = (live ?? object).spec;
   return [
     ...podNameWarnings(object, live),
     ...(template === undefined ? [] : podTemplateWarnings('spec.template', template, context)),
@@ -124,11 +129,11 @@ const NOT_NEGATIVE = 'must be greater than or equal to 0';
  * rules: after all others, and only once on updates, on which this function runs twice (`isLast`).
  */
 function problemsOf(
-  next: ApiObject,
-  live: ApiObject | undefined,
+  next: ReplicationController,
+  live: ReplicationController | undefined,
   { context, isLast }: { readonly context: WriteContext; readonly isLast: boolean },
 ): FieldError[] {
-  const { replicas, minReadySeconds = 0, selector = {} } = controllerOf(next).spec;
+  const { replicas, minReadySeconds = 0, selector = {} } = next.spec;
   const seconds = minReadySeconds < 0 ? [invalid('spec.minReadySeconds', minReadySeconds, NOT_NEGATIVE)] : [];
   const count = replicas < 0 ? [invalid('spec.replicas', replicas, NOT_NEGATIVE)] : [];
   const noSelector = Object.keys(selector).length === 0 ? [required('spec.selector')] : [];
@@ -141,10 +146,14 @@ function problemsOf(
 }
 
 /** Annotations name fields that an old conversion could not represent. Those fields cannot change. */
-function nonConvertibleFieldProblems(next: ApiObject, live: ApiObject, { dialect }: WriteContext): FieldError[] {
+function nonConvertibleFieldProblems(
+  next: ReplicationController,
+  live: ReplicationController,
+  { dialect }: WriteContext,
+): FieldError[] {
   const prefix = dialect.subkey('non-convertible', '').slice(0, -1);
   const annotations = live.metadata.annotations ?? {};
-  const { selector } = controllerOf(next).spec;
+  const { selector } = next.spec;
   return Object.keys(annotations)
     .filter((key) => key.startsWith(prefix))
     .sort()
@@ -154,13 +163,17 @@ function nonConvertibleFieldProblems(next: ApiObject, live: ApiObject, { dialect
       if (!field.includes('selector')) {
         return [fieldError('notFound', field, { value: annotations[key], detail: 'unknown non-convertible field' })];
       }
-      if (deepEqual(selector, controllerOf(live).spec.selector)) return [];
+      if (deepEqual(selector, live.spec.selector)) return [];
       return [invalid('spec.selector', selector, 'cannot update non-convertible selector')];
     });
 }
 
-function templateProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {
-  const { template, selector = {} } = controllerOf(next).spec;
+function templateProblems(
+  next: ReplicationController,
+  live: ReplicationController | undefined,
+  context: WriteContext,
+): FieldError[] {
+  const { template, selector = {} } = next.spec;
   if (template === undefined) return [required('spec.template')];
   const labels = template.metadata?.labels;
   const problems: FieldError[] = [];
@@ -168,7 +181,7 @@ function templateProblems(next: ApiObject, live: ApiObject | undefined, context:
     const reported = labels ?? verbatim('map[string]string(nil)');
     problems.push(invalid('spec.template.metadata.labels', reported, '`selector` does not match template `labels`'));
   }
-  const before = live === undefined ? undefined : controllerOf(live).spec.template?.spec;
+  const before = live === undefined ? undefined : live.spec.template?.spec;
   problems.push(...podTemplateProblems('spec.template', template, { ...context, live: before }));
   const { restartPolicy = '', activeDeadlineSeconds } = template.spec;
   if (restartPolicy !== 'Always') {
@@ -189,8 +202,8 @@ const COUNTS = [
   'observedGeneration',
 ] as const;
 
-function statusProblems(next: ApiObject): readonly FieldError[] {
-  const { status } = controllerOf(next);
+function statusProblems(next: ReplicationController): readonly FieldError[] {
+  const { status } = next;
   const count = (field: (typeof COUNTS)[number]) => status[field] ?? 0;
   const at = (field: string) => `status.${field}`;
   const problems = COUNTS.filter((field) => count(field) < 0).map((field) =>

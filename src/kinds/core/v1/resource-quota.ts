@@ -5,7 +5,6 @@
 
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { originalQuantityText } from '../../../schema/quantity-texts.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
@@ -59,17 +58,13 @@ export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced'
   subresources: { status: statusSubresource({ validate: statusUpdateProblems }) },
 });
 
-function quotaOf(object: ApiObject | DraftObject): ResourceQuota {
-  return object as unknown as ResourceQuota;
-}
-
-function defaults(draft: DraftObject): void {
-  const { spec, status } = quotaOf(draft);
+function defaults(draft: ResourceQuota): void {
+  const { spec, status } = draft;
   for (const list of [spec.hard, status.hard, status.used]) roundResourceList(list);
 }
 
-function specProblems(object: ApiObject, context: WriteContext): FieldError[] {
-  const { spec } = quotaOf(object);
+function specProblems(object: ResourceQuota, context: WriteContext): FieldError[] {
+  const { spec } = object;
   return [...amountProblems('spec.hard', spec.hard, context), ...scopeProblems(spec), ...scopeSelectorProblems(spec)];
 }
 
@@ -183,14 +178,14 @@ function operatorProblems({ scopeName, operator, values = [] }: ScopedResourceSe
   }
 }
 
-function scopesChanged(next: ApiObject, live: ApiObject): FieldError[] {
-  const [now, before] = [new Set(quotaOf(next).spec.scopes), new Set(quotaOf(live).spec.scopes)];
+function scopesChanged(next: ResourceQuota, live: ResourceQuota): FieldError[] {
+  const [now, before] = [new Set(next.spec.scopes), new Set(live.spec.scopes)];
   if (now.size === before.size && [...now].every((scope) => before.has(scope))) return [];
-  return [invalid(SCOPES_PATH, goSyntaxScopes(quotaOf(next).spec.scopes), 'field is immutable')];
+  return [invalid(SCOPES_PATH, goSyntaxScopes(next.spec.scopes), 'field is immutable')];
 }
 
-function statusUpdateProblems(next: ApiObject, _live: ApiObject, context: WriteContext): readonly FieldError[] {
-  const { status } = quotaOf(next);
+function statusUpdateProblems(next: ResourceQuota, _live: ResourceQuota, context: WriteContext): readonly FieldError[] {
+  const { status } = next;
   return [
     ...amountProblems('status.hard', status.hard, context),
     ...amountProblems('status.used', status.used, context),
@@ -214,8 +209,8 @@ function goSyntaxScopeSelector(expressions: readonly ScopedResourceSelectorRequi
 }
 
 /** `pods: 1/5, requests.cpu: 500m/2`: used and hard quantities of the selected resources. */
-function usage(object: ApiObject, isSelected: (name: string) => boolean): string {
-  const { hard = {}, used = {} } = quotaOf(object).status;
+function usage(object: ResourceQuota, isSelected: (name: string) => boolean): string {
+  const { hard = {}, used = {} } = object.status;
   return Object.keys(hard)
     .filter(isSelected)
     .sort()

@@ -1,10 +1,11 @@
 /**
  * The Secret kind: confidential key-value pairs, with validation rules for the well-known types. spec: Secret
  */
+
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
 import { parseJson } from '../../../text/json/parse-json.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
@@ -33,7 +34,7 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
   ],
   body: secretBody,
   strategy: {
-    update: { steps: ['metadata', 'change', 'whole'], validate: validateUpdate },
+    update: { validationOrder: ['metadata', 'change', 'whole'], validate: validateUpdate },
     decode: { defaults: mergeStringData },
     create: { validate },
     write: { warnings },
@@ -45,8 +46,8 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
 });
 
 /** Encodes `stringData` into `data`. It is a write-only field that takes precedence over `data`. */
-function mergeStringData(draft: DraftObject): void {
-  const secret = draft as unknown as Secret;
+function mergeStringData(draft: Secret): void {
+  const secret = draft;
   const { stringData } = secret;
   if (stringData === undefined) return;
   delete secret.stringData;
@@ -58,8 +59,8 @@ function mergeStringData(draft: DraftObject): void {
 /** The maximum size of all values together. */
 const MAX_BYTES = 1024 * 1024;
 
-function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
-  const { data = {}, type } = object as unknown as Secret;
+function validate(object: Secret, { dialect }: WriteContext): readonly FieldError[] {
+  const { data = {}, type } = object;
   const problems: FieldError[] = [];
   let total = 0;
   for (const key of Object.keys(data)) total += base64ByteLength(data[key] ?? '');
@@ -115,14 +116,14 @@ function jsonObjectProblem(text: string): string | undefined {
   return `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const typeChanged = next['type'] === live['type'] ? [] : [invalid('type', next['type'], 'field is immutable')];
+function validateUpdate(next: ApiObject & Secret, live: ApiObject & Secret): readonly FieldError[] {
+  const typeChanged = next.type === live.type ? [] : [invalid('type', next.type, 'field is immutable')];
   return [...typeChanged, ...immutableDataProblems(next, live, ['data'])];
 }
 
 /** A certificate and key that do not match are stored, with a warning. */
-function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  const { data = {}, type } = object as unknown as Secret;
+function warnings(object: Secret, _live: Secret | undefined, { dialect }: WriteContext): readonly string[] {
+  const { data = {}, type } = object;
   if (type !== dialect.key('tls')) return [];
   const textOf = (key: string) => atob(own(data, key) ?? '');
   const problem = keyPairProblem(textOf('tls.crt'), textOf('tls.key'));

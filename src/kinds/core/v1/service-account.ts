@@ -1,7 +1,3 @@
-/**
- * The ServiceAccount kind: the identity of pods. Its `token` subresource issues tokens. spec: ServiceAccount
- */
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { tokenSubresource } from '../../authentication/v1/token-request.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type ServiceAccountBody, type ServiceAccountBodyInput, serviceAccountBody } from '../../generated/core-v1.js';
@@ -23,11 +19,11 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
   // As in the reference server, the column type is string and the cell is a number.
   columns: [
     nameColumn,
-    textColumn('Secrets', 'How many secrets it names.', (object) => accountOf(object).secrets?.length ?? 0),
+    textColumn('Secrets', 'How many secrets it names.', (object) => object.secrets?.length ?? 0),
     ageColumn,
   ],
   strategy: {
-    update: { steps: ['metadata', 'whole'], prepare: keepSecretNames },
+    update: { validationOrder: ['metadata', 'whole'], prepare: keepSecretNames },
     delete: { returnsObject: true },
     create: { prepare: keepSecretNames },
     write: { warnings },
@@ -35,21 +31,20 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
   subresources: { token: tokenSubresource },
 });
 
-function accountOf(object: ApiObject | DraftObject): ServiceAccount {
-  return object as unknown as ServiceAccount;
-}
-
 /** Keeps only the names of secret references, because the secrets are in the account's namespace. */
-function keepSecretNames(draft: DraftObject): void {
-  const account = accountOf(draft);
+function keepSecretNames(account: ServiceAccount): void {
   if (account.secrets === undefined) return;
   account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
 }
 
 /** Warns about the deprecated annotation when it is added. */
-function warnings(next: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
+function warnings(
+  next: ServiceAccount,
+  live: ServiceAccount | undefined,
+  { dialect }: WriteContext,
+): readonly string[] {
   const annotation = dialect.key(ENFORCE_MOUNTABLE_SECRETS);
-  const has = (object: ApiObject | undefined) => Object.hasOwn(object?.metadata.annotations ?? {}, annotation);
+  const has = (object: ServiceAccount | undefined) => Object.hasOwn(object?.metadata.annotations ?? {}, annotation);
   if (!has(next) || has(live)) return [];
   return [
     `metadata.annotations[${annotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,

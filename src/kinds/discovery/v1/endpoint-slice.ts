@@ -1,7 +1,3 @@
-/**
- * EndpointSlice: a part of the addresses behind a service. spec: EndpointSlice
- */
-import * as z from 'zod';
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
@@ -13,12 +9,9 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, enumString, hint, optional, pointer, setList } from '../../../schema/hints.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import { objectReference } from '../../generated/core-v1.js';
 import {
   type AddressType,
   type Endpoint,
@@ -26,39 +19,11 @@ import {
   type EndpointSliceBody,
   type EndpointSliceBodyInput,
   type EndpointSlicePort,
-  endpoint,
-  endpointConditions,
-  endpointHints,
   endpointSliceBody,
-  endpointSlicePort,
-  forNode,
-  forZone,
 } from '../../generated/discovery-v1.js';
 import type { Kind, MetadataErrors, WriteContext } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 
-export const endpointHintsShape = () => ({
-  forZones: optional(z.array(forZone())),
-  forNodes: optional(z.array(forNode())),
-});
-
-export const endpointShape = () => ({
-  addresses: setList(z.string()),
-  conditions: always(endpointConditions()),
-  hostname: pointer(z.string()),
-  targetRef: pointer(objectReference()),
-  deprecatedTopology: optional(z.record(z.string(), z.string())),
-  nodeName: pointer(z.string()),
-  zone: pointer(z.string()),
-  hints: pointer(endpointHints()),
-});
-
-export const endpointSliceShape = () => ({
-  addressType: enumString<AddressType>('v1.AddressType'),
-  endpoints: z.array(endpoint()),
-  // Absent ports are null on the wire.
-  ports: hint(z.exactOptional(z.array(endpointSlicePort())), { presence: 'always' }),
-});
 export interface EndpointSlice extends ObjectBase, EndpointSliceBody {}
 export interface EndpointSliceInput extends InputBase, EndpointSliceBodyInput {}
 
@@ -79,40 +44,35 @@ export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced'
   },
 });
 
-function sliceOf(object: ApiObject | DraftObject): EndpointSlice {
-  return object as unknown as EndpointSlice;
-}
-
-/** Labels say whose the endpoints are, so they count like them. */
-function hasChanged(next: DraftObject, live: ApiObject): boolean {
-  const parts = ['addressType', 'endpoints', 'ports'];
+/** Labels count as a change, because they assign the endpoints to a service. */
+function hasChanged(next: EndpointSlice, live: EndpointSlice): boolean {
+  const parts = ['addressType', 'endpoints', 'ports'] as const;
   return (
     parts.some((part) => !deepEqual(next[part] ?? [], live[part] ?? [])) ||
     !deepEqual(next.metadata.labels ?? {}, live.metadata.labels ?? {})
   );
 }
 
-function prepareForUpdate(draft: DraftObject, live: ApiObject, context: WriteContext): void {
+function prepareForUpdate(draft: EndpointSlice, live: EndpointSlice, context: WriteContext): void {
   if (hasChanged(draft, live)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
   dropDisabled(draft, context, live);
 }
 
-/** Hints for nodes are kept where they are in use. */
-function dropDisabled(draft: DraftObject, context: WriteContext, live?: ApiObject): void {
+/** Drops node hints while their gate is disabled, unless the live object uses them. */
+function dropDisabled(draft: EndpointSlice, context: WriteContext, live?: EndpointSlice): void {
   dropTopology(draft, context.dialect, live);
-  const isUsed =
-    live !== undefined && (sliceOf(live).endpoints ?? []).some(({ hints }) => hints?.forNodes !== undefined);
+  const isUsed = live !== undefined && (live.endpoints ?? []).some(({ hints }) => hints?.forNodes !== undefined);
   if (isUsed || context.features.enabled('PreferSameTrafficDistribution')) return;
-  for (const { hints } of sliceOf(draft).endpoints ?? []) if (hints?.forNodes !== undefined) delete hints.forNodes;
+  for (const { hints } of draft.endpoints ?? []) if (hints?.forNodes !== undefined) delete hints.forNodes;
 }
 
 /**
- * Topology belongs to the version before this one, and stays as it is as long as nobody writes endpoints here. Who does
- * keeps the node of an endpoint, which stood there before it had a field.
+ * Drops `deprecatedTopology`, which only v1beta1 can set, when a write changes the endpoints. The node in the topology
+ * becomes the endpoint's `nodeName`.
  */
-function dropTopology(draft: DraftObject, dialect: Dialect, live: ApiObject | undefined): void {
-  const before = (live && sliceOf(live).endpoints) ?? [];
-  const endpoints = sliceOf(draft).endpoints ?? [];
+function dropTopology(draft: EndpointSlice, dialect: Dialect, live: EndpointSlice | undefined): void {
+  const before = live?.endpoints ?? [];
+  const endpoints = draft.endpoints ?? [];
   if (!endpoints.some(hasTopology) || deepEqual(endpoints, before)) return;
   const key = dialect.key('hostname');
   const known = new Set(before.flatMap(({ deprecatedTopology }) => deprecatedTopology?.[key] || []));
@@ -140,12 +100,12 @@ const MAX_HINTS = 8;
 const MAX_TOPOLOGY = 16;
 
 function validateUpdate(
-  next: ApiObject,
-  live: ApiObject,
+  next: EndpointSlice,
+  live: EndpointSlice,
   _context: WriteContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
-  const { addressType } = sliceOf(next);
+  const { addressType } = next;
   return [
     ...metadata.forCreate(),
     ...headProblems(next),
@@ -155,8 +115,8 @@ function validateUpdate(
   ];
 }
 
-function headProblems(object: ApiObject): FieldError[] {
-  const { addressType, ports } = sliceOf(object);
+function headProblems(object: EndpointSlice): FieldError[] {
+  const { addressType, ports } = object;
   return [...addressTypeProblems(addressType), ...portsProblems(ports ?? [])];
 }
 
@@ -183,9 +143,9 @@ function portsProblems(ports: readonly EndpointSlicePort[]): FieldError[] {
   });
 }
 
-function endpointsProblems(object: ApiObject): FieldError[] {
-  const { addressType } = sliceOf(object);
-  const endpoints = sliceOf(object).endpoints ?? [];
+function endpointsProblems(object: EndpointSlice): FieldError[] {
+  const { addressType } = object;
+  const endpoints = object.endpoints ?? [];
   if (endpoints.length > MAX_ENDPOINTS) return [tooMany('endpoints', endpoints.length, MAX_ENDPOINTS)];
   return endpoints.flatMap((item, index) => validateEndpoint(keyPath('endpoints', index), item, addressType));
 }
@@ -275,41 +235,45 @@ function validateNamed(
   });
 }
 
-function warnings(object: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  const { addressType } = sliceOf(object);
-  // Said once, at creation: the type never changes.
+function warnings(
+  object: EndpointSlice,
+  live: EndpointSlice | undefined,
+  { dialect }: WriteContext,
+): readonly string[] {
+  const { addressType } = object;
+  // Only on create: the type is immutable.
   const ofType =
     addressType === 'FQDN' && live === undefined ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
   if (isOfController(object, dialect)) return ofType;
-  const endpoints = sliceOf(object).endpoints ?? [];
+  const endpoints = object.endpoints ?? [];
   const ofAddresses = endpoints.flatMap(({ addresses }, index) =>
     (addresses ?? []).flatMap((address, place) => ipWarnings(`endpoints[${index}].addresses[${place}]`, address)),
   );
   return [...ofType, ...ofAddresses];
 }
 
-/** The service's own controllers write canonical addresses. */
-function isOfController({ metadata }: ApiObject, dialect: Dialect): boolean {
+/** True for slices of the built-in controllers, which write canonical addresses. */
+function isOfController({ metadata }: EndpointSlice, dialect: Dialect): boolean {
   const manager = metadata.labels?.[dialect.subkey('endpointslice', 'managed-by')];
   const controllers = ['endpointslice-controller', 'endpointslicemirroring-controller'];
   return controllers.some((name) => manager === dialect.group(serviceGroup(name)));
 }
 
-function columns(): Column[] {
+function columns(): Column<EndpointSlice>[] {
   return [
     nameColumn,
-    textColumn('AddressType', 'What sort of addresses it lists.', (object) => sliceOf(object).addressType),
+    textColumn('AddressType', 'What sort of addresses it lists.', (object) => object.addressType),
     textColumn('Ports', 'The first few ports of its endpoints.', (object) =>
-      listed((sliceOf(object).ports ?? []).map(({ port, name }) => String(port ?? name ?? '*'))),
+      listed((object.ports ?? []).map(({ port, name }) => String(port ?? name ?? '*'))),
     ),
     textColumn('Endpoints', 'The first few addresses.', (object) =>
-      listed((sliceOf(object).endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
+      listed((object.endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
     ),
     ageColumn,
   ];
 }
 
-/** A port that has neither number nor name is shown as nothing. */
+/** The first few values; `<unset>` for an empty list. */
 function listed(all: readonly string[]): string {
   return firstFew(all) || '<unset>';
 }

@@ -1,26 +1,27 @@
 /**
- * Event of the events group: the objects of the core group's events under newer names, with stricter rules for what is
- * created here. spec: Event
+ * The Event kind of the events group: the core group's events with other field names, and stricter rules for events
+ * that are created here. spec: Event
  */
-import { serviceGroup } from '../../../meta/dialect.js';
+import { orchDialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeString, ZERO_TIME } from '../../../text/time/time.js';
-import { copyJson, deepEqual } from '../../../util/json.js';
-import { subdomainName } from '../../build-kind.js';
+import { deepEqual } from '../../../util/json.js';
+import { requireSubdomainName } from '../../build-kind.js';
 import { CoreEvent, eventColumns, eventProblems, referenceSelectors } from '../../core/v1/event.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { EventSource, ObjectReference } from '../../generated/core-v1.js';
 import { type EventBody, type EventBodyInput, eventBody } from '../../generated/events-v1.js';
 import type { Kind } from '../../kind.js';
+import { inStoredForm } from '../../shared/storage-conversion.js';
 
 export interface Event extends ObjectBase, EventBody {}
 export interface EventInput extends InputBase, EventBodyInput {}
 
-/** The fields of the same meaning, here and in the stored form. */
+/** Fields with another name in the storage version: [this version, storage version]. */
 const RENAMED = [
   ['reportingController', 'reportingComponent'],
   ['regarding', 'involvedObject'],
@@ -31,28 +32,24 @@ const RENAMED = [
   ['deprecatedCount', 'count'],
 ] as const;
 
-/** To the stored form and back. */
+/** Conversion to and from the storage version. */
 export const eventConversion = { toStored, fromStored };
 
 export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersion(CoreEvent, {
   apiVersion: `${serviceGroup('events')}/v1`,
   body: eventBody,
-  columns: eventColumns((object) => {
-    const draft = copyJson(object) as unknown as DraftObject;
-    toStored(draft);
-    return draft as unknown as CoreEvent;
-  }),
+  columns: eventColumns((object) => inStoredForm<CoreEvent>(object, eventConversion, orchDialect)),
   ...eventConversion,
   strategy: {
-    name: { validate: subdomainName },
+    name: { validate: requireSubdomainName },
     create: { validate },
-    update: { steps: ['metadata', 'change'], validate: validateUpdate },
+    update: { validationOrder: ['metadata', 'change'], validate: validateUpdate },
     read: {
       selectableFields: {
-        ...referenceSelectors('regarding', (object) => eventOf(object).regarding),
-        reason: (object) => eventOf(object).reason ?? '',
-        reportingController: (object) => eventOf(object).reportingController ?? '',
-        type: (object) => eventOf(object).type ?? '',
+        ...referenceSelectors<Event>('regarding', ({ regarding }) => regarding),
+        reason: (object) => object.reason ?? '',
+        reportingController: (object) => object.reportingController ?? '',
+        type: (object) => object.type ?? '',
       },
     },
   },
@@ -66,7 +63,7 @@ function toStored(draft: DraftObject): void {
   if (series?.count === 0) delete series.count;
 }
 
-/** What is empty stands on the wire of one version and not on that of the other. */
+/** This version omits empty fields that the storage version includes, and the other way round. */
 function fromStored(draft: DraftObject): void {
   for (const [here, there] of RENAMED) rename(draft, there, here);
   for (const field of ['reportingController', 'reportingInstance']) if (draft[field] === '') delete draft[field];
@@ -79,15 +76,11 @@ function rename(draft: DraftObject, from: string, to: string): void {
   delete draft[from];
 }
 
-function eventOf(object: ApiObject): Event {
-  return object as unknown as Event;
-}
-
-/** Messages use the names of the stored form, but for the controller. */
-export function commonProblems(object: ApiObject): FieldError[] {
-  const { regarding, eventTime, reportingController = '', note } = eventOf(object);
+/** Validates the fields that both groups have. Messages use the storage version's names, except for the controller. */
+export function commonProblems(object: Event): FieldError[] {
+  const { regarding, eventTime, reportingController = '', note } = object;
   return eventProblems(object, {
-    ...eventOf(object),
+    ...object,
     involvedObject: regarding,
     hasEventTime: Boolean(eventTime),
     controller: { field: 'reportingController', name: reportingController },
@@ -95,10 +88,9 @@ export function commonProblems(object: ApiObject): FieldError[] {
   });
 }
 
-function validate(object: ApiObject): readonly FieldError[] {
-  const event = eventOf(object);
+function validate(event: Event): readonly FieldError[] {
   const { type: kindOfEvent = '', deprecatedSource: source } = event;
-  const problems = [...commonProblems(object), ...seriesProblems(event)];
+  const problems = [...commonProblems(event), ...seriesProblems(event)];
   if (!event.eventTime) problems.push(required('eventTime'));
   if (kindOfEvent !== 'Normal' && kindOfEvent !== 'Warning') {
     problems.push(invalid('type', '', `has invalid value: ${kindOfEvent}`));
@@ -119,19 +111,18 @@ function seriesProblems({ series }: Event): FieldError[] {
   ];
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const [now, before] = [eventOf(next), eventOf(live)];
-  const ofSeries = deepEqual(now.series, before.series) ? [] : seriesProblems(now);
-  const immutable = IMMUTABLE.flatMap(([key, field, show]) =>
-    deepEqual(now[key] ?? null, before[key] ?? null) ? [] : [invalid(field, show(now), 'field is immutable')],
+function validateUpdate(next: Event, live: Event): readonly FieldError[] {
+  const ofSeries = deepEqual(next.series, live.series) ? [] : seriesProblems(next);
+  const immutable = IMMUTABLE.flatMap(([key, field, print]) =>
+    deepEqual(next[key] ?? null, live[key] ?? null) ? [] : [invalid(field, print(next), 'field is immutable')],
   );
   return [...commonProblems(next), ...ofSeries, ...immutable];
 }
 
-type Shown = string | number | Verbatim | null;
+type Printed = string | number | Verbatim | null;
 
-/** Everything but the series, in the order of the server's messages; the reason is looked at twice. */
-const IMMUTABLE: readonly (readonly [keyof Event, string, (event: Event) => Shown])[] = [
+/** All fields except the series, in the order of the reference server's messages, which contain the reason twice. */
+const IMMUTABLE: readonly (readonly [keyof Event, string, (event: Event) => Printed])[] = [
   ['regarding', 'involvedObject', ({ regarding }) => referenceDump(regarding)],
   ['reason', 'reason', ({ reason }) => reason ?? ''],
   ['note', 'message', ({ note }) => note ?? ''],

@@ -5,7 +5,6 @@
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -57,7 +56,7 @@ export const PriorityLevelConfiguration: Kind<
   body: priorityLevelConfigurationBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
-    update: { steps: ['change', 'whole'] },
+    update: { validationOrder: ['change', 'whole'] },
     create: { validate },
   },
   subresources: { status: statusSubresource({ metadata: 'whole', validate: validateStatus }) },
@@ -68,8 +67,8 @@ export function zeroSharesAnnotation(dialect: Dialect): string {
   return `${dialect.group(serviceGroup('flowcontrol'))}/v1beta3-preserve-zero-concurrency-shares`;
 }
 
-function validate(object: ApiObject, { dialect }: WriteContext): FieldError[] {
-  const { metadata, spec } = object as unknown as PriorityLevelConfiguration;
+function validate(object: PriorityLevelConfiguration, { dialect }: WriteContext): FieldError[] {
+  const { metadata, spec } = object;
   // An object that lacks a name is judged, too.
   const { name = '' }: { name?: string } = metadata;
   const found: FieldError[] = [];
@@ -81,8 +80,8 @@ function validate(object: ApiObject, { dialect }: WriteContext): FieldError[] {
   return [...found, ...validateSpec(spec, name), ...fixedSpecProblems(spec, name), ...validateStatus(object)];
 }
 
-function validateStatus(object: ApiObject): FieldError[] {
-  return validateConditions((object as unknown as PriorityLevelConfiguration).status.conditions);
+function validateStatus(object: PriorityLevelConfiguration): FieldError[] {
+  return validateConditions(object.status.conditions);
 }
 
 function validateSpec(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {

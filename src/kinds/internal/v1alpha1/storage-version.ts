@@ -10,7 +10,6 @@ import {
   patternMessage,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { stringSlice } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -48,30 +47,26 @@ export const StorageVersion: Kind<StorageVersion, StorageVersionInput, 'Cluster'
     textColumn(
       'CommonEncodingVersion',
       'The version that all servers write, if it is one.',
-      (object) => statusOf(object).commonEncodingVersion ?? '<unset>',
+      (object) => object.status.commonEncodingVersion ?? '<unset>',
     ),
     textColumn('StorageVersions', 'Which server writes which version.', (object) =>
-      serversCell(statusOf(object).storageVersions ?? []),
+      serversCell(object.status.storageVersions ?? []),
     ),
     ageColumn,
   ],
   strategy: {
     name: { validate: storageVersionName },
-    update: { unconditional: false },
+    update: { allowUnconditionalUpdate: false },
     write: { separateStatus: true },
-    create: { validate: (object) => statusProblems('status', statusOf(object)) },
+    create: { validate: (object) => statusProblems('status', object.status) },
   },
   subresources: {
     status: statusSubresource({
       metadata: 'kept',
-      validate: (next) => statusProblems('status', statusOf(next)),
+      validate: (next) => statusProblems('status', next.status),
     }),
   },
 });
-
-function statusOf(object: ApiObject): StorageVersionStatus {
-  return (object as unknown as StorageVersion).status;
-}
 
 function serversCell(servers: readonly ServerStorageVersion[]): string {
   if (servers.length === 0) return '<unset>';

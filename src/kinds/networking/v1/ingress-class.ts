@@ -5,7 +5,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
   type IngressClassBody,
@@ -26,8 +25,6 @@ const NOT_PATH = /[^A-Za-z0-9/\-._~%!$&'()*+,;=:]/;
 export interface IngressClass extends ObjectBase, IngressClassBody {}
 export interface IngressClassInput extends InputBase, IngressClassBodyInput {}
 
-const specOf = (object: ApiObject) => (object as unknown as IngressClass).spec;
-
 export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'IngressClass',
@@ -35,20 +32,20 @@ export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', neve
   body: ingressClassBody,
   strategy: {
     write: { generation: specGeneration },
-    update: { steps: ['metadata', 'change', 'whole'], validate: validateUpdate },
-    create: { validate: (object) => specProblems(specOf(object)) },
+    update: { validationOrder: ['metadata', 'change', 'whole'], validate: validateUpdate },
+    create: { validate: (object) => specProblems(object.spec) },
   },
   columns: [
     nameColumn,
-    textColumn('Controller', 'Who looks after ingresses of this class.', (object) => specOf(object).controller ?? ''),
+    textColumn('Controller', 'Who looks after ingresses of this class.', (object) => object.spec.controller ?? ''),
     textColumn('Parameters', 'The object that has further settings.', parametersCell),
     ageColumn,
   ],
 });
 
-function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const controller = specOf(next).controller ?? '';
-  if (controller === (specOf(live).controller ?? '')) return [];
+function validateUpdate(next: IngressClass, live: IngressClass): readonly FieldError[] {
+  const controller = next.spec.controller ?? '';
+  if (controller === (live.spec.controller ?? '')) return [];
   return [invalid('spec.controller', controller, 'field is immutable')];
 }
 
@@ -79,8 +76,8 @@ function parametersProblems(path: string, parameters: IngressClassParametersRefe
   return found;
 }
 
-function parametersCell(object: ApiObject): string {
-  const { parameters } = specOf(object);
+function parametersCell(object: IngressClass): string {
+  const { parameters } = object.spec;
   if (parameters === undefined) return NONE;
   const { apiGroup, kind, name } = parameters;
   return `${kind}${apiGroup ? `.${apiGroup}` : ''}/${name}`;

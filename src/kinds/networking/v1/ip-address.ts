@@ -7,7 +7,6 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
 import { ipAddressNameProblems } from '../../../meta/ip.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -38,7 +37,7 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
       generate: (prefix) => prefix,
     },
     update: { metadata: 'placed', validate: validateUpdate },
-    create: { validate: (object) => parentProblems(parentOf(object)) },
+    create: { validate: (object) => parentProblems(object.spec.parentRef) },
   },
   referenceStorageVersion: 'v1beta1',
   columns: [
@@ -47,11 +46,6 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
     { ...ageColumn, isHidden: true },
   ],
 });
-
-/** Absent until it has been validated. */
-function parentOf(object: ApiObject): ParentReference | undefined {
-  return (object as unknown as IPAddress).spec.parentRef;
-}
 
 function parentProblems(parent: ParentReference | undefined): FieldError[] {
   if (parent === undefined) return [required('spec.parentRef')];
@@ -67,14 +61,14 @@ function parentProblems(parent: ParentReference | undefined): FieldError[] {
 }
 
 function validateUpdate(
-  next: ApiObject,
-  live: ApiObject,
+  next: IPAddress,
+  live: IPAddress,
   _context: WriteContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
-  const parent = parentOf(next);
+  const parent = next.spec.parentRef;
   const problems = [...metadata.forCreate(), ...parentProblems(parent), ...metadata.forUpdate()];
-  if (deepEqual(parent, parentOf(live))) return problems;
+  if (deepEqual(parent, live.spec.parentRef)) return problems;
   const shown = parent === undefined ? null : dumpParent(parent);
   return [...problems, invalid('spec.parentRef', shown, 'field is immutable')];
 }
@@ -84,8 +78,8 @@ function dumpParent({ group = '', resource, namespace = '', name }: ParentRefere
   return verbatim(`networking.ParentReference{${fields}}`);
 }
 
-function parentCell(object: ApiObject): string {
-  const parent = parentOf(object);
+function parentCell(object: IPAddress): string {
+  const parent = object.spec.parentRef;
   if (parent === undefined) return NONE;
   const { group = '', resource, namespace = '', name } = parent;
   const kind = (group === '' ? resource : `${resource}.${group}`).toLowerCase();

@@ -5,7 +5,6 @@ import { DEFAULT_SERVICE, SERVICE_NAME, serviceGroup } from '../../../meta/diale
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../meta/field-error.js';
 import { canonicalCidrProblems, parseCidrSloppy } from '../../../meta/ip.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type ServiceCIDRBody, type ServiceCIDRBodyInput, serviceCIDRBody } from '../../generated/networking-v1.js';
@@ -21,8 +20,6 @@ export interface ServiceCIDRInput extends InputBase, ServiceCIDRBodyInput {}
 /** The loop that looks after ranges of addresses. */
 const CONTROLLER = `${DEFAULT_SERVICE}-service-cidr-controller`;
 
-const specOf = (object: ApiObject) => (object as unknown as ServiceCIDR).spec;
-
 export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status'> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'ServiceCIDR',
@@ -30,8 +27,8 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   lifecycle: { introducedIn: '1.33' },
   body: serviceCIDRBody,
   strategy: {
-    create: { validate: (object) => rangeProblems(specOf(object).cidrs) },
-    update: { validate: (next, live) => updateProblems(specOf(next).cidrs, specOf(live).cidrs ?? []) },
+    create: { validate: (object) => rangeProblems(object.spec.cidrs) },
+    update: { validate: (next, live) => updateProblems(next.spec.cidrs, live.spec.cidrs ?? []) },
   },
   subresources: {
     // Its fields are everybody's: the reference server lists what is not under a version that does not exist.
@@ -64,7 +61,7 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   columns: [
     nameColumn,
     textColumn('CIDRs', 'The ranges that services get addresses from.', (object) =>
-      (specOf(object).cidrs ?? []).join(','),
+      (object.spec.cidrs ?? []).join(','),
     ),
     ageColumn,
   ],

@@ -7,7 +7,6 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -32,15 +31,15 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
   ],
   body: runtimeClassBody,
   strategy: {
-    update: { unconditional: false, createsAbsent: true, metadata: 'placed', validate: validateUpdate },
-    decode: { defaults: (draft) => roundResourceList((draft as unknown as RuntimeClass).overhead?.podFixed) },
+    update: { allowUnconditionalUpdate: false, allowCreateOnUpdate: true, metadata: 'placed', validate: validateUpdate },
+    decode: { defaults: (draft) => roundResourceList(draft.overhead?.podFixed) },
     create: { metadata: 'plain', validate },
     write: { warnings },
   },
 });
 
-function validate(object: ApiObject, context: WriteContext): FieldError[] {
-  const { handler, overhead: cost, scheduling: where } = object as unknown as RuntimeClass;
+function validate(object: RuntimeClass, context: WriteContext): FieldError[] {
+  const { handler, overhead: cost, scheduling: where } = object;
   return [
     ...dnsLabelProblems(handler).map((detail) => invalid('handler', handler, detail)),
     // What runs beside the containers is limited as they are.
@@ -74,8 +73,8 @@ function tolerationDump({ key = '', operator = '', value = '', effect = '', tole
   );
 }
 
-function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  const { nodeSelector = {} } = (object as unknown as RuntimeClass).scheduling ?? {};
+function warnings(object: RuntimeClass, _live: RuntimeClass | undefined, { dialect }: WriteContext): readonly string[] {
+  const { nodeSelector = {} } = object.scheduling ?? {};
   return Object.keys(nodeSelector).flatMap((label) => {
     const why = labelDeprecation(label, dialect);
     return why === undefined ? [] : [`scheduling.nodeSelector: ${why}`];
@@ -83,8 +82,8 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
 }
 
 function validateUpdate(
-  next: ApiObject,
-  live: ApiObject,
+  next: RuntimeClass,
+  live: RuntimeClass,
   context: WriteContext,
   metadata: MetadataErrors,
 ): FieldError[] {

@@ -6,13 +6,11 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, notSupported } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { enumString, hint, intOrString, pointer } from '../../../schema/hints.js';
 import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import { type LabelSelector, labelSelector } from '../../generated/meta-v1.js';
+import type { LabelSelector } from '../../generated/meta-v1.js';
 import {
   type PodDisruptionBudgetBody,
   type PodDisruptionBudgetBodyInput,
@@ -24,32 +22,19 @@ import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/com
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 
-export const podDisruptionBudgetSpecShape = () => ({
-  minAvailable: pointer(intOrString()),
-  selector: hint(pointer(labelSelector()), { patchStrategy: 'replace' }),
-  maxUnavailable: pointer(intOrString()),
-  unhealthyPodEvictionPolicy: pointer(
-    enumString<'IfHealthyBudget' | 'AlwaysAllow'>('v1.UnhealthyPodEvictionPolicyType'),
-  ),
-});
-
 export interface PodDisruptionBudget extends ObjectBase, PodDisruptionBudgetBody {}
 export interface PodDisruptionBudgetInput extends InputBase, PodDisruptionBudgetBodyInput {}
 
-const budgetOf = (object: ApiObject | DraftObject) => object as unknown as PodDisruptionBudget;
-
-const columns: readonly Column[] = [
+const columns: readonly Column<PodDisruptionBudget>[] = [
   nameColumn,
-  textColumn('Min Available', 'How many pods have to stay up.', (object) =>
-    String(budgetOf(object).spec.minAvailable ?? 'N/A'),
-  ),
+  textColumn('Min Available', 'How many pods have to stay up.', (object) => String(object.spec.minAvailable ?? 'N/A')),
   textColumn('Max Unavailable', 'How many pods may be down at once.', (object) =>
-    String(budgetOf(object).spec.maxUnavailable ?? 'N/A'),
+    String(object.spec.maxUnavailable ?? 'N/A'),
   ),
   countColumn(
     'Allowed Disruptions',
     'How many more pods may be taken down now.',
-    (object) => budgetOf(object).status.disruptionsAllowed,
+    (object) => object.status.disruptionsAllowed,
   ),
   ageColumn,
 ];
@@ -64,13 +49,13 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
     columns,
     strategy: {
       name: {
-        // Only what any name must be: a segment of a path.
+        // Only the rules for all names apply: a path segment.
         validate: () => [],
       },
-      update: { unconditional: false, metadata: 'none', validate: specProblems },
+      update: { allowUnconditionalUpdate: false, metadata: 'none', validate: specProblems },
       create: { metadata: 'none', validate: specProblems },
       write: { separateStatus: true, generation: specGeneration },
-      decode: { defaults: (draft, { dialect }) => stripSelector(budgetOf(draft), dialect) },
+      decode: { defaults: (draft, { dialect }) => stripSelector(draft, dialect) },
     },
     subresources: { status: statusSubresource({ metadataValidation: 'none', validate: statusProblems }) },
   });
@@ -97,8 +82,8 @@ function stripSelector({ spec }: PodDisruptionBudget, dialect: Dialect): void {
 
 const POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 
-function specProblems(object: ApiObject): readonly FieldError[] {
-  const { spec } = budgetOf(object);
+function specProblems(object: PodDisruptionBudget): readonly FieldError[] {
+  const { spec } = object;
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
   const problems: FieldError[] = [];
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
@@ -123,7 +108,7 @@ function amountProblems(path: string, amount: IntOrString): FieldError[] {
   return tooMuch ? [...problems, invalid(path, value, 'must not be greater than 100%')] : problems;
 }
 
-/** Where the parts are held differs from run to run. */
+/** Prints the spec as Go's %#v, which prints pointers as addresses. */
 function dumpSpec({ selector, unhealthyPodEvictionPolicy }: PodDisruptionBudgetSpec): ReturnType<typeof verbatim> {
   const held = (goType: string, value: unknown) => `(*${goType})(${value === undefined ? 'nil' : '0xc000000000'})`;
   const amount = '(*intstr.IntOrString)(0xc000000000)';
@@ -134,8 +119,8 @@ function dumpSpec({ selector, unhealthyPodEvictionPolicy }: PodDisruptionBudgetS
 
 const COUNTS = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const;
 
-function statusProblems(next: ApiObject): readonly FieldError[] {
-  const { status } = budgetOf(next);
+function statusProblems(next: PodDisruptionBudget): readonly FieldError[] {
+  const { status } = next;
   return [
     ...conditionErrors(status.conditions, 'status.conditions'),
     ...COUNTS.flatMap((field) =>

@@ -6,7 +6,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { ClusterRoleBindingBody, Subject } from '../../generated/rbac-v1.js';
 import type { StrategyDefinition, WriteContext } from '../../kind.js';
@@ -23,14 +22,14 @@ export interface BindingRules {
 }
 
 /** How a binding departs from the ordinary. */
-export function bindingStrategy(rules: BindingRules): StrategyDefinition {
-  const validate = (object: ApiObject, { dialect }: WriteContext) => validateBinding(object, rules, groupIn(dialect));
+export function bindingStrategy(rules: BindingRules): StrategyDefinition<Binding> {
+  const validate = (object: Binding, { dialect }: WriteContext) => validateBinding(object, rules, groupIn(dialect));
   return {
     name: { validate: rbacName },
     update: {
-      createsAbsent: true,
+      allowCreateOnUpdate: true,
       // The reference server looks twice on update.
-      steps: ['whole', 'whole', 'metadata', 'change'],
+      validationOrder: ['whole', 'whole', 'metadata', 'change'],
       validate: roleRefChange,
     },
     decode: { defaults: fillInGroups },
@@ -45,8 +44,7 @@ function groupIn(dialect: Dialect): string {
   return dialect.group(serviceGroup('rbac.authorization'));
 }
 
-function fillInGroups(draft: DraftObject, { dialect }: WriteContext): void {
-  const binding = draft as unknown as Binding;
+function fillInGroups(binding: Binding, { dialect }: WriteContext): void {
   const group = groupIn(dialect);
   if (binding.roleRef.apiGroup === '') binding.roleRef.apiGroup = group;
   const lacksGroup = (one: Subject) => !one.apiGroup && USERS_AND_GROUPS.includes(one.kind);
@@ -59,8 +57,7 @@ function fillInGroups(draft: DraftObject, { dialect }: WriteContext): void {
   });
 }
 
-function validateBinding(object: ApiObject, rules: BindingRules, group: string): FieldError[] {
-  const { roleRef: ref, subjects = [] } = object as unknown as Binding;
+function validateBinding({ roleRef: ref, subjects = [] }: Binding, rules: BindingRules, group: string): FieldError[] {
   const found: FieldError[] = [];
   if (ref.apiGroup !== group) found.push(notSupported('roleRef.apiGroup', ref.apiGroup, [group]));
   if (!rules.roleKinds.includes(ref.kind)) found.push(notSupported('roleRef.kind', ref.kind, rules.roleKinds));
@@ -90,9 +87,7 @@ function validateSubject(path: string, one: Subject, about: BindingRules & { rea
 }
 
 /** Another role makes another binding: whoever may change the subjects of one must not choose what they get. */
-function roleRefChange(next: ApiObject, live: ApiObject): FieldError[] {
-  const { roleRef: now } = next as unknown as Binding;
-  const { roleRef: before } = live as unknown as Binding;
+function roleRefChange({ roleRef: now }: Binding, { roleRef: before }: Binding): FieldError[] {
   if (now.apiGroup === before.apiGroup && now.kind === before.kind && now.name === before.name) return [];
   const dump = `rbac.RoleRef{APIGroup:${quote(now.apiGroup)}, Kind:${quote(now.kind)}, Name:${quote(now.name)}}`;
   return [invalid('roleRef', verbatim(dump), 'cannot change roleRef')];

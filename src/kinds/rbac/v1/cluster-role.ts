@@ -8,7 +8,6 @@ import { invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type ClusterRoleBody, type ClusterRoleBodyInput, clusterRoleBody } from '../../generated/rbac-v1.js';
 import type { Kind } from '../../kind.js';
@@ -29,9 +28,9 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
   strategy: {
     name: { validate: rbacName },
     update: {
-      createsAbsent: true,
+      allowCreateOnUpdate: true,
       // The reference server looks twice on update.
-      steps: ['whole', 'whole', 'metadata'],
+      validationOrder: ['whole', 'whole', 'metadata'],
     },
     create: {
       validate: (object, _context, live) =>
@@ -42,8 +41,8 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
   initial: clusterRolesFor,
 });
 
-function validate(object: ApiObject, options: { allowInvalidValues?: boolean }): FieldError[] {
-  const { rules, aggregationRule: aggregation } = object as unknown as ClusterRole;
+function validate(object: ClusterRole, options: { allowInvalidValues?: boolean }): FieldError[] {
+  const { rules, aggregationRule: aggregation } = object;
   const found = validatePolicyRules(rules, { isNamespaced: false });
   if (aggregation === undefined) return found;
   const path = 'aggregationRule.clusterRoleSelectors';
@@ -61,8 +60,8 @@ function validate(object: ApiObject, options: { allowInvalidValues?: boolean }):
 }
 
 /** Values that were let in before labels were judged may stay. */
-function hasInvalidValues(object: ApiObject): boolean {
-  const { aggregationRule: aggregation } = object as unknown as ClusterRole;
+function hasInvalidValues(object: ClusterRole): boolean {
+  const { aggregationRule: aggregation } = object;
   const expressions = (aggregation?.clusterRoleSelectors ?? []).flatMap((one) => one.matchExpressions ?? []);
   return expressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0));
 }

@@ -1,5 +1,5 @@
 /**
- * What tables of roles and of bindings show.
+ * The table columns of roles and bindings.
  */
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';

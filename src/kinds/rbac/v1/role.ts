@@ -3,7 +3,6 @@
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import { type RoleBody, type RoleBodyInput, roleBody } from '../../generated/rbac-v1.js';
 import type { Kind } from '../../kind.js';
@@ -24,9 +23,9 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
   strategy: {
     name: { validate: rbacName },
     update: {
-      createsAbsent: true,
+      allowCreateOnUpdate: true,
       // The reference server looks twice on update.
-      steps: ['whole', 'whole', 'metadata'],
+      validationOrder: ['whole', 'whole', 'metadata'],
     },
     create: { validate },
     write: { authorize: permitRole('roles') },
@@ -34,6 +33,6 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
   initial: initialRoles,
 });
 
-function validate(object: ApiObject): FieldError[] {
-  return validatePolicyRules((object as unknown as Role).rules, { isNamespaced: true });
+function validate(object: Role): FieldError[] {
+  return validatePolicyRules(object.rules, { isNamespaced: true });
 }

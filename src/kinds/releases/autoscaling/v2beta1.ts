@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler in v2beta1. Its metrics are those that v1 still keeps in annotations; the behavior, for which
- * it has no field, stands in one here as well.
+ * HorizontalPodAutoscaler in v2beta1. Its metrics have the form of v1's annotations; the behavior, for which it has no
+ * field, is in an annotation.
  */
 import { orchDialect } from '../../../meta/dialect.js';
 import { SPEC_ANNOTATIONS, setAnnotations } from '../../autoscaling/annotations.js';
@@ -26,8 +26,8 @@ import type {
 } from '../../generated/autoscaling-v2.js';
 import { horizontalPodAutoscalerBody } from '../../generated/autoscaling-v2beta1.js';
 import type { Kind } from '../../kind.js';
+import { type Conversion, inStoredForm, throughStored } from '../../shared/storage-conversion.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import { type Conversion, inStoredForm, throughStored } from '../in-stored-form.js';
 import { type ShownStatus, shownStatus, storedStatus } from './v2beta2.js';
 
 type Spec = Omit<HorizontalPodAutoscalerSpec, 'metrics' | 'behavior'> & { readonly metrics?: readonly Fields[] };
@@ -59,7 +59,7 @@ const conversion: Conversion = {
   },
 };
 
-/** The reference server forgets the container on either way. */
+/** The reference server's conversions drop the container in both directions. */
 function withoutContainer(metric: MetricSpec): MetricSpec {
   const { containerResource } = metric;
   return containerResource === undefined
@@ -67,31 +67,32 @@ function withoutContainer(metric: MetricSpec): MetricSpec {
     : { ...metric, containerResource: { ...containerResource, container: '' } };
 }
 
-export const horizontalPodAutoscalerV2beta1: Kind = anotherVersion(HorizontalPodAutoscaler, {
-  apiVersion: 'autoscaling/v2beta1',
-  lifecycle: {
-    introducedIn: '1.8',
-    onByDefault: true,
-    deprecatedIn: '1.22',
-    removedIn: '1.25',
-    replacement: {
-      apiVersion: 'autoscaling/v2',
-      kind: 'HorizontalPodAutoscaler',
-      before: { release: '1.23', apiVersion: 'autoscaling/v2beta2' },
+export const horizontalPodAutoscalerV2beta1: Kind<{ readonly status: Status }> = anotherVersion(
+  HorizontalPodAutoscaler,
+  {
+    apiVersion: 'autoscaling/v2beta1',
+    lifecycle: {
+      introducedIn: '1.8',
+      servedByDefault: true,
+      deprecatedIn: '1.22',
+      removedIn: '1.25',
+      replacement: {
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        before: { release: '1.23', apiVersion: 'autoscaling/v2beta2' },
+      },
     },
+    body: horizontalPodAutoscalerBody,
+    ...conversion,
+    strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
+    subresources: {
+      status: statusSubresource({
+        // The behavior annotation belongs to the spec.
+        prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
+        validate: autoscalerStatusProblems,
+      }),
+    },
+    // The dialect does not matter: the annotation is read under the names of both dialects.
+    columns: autoscalerColumns((object) => inStoredForm<HorizontalPodAutoscaler>(object, conversion, orchDialect)),
   },
-  body: horizontalPodAutoscalerBody,
-  ...conversion,
-  strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
-  subresources: {
-    status: statusSubresource({
-      // The behavior is a part of the spec, wherever it stands.
-      prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
-      validate: autoscalerStatusProblems,
-    }),
-  },
-  // The annotation is read in either spelling.
-  columns: autoscalerColumns(
-    (object) => inStoredForm(object, conversion, orchDialect) as unknown as HorizontalPodAutoscaler,
-  ),
-});
+);

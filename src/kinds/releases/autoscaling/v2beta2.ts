@@ -1,5 +1,5 @@
 /**
- * HorizontalPodAutoscaler in v2beta2: v2 but for the wire of its status, where nothing is left out.
+ * HorizontalPodAutoscaler in v2beta2: like v2, but its status includes empty fields on the wire.
  */
 import { orchDialect } from '../../../meta/dialect.js';
 import { setAnnotations } from '../../autoscaling/annotations.js';
@@ -9,12 +9,12 @@ import { anotherVersion } from '../../define-kind.js';
 import type { HorizontalPodAutoscalerStatus } from '../../generated/autoscaling-v2.js';
 import { horizontalPodAutoscalerBody } from '../../generated/autoscaling-v2beta2.js';
 import type { Kind } from '../../kind.js';
-import { type Conversion, throughStored } from '../in-stored-form.js';
+import { type Conversion, throughStored } from '../../shared/storage-conversion.js';
 
 const conversion: Conversion = {
   toStored(draft) {
     draft['status'] = storedStatus(draft['status'] as ShownStatus);
-    // What they say has fields here.
+    // The fields exist in this version, so the annotations are dropped.
     setAnnotations(draft, {}, orchDialect);
   },
   fromStored(draft) {
@@ -22,11 +22,11 @@ const conversion: Conversion = {
   },
 };
 
-export const horizontalPodAutoscalerV2beta2: Kind = anotherVersion(HorizontalPodAutoscaler, {
+export const horizontalPodAutoscalerV2beta2: Kind<HorizontalPodAutoscaler> = anotherVersion(HorizontalPodAutoscaler, {
   apiVersion: 'autoscaling/v2beta2',
   lifecycle: {
     introducedIn: '1.12',
-    onByDefault: true,
+    servedByDefault: true,
     deprecatedIn: '1.23',
     removedIn: '1.26',
     replacement: { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' },
@@ -34,14 +34,15 @@ export const horizontalPodAutoscalerV2beta2: Kind = anotherVersion(HorizontalPod
   body: horizontalPodAutoscalerBody,
   ...conversion,
   strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
-  columns: autoscalerColumns((object) => object as unknown as HorizontalPodAutoscaler),
+  columns: autoscalerColumns((object) => object),
 });
 
-/** A status that shows what there is none of. */
+/** A status with empty fields. */
 export type ShownStatus = Omit<HorizontalPodAutoscalerStatus, 'conditions'> & {
   readonly conditions: HorizontalPodAutoscalerStatus['conditions'] | null;
 };
 
+/** Converts a status to the storage version. */
 export function storedStatus({ conditions, currentReplicas, ...rest }: ShownStatus): HorizontalPodAutoscalerStatus {
   return {
     ...rest,
@@ -50,6 +51,7 @@ export function storedStatus({ conditions, currentReplicas, ...rest }: ShownStat
   };
 }
 
+/** Converts a status from the storage version. */
 export function shownStatus(stored: HorizontalPodAutoscalerStatus): ShownStatus {
   const { conditions = null, currentReplicas = 0 } = stored;
   return { ...stored, currentReplicas, conditions };

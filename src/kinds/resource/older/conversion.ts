@@ -1,9 +1,10 @@
 /**
- * The way from the older versions to v1beta2 and back. Nothing is changed in place: parts of a draft may belong to the
- * live object.
+ * Converts objects of the resource group between the older versions and v1beta2, the storage version. Conversions
+ * replace values and do not change them, because parts of a draft may be shared with the live object.
  */
+
+import { orchDialect } from '../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { copyJson } from '../../../util/json.js';
 import type {
   Device as DeviceV1alpha3,
   ResourceSliceSpec as ResourceSliceSpecV1alpha3,
@@ -23,21 +24,17 @@ import type {
   ResourceClaimTemplateSpec as ResourceClaimTemplateSpecV1beta2,
   ResourceSliceSpec as ResourceSliceSpecV1beta2,
 } from '../../generated/resource-v1beta2.js';
-import type { InStoredForm } from '../v1beta2/resource-claim.js';
+import { inStoredForm } from '../../shared/storage-conversion.js';
 
 type Change = (draft: DraftObject) => void;
 
 /**
- * A look at an object of an older version as what it is when stored.
+ * A function that converts objects of an older version to the storage version.
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function inStoredForm(toStored: Change): InStoredForm {
-  return (object) => {
-    const draft = copyJson(object) as unknown as DraftObject;
-    toStored(draft);
-    return draft as unknown as ApiObject;
-  };
+export function storedCopy<Stored>(toStored: Change): (object: ApiObject) => ApiObject & Stored {
+  return (object) => inStoredForm<Stored>(object, { toStored }, orchDialect);
 }
 
 export const claimToStored: Change = (draft) => {
@@ -66,7 +63,7 @@ function flat({ devices }: ResourceClaimSpecV1beta2): ResourceClaimSpecV1beta1 {
   return { devices: { ...devices, requests: devices.requests?.map(flatRequest) ?? null } };
 }
 
-/** A request that says anything beside its alternatives is an exact one, too; that it cannot be both is for the rules. */
+/** A request with any field besides its alternatives is an exact one too; validation rejects a request that is both. */
 function nestedRequest({ name, firstAvailable, ...wish }: DeviceRequestV1beta1): DeviceRequestV1beta2 {
   const exactly: ExactDeviceRequest = { ...wish, deviceClassName: wish.deviceClassName ?? '' };
   return {

@@ -1,5 +1,5 @@
 /**
- * DeviceClass in the older versions: the same under other names.
+ * DeviceClass in v1beta1 and v1alpha3; only the Go type names differ.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion } from '../../define-kind.js';

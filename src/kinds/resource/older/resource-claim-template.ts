@@ -1,5 +1,5 @@
 /**
- * ResourceClaimTemplate in the older versions, whose requests are flat.
+ * ResourceClaimTemplate in v1beta1 and v1alpha3, where exact requests have no `exactly` field.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -11,7 +11,7 @@ import {
 } from '../../generated/resource-v1beta1.js';
 import type { Kind } from '../../kind.js';
 import { ResourceClaimTemplate, templateStrategy } from '../v1beta2/resource-claim-template.js';
-import { inStoredForm, templateFromStored, templateToStored } from './conversion.js';
+import { storedCopy, templateFromStored, templateToStored } from './conversion.js';
 
 export interface ResourceClaimTemplateV1beta1 extends ObjectBase, ResourceClaimTemplateV1beta1Body {}
 export interface ResourceClaimTemplateV1beta1Input extends InputBase, ResourceClaimTemplateV1beta1BodyInput {}
@@ -29,7 +29,7 @@ export const ResourceClaimTemplateV1beta1: Kind<
   body: resourceClaimTemplateV1beta1Body,
   toStored: templateToStored,
   fromStored: templateFromStored,
-  strategy: templateStrategy(inStoredForm(templateToStored)),
+  strategy: templateStrategy(storedCopy<ResourceClaimTemplate>(templateToStored)),
 });
 
 export const ResourceClaimTemplateV1alpha3: Kind<
@@ -43,5 +43,5 @@ export const ResourceClaimTemplateV1alpha3: Kind<
   body: resourceClaimTemplateBody,
   toStored: templateToStored,
   fromStored: templateFromStored,
-  strategy: templateStrategy(inStoredForm(templateToStored)),
+  strategy: templateStrategy(storedCopy<ResourceClaimTemplate>(templateToStored)),
 });

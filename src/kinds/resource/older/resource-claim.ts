@@ -1,5 +1,5 @@
 /**
- * ResourceClaim in the older versions, whose requests are flat.
+ * ResourceClaim in v1beta1 and v1alpha3, where exact requests have no `exactly` field.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -11,7 +11,7 @@ import {
 } from '../../generated/resource-v1beta1.js';
 import type { Kind } from '../../kind.js';
 import { claimStatus, claimStrategy, ResourceClaim } from '../v1beta2/resource-claim.js';
-import { claimFromStored, claimToStored, inStoredForm } from './conversion.js';
+import { claimFromStored, claimToStored, storedCopy } from './conversion.js';
 
 export interface ResourceClaimV1beta1 extends ObjectBase, ResourceClaimV1beta1Body {}
 export interface ResourceClaimV1beta1Input extends InputBase, ResourceClaimV1beta1BodyInput {}
@@ -25,8 +25,8 @@ export const ResourceClaimV1beta1: Kind<ResourceClaimV1beta1, ResourceClaimV1bet
     body: resourceClaimV1beta1Body,
     toStored: claimToStored,
     fromStored: claimFromStored,
-    strategy: claimStrategy(inStoredForm(claimToStored)),
-    subresources: { status: claimStatus(inStoredForm(claimToStored)) },
+    strategy: claimStrategy(storedCopy<ResourceClaim>(claimToStored)),
+    subresources: { status: claimStatus(storedCopy<ResourceClaim>(claimToStored)) },
   });
 
 export const ResourceClaimV1alpha3: Kind<ResourceClaimV1alpha3, ResourceClaimV1alpha3Input, 'Namespaced', 'status'> =
@@ -36,6 +36,6 @@ export const ResourceClaimV1alpha3: Kind<ResourceClaimV1alpha3, ResourceClaimV1a
     body: resourceClaimBody,
     toStored: claimToStored,
     fromStored: claimFromStored,
-    strategy: claimStrategy(inStoredForm(claimToStored)),
-    subresources: { status: claimStatus(inStoredForm(claimToStored)) },
+    strategy: claimStrategy(storedCopy<ResourceClaim>(claimToStored)),
+    subresources: { status: claimStatus(storedCopy<ResourceClaim>(claimToStored)) },
   });

@@ -1,5 +1,5 @@
 /**
- * ResourceSlice in the older versions, whose devices keep their facts under `basic`.
+ * ResourceSlice in v1beta1 and v1alpha3, where the fields of a device are in `basic`.
  */
 
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -20,11 +20,11 @@ import type { Kind, StrategyDefinition } from '../../kind.js';
 import { ResourceSlice, sliceStrategy } from '../v1beta2/resource-slice.js';
 import type { Version } from '../versions.js';
 import {
-  inStoredForm,
   sliceV1alpha3FromStored,
   sliceV1alpha3ToStored,
   sliceV1beta1FromStored,
   sliceV1beta1ToStored,
+  storedCopy,
 } from './conversion.js';
 
 export interface ResourceSliceV1beta1 extends ObjectBase, ResourceSliceV1beta1Body {}
@@ -37,7 +37,7 @@ export const ResourceSliceV1beta1: Kind<ResourceSliceV1beta1, ResourceSliceV1bet
     body: resourceSliceV1beta1Body,
     toStored: sliceV1beta1ToStored,
     fromStored: sliceV1beta1FromStored,
-    strategy: olderStrategy('v1beta1', sliceV1beta1ToStored),
+    strategy: olderStrategy<ResourceSliceV1beta1>('v1beta1', sliceV1beta1ToStored),
   });
 
 export interface ResourceSliceV1alpha3 extends ObjectBase, ResourceSliceV1alpha3Body {}
@@ -50,18 +50,20 @@ export const ResourceSliceV1alpha3: Kind<ResourceSliceV1alpha3, ResourceSliceV1a
     body: resourceSliceV1alpha3Body,
     toStored: sliceV1alpha3ToStored,
     fromStored: sliceV1alpha3FromStored,
-    strategy: olderStrategy('v1alpha3', sliceV1alpha3ToStored),
+    strategy: olderStrategy<ResourceSliceV1alpha3>('v1alpha3', sliceV1alpha3ToStored),
   });
 
 /** @__NO_SIDE_EFFECTS__ */
-function olderStrategy(version: Version, toStored: (draft: DraftObject) => void): StrategyDefinition {
-  const strategy = sliceStrategy(version, inStoredForm(toStored));
-  return mergeStrategies(strategy, {
+function olderStrategy<Slice extends ResourceSliceV1beta1 | ResourceSliceV1alpha3>(
+  version: Version,
+  toStored: (draft: DraftObject) => void,
+): StrategyDefinition<Slice> {
+  const strategy = sliceStrategy<Slice>(version, storedCopy<ResourceSlice>(toStored));
+  return mergeStrategies<Slice>(strategy, {
     decode: {
       defaults: (draft, context) => {
-        // A device about which nothing is said comes back as one whose facts are empty.
-        const { devices } = (draft as unknown as ResourceSliceV1beta1).spec;
-        for (const device of devices ?? []) device.basic ??= {};
+        // The server returns an empty `basic` for a device without one.
+        for (const device of draft.spec.devices ?? []) device.basic ??= {};
         strategy.decode?.defaults?.(draft, context);
       },
     },

@@ -1,10 +1,9 @@
 /**
- * DeviceTaintRule: a taint that an administrator puts on devices from outside.
+ * The DeviceTaintRule kind: a taint that an administrator adds to devices.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { dnsSubdomainProblems } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -32,15 +31,15 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
   body: deviceTaintRuleBody,
   columns: [
     nameColumn,
-    textColumn('Key', 'The key of its taint.', (object) => specOf(object).taint.key),
-    textColumn('Value', 'The value of its taint.', (object) => specOf(object).taint.value ?? ''),
-    textColumn('Effect', 'What the taint does.', (object) => specOf(object).taint.effect),
+    textColumn('Key', 'The key of its taint.', (object) => object.spec.taint.key),
+    textColumn('Value', 'The value of its taint.', (object) => object.spec.taint.value ?? ''),
+    textColumn('Effect', 'What the taint does.', (object) => object.spec.taint.effect),
     {
       name: 'TimeAdded',
       type: 'string',
       description: 'How long ago the taint was put there.',
       cell: (object, context) => {
-        const { timeAdded } = specOf(object).taint;
+        const { timeAdded } = object.spec.taint;
         return timeAdded === undefined ? '' : since(timeAdded, context);
       },
     },
@@ -50,18 +49,14 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
     delete: { returnsObject: true },
     write: { generation: specGeneration },
     decode: { defaults: stampTaint },
-    create: { validate: (object) => specProblems(specOf(object)) },
-    update: { validate: (next, live) => specProblems(specOf(next), specOf(live)) },
+    create: { validate: (object) => specProblems(object.spec) },
+    update: { validate: (next, live) => specProblems(next.spec, live.spec) },
   },
 });
 
-function stampTaint(draft: DraftObject, { now }: WriteContext): void {
-  const { taint } = (draft as unknown as DeviceTaintRule).spec;
+function stampTaint(draft: DeviceTaintRule, { now }: WriteContext): void {
+  const { taint } = draft.spec;
   taint.timeAdded ??= now;
-}
-
-function specOf(object: ApiObject): DeviceTaintRuleSpec {
-  return (object as unknown as DeviceTaintRule).spec;
 }
 
 function specProblems(spec: DeviceTaintRuleSpec, before?: DeviceTaintRuleSpec): FieldError[] {
@@ -74,7 +69,7 @@ function specProblems(spec: DeviceTaintRuleSpec, before?: DeviceTaintRuleSpec): 
   ];
 }
 
-/** Each part may be left out, but what is given must be a name. */
+/** All parts are optional; present ones must be valid names. */
 function selectorProblems(path: string, selector: DeviceTaintSelector, options: StoredOptions): FieldError[] {
   const { deviceClassName, driver, pool, device, selectors } = selector;
   return [

@@ -1,9 +1,8 @@
 /**
- * DeviceClass: what an administrator says about a sort of devices, for claims to ask for by name.
+ * The DeviceClass kind: a named device selection and configuration, which claims reference.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -33,21 +32,17 @@ export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> 
   strategy: {
     delete: { returnsObject: true },
     update: {
-      steps: ['whole', 'metadata', 'change'],
-      validate: (next, live) => specProblems(specOf(next), specOf(live)),
+      validationOrder: ['whole', 'metadata', 'change'],
+      validate: (next, live) => specProblems(next.spec, live.spec),
     },
     write: { generation: specGeneration },
-    create: { validate: (object) => specProblems(specOf(object)) },
+    create: { validate: (object) => specProblems(object.spec) },
   },
 });
 
-function specOf(object: ApiObject): DeviceClassSpec {
-  return (object as unknown as DeviceClass).spec;
-}
-
 function specProblems({ selectors, config = [] }: DeviceClassSpec, before?: DeviceClassSpec): FieldError[] {
   const stored = before !== undefined && deepEqual(config, before.config ?? []);
-  // Any change of the list, be it of the order only, makes all of them new.
+  // Any change of the list, even of its order, makes all selectors new.
   const storedSelectors = before !== undefined && deepEqual(selectors ?? [], before.selectors ?? []);
   return [
     ...selectorsProblems('spec.selectors', selectors, { stored: storedSelectors }),

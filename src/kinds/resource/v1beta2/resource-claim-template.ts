@@ -1,11 +1,11 @@
 /**
- * ResourceClaimTemplate: the claims that pods get for their own. It cannot be changed.
+ * The ResourceClaimTemplate kind: the template for the claims of pods. Its spec is immutable.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid } from '../../../meta/field-error.js';
 import { labelErrors } from '../../../meta/labels.js';
-import type { ApiObject, DraftObject, ObjectMetaInput } from '../../../meta/object.js';
+import type { ApiObject, ObjectMetaInput } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -21,9 +21,9 @@ import { type AnyClaimSpec, defaultRequests, dropDisabledRequestFields } from '.
 import { deviceClaimProblems } from '../rules/claim.js';
 import { dumpTemplateSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
-import { comparableSpec, type InStoredForm } from './resource-claim.js';
+import { comparableSpec } from './resource-claim.js';
 
-/** Every other field, as messages spell it, in their order. */
+/** The metadata fields that a template must not set, with their spelling in messages, in message order. */
 const NOT_FOR_TEMPLATES: Readonly<Record<string, string>> = {
   name: 'name',
   generateName: 'generateName',
@@ -43,28 +43,35 @@ const NOT_FOR_TEMPLATES: Readonly<Record<string, string>> = {
 export interface ResourceClaimTemplate extends ObjectBase, ResourceClaimTemplateBody {}
 export interface ResourceClaimTemplateInput extends InputBase, ResourceClaimTemplateBodyInput {}
 
+/** A template of any version. */
+interface AnyTemplate {
+  readonly spec: { readonly spec: AnyClaimSpec };
+}
+
 /**
- * The ways of a template, in the form of any version.
+ * The strategy of templates of any version; `stored` converts an object to v1beta2.
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function templateStrategy(stored: InStoredForm): StrategyDefinition {
+export function templateStrategy<Template extends AnyTemplate>(
+  stored: (object: ApiObject & Template) => ResourceClaimTemplate,
+): StrategyDefinition<Template> {
   return {
     delete: { returnsObject: true },
     update: {
-      steps: ['metadata', 'change', 'whole'],
+      validationOrder: ['metadata', 'change', 'whole'],
       prepare: (draft, live, { features }) =>
-        dropDisabledRequestFields(claimOf(draft), features, { spec: claimOf(live) }),
-      // As with claims: what is there was stored before, and the rules of a new one follow.
+        dropDisabledRequestFields(draft.spec.spec, features, { spec: live.spec.spec }),
+      // As for claims: the spec is immutable and therefore stored already. The rules of a new object follow.
       validate: (next, live) => {
         const template = stored(next);
         return [...specProblems(template, { stored: true }), ...changeProblems(template, stored(live))];
       },
     },
-    decode: { defaults: (draft) => defaultRequests(claimOf(draft)) },
+    decode: { defaults: (draft) => defaultRequests(draft.spec.spec) },
     write: { allocate },
     create: {
-      prepare: (draft, { features }) => dropDisabledRequestFields(claimOf(draft), features),
+      prepare: (draft, { features }) => dropDisabledRequestFields(draft.spec.spec, features),
       validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
     },
   };
@@ -82,33 +89,27 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate, ResourceClaimTem
     strategy: templateStrategy((object) => object),
   });
 
-function claimOf(object: ApiObject | DraftObject): AnyClaimSpec {
-  return (object as unknown as { readonly spec: { readonly spec: AnyClaimSpec } }).spec.spec;
+function allocate(draft: AnyTemplate, live: AnyTemplate | undefined, context: StrategyContext): undefined {
+  if (live === undefined) checkAdminAccess(draft, draft.spec.spec, context);
 }
 
-function allocate(draft: DraftObject, live: ApiObject | undefined, context: StrategyContext): undefined {
-  if (live === undefined) checkAdminAccess(draft, claimOf(draft), context);
-}
-
-function specProblems(object: ApiObject, options: StoredOptions = {}): FieldError[] {
-  const { metadata, spec } = (object as unknown as ResourceClaimTemplate).spec;
+function specProblems(object: ResourceClaimTemplate, options: StoredOptions = {}): FieldError[] {
+  const { metadata, spec } = object.spec;
   return [
     ...templateMetaProblems('spec.metadata', metadata),
     ...deviceClaimProblems('spec.spec.devices', spec.devices, options),
   ];
 }
 
-function changeProblems(next: ApiObject, live: ApiObject): FieldError[] {
-  const { spec } = next as unknown as ResourceClaimTemplate;
-  const { spec: before } = live as unknown as ResourceClaimTemplate;
-  if (deepEqual({ ...spec, spec: comparableSpec(spec.spec) }, { ...before, spec: comparableSpec(before.spec) }))
-    return [];
-  return [invalid('spec', dumpTemplateSpec(spec), 'field is immutable')];
+function changeProblems(next: ResourceClaimTemplate, live: ResourceClaimTemplate): FieldError[] {
+  const comparable = ({ spec }: ResourceClaimTemplate) => ({ ...spec, spec: comparableSpec(spec.spec) });
+  if (deepEqual(comparable(next), comparable(live))) return [];
+  return [invalid('spec', dumpTemplateSpec(next.spec), 'field is immutable')];
 }
 
 function templateMetaProblems(path: string, metadata: ObjectMetaInput): FieldError[] {
   const given = metadata as Readonly<Record<string, unknown>>;
-  // An empty creation time is null.
+  // An absent creation time is null.
   const refused = Object.entries(NOT_FOR_TEMPLATES).filter(([field]) => (given[field] ?? null) !== null);
   return [
     ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),

@@ -1,10 +1,10 @@
 /**
- * ResourceClaim: a wish for devices, and what has been found for it. The wish cannot be changed.
+ * The ResourceClaim kind: a request for devices and its allocation. The spec is immutable.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -16,6 +16,7 @@ import {
 import type { Kind, StrategyContext, StrategyDefinition, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
+import type { SubresourceStrategy } from '../../subresource.js';
 import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
 import {
   type AnyClaimSpec,
@@ -32,45 +33,49 @@ import type { StoredOptions } from '../rules/selection.js';
 export interface ResourceClaim extends ObjectBase, ResourceClaimBody {}
 export interface ResourceClaimInput extends InputBase, ResourceClaimBodyInput {}
 
-/** A claim of any version, as far as the hooks look at it. */
+/** A claim of any version. */
 interface AnyClaim {
   readonly spec: AnyClaimSpec;
   readonly status: ResourceClaimStatus;
 }
 
-/** How a version finds out what a claim is in v1beta2, where rules are written. */
-export type InStoredForm = (object: ApiObject) => ApiObject;
-
 /**
- * The ways of a claim, in the form of any version.
+ * The strategy of claims of any version; `stored` converts an object to v1beta2, in which the rules are written.
  *
  * @__NO_SIDE_EFFECTS__
  */
-export function claimStrategy(stored: InStoredForm): StrategyDefinition {
+export function claimStrategy<Claim extends AnyClaim>(
+  stored: (object: ApiObject & Claim) => ResourceClaim,
+): StrategyDefinition<Claim> {
   return {
     write: { separateStatus: true, allocate },
     delete: { returnsObject: true },
     update: {
-      steps: ['metadata', 'change', 'whole'],
-      prepare: (draft, live, { features }) =>
-        dropDisabledRequestFields(specOf(draft), features, live as unknown as AnyClaim),
-      // What cannot be changed was stored before. The rules of a new claim follow these.
+      validationOrder: ['metadata', 'change', 'whole'],
+      prepare: (draft, live, { features }) => dropDisabledRequestFields(draft.spec, features, live),
+      // The spec is immutable and therefore stored already. The rules of a new claim follow.
       validate: (next, live) => {
         const claim = stored(next);
         return [...specProblems(claim, { stored: true }), ...changeProblems(claim, stored(live))];
       },
     },
-    decode: { defaults: (draft) => defaultRequests(specOf(draft)) },
+    decode: { defaults: (draft) => defaultRequests(draft.spec) },
     create: {
-      prepare: (draft, { features }) => dropDisabledRequestFields(specOf(draft), features),
+      prepare: (draft, { features }) => dropDisabledRequestFields(draft.spec, features),
       validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
     },
   };
 }
 
-/** @__NO_SIDE_EFFECTS__ */
-export function claimStatus(stored: InStoredForm): ReturnType<typeof statusSubresource> {
-  return statusSubresource({
+/**
+ * The status subresource of claims of any version, see {@link claimStrategy}.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function claimStatus<Claim extends AnyClaim>(
+  stored: (object: ApiObject & Claim) => ResourceClaim,
+): SubresourceStrategy<Claim> {
+  return statusSubresource<Claim>({
     tables: false,
     metadata: 'kept',
     ownableFields: { except: ['spec'] },
@@ -91,48 +96,42 @@ export const ResourceClaim: Kind<ResourceClaim, ResourceClaimInput, 'Namespaced'
   subresources: { status: claimStatus((object) => object) },
 });
 
-function specOf(object: ApiObject | DraftObject): AnyClaimSpec {
-  return (object as unknown as AnyClaim).spec;
+function allocate(draft: AnyClaim, live: AnyClaim | undefined, context: StrategyContext): undefined {
+  if (live === undefined) checkAdminAccess(draft, draft.spec, context);
 }
 
-function allocate(draft: DraftObject, live: ApiObject | undefined, context: StrategyContext): undefined {
-  if (live === undefined) checkAdminAccess(draft, specOf(draft), context);
+function specProblems(object: ResourceClaim, options: StoredOptions = {}): FieldError[] {
+  return deviceClaimProblems('spec.devices', object.spec.devices, options);
 }
 
-function specProblems(object: ApiObject, options: StoredOptions = {}): FieldError[] {
-  return deviceClaimProblems('spec.devices', (object as unknown as ResourceClaim).spec.devices, options);
-}
-
-function changeProblems(next: ApiObject, live: ApiObject): FieldError[] {
-  const { spec } = next as unknown as ResourceClaim;
-  return deepEqual(comparableSpec(spec), comparableSpec((live as unknown as ResourceClaim).spec))
+function changeProblems(next: ResourceClaim, live: ResourceClaim): FieldError[] {
+  const { spec } = next;
+  return deepEqual(comparableSpec(spec), comparableSpec(live.spec))
     ? []
     : [invalid('spec', dumpClaimSpec(spec), 'field is immutable')];
 }
 
-/** No requests and an empty list of them are the same. */
+/** The spec for comparisons: an absent list of requests equals an empty one. */
 export function comparableSpec({ devices }: ResourceClaim['spec']): ResourceClaim['spec'] {
   return { devices: { ...devices, requests: devices.requests ?? [] } };
 }
 
-function prepareStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
-  const { status } = draft as unknown as AnyClaim;
-  const before = live as unknown as AnyClaim;
-  dropDeallocatedDevices(status, features, before.status);
-  dropDisabledStatusFields(status, features, before);
+function prepareStatus({ status }: AnyClaim, live: AnyClaim, { features }: WriteContext): void {
+  dropDeallocatedDevices(status, features, live.status);
+  dropDisabledStatusFields(status, features, live);
 }
 
-function statusProblems(next: ApiObject, live: ApiObject): FieldError[] {
-  const { spec, status, metadata } = next as unknown as ResourceClaim;
+function statusProblems(next: ResourceClaim, live: ResourceClaim): FieldError[] {
+  const { spec, status, metadata } = next;
   return claimStatusProblems('status', status, {
-    before: (live as unknown as ResourceClaim).status,
+    before: live.status,
     claim: spec.devices,
     isDeleted: (metadata.deletionTimestamp ?? null) !== null,
   });
 }
 
-function stateOf(object: ApiObject): string {
-  const { metadata, status } = object as unknown as ResourceClaim;
+function stateOf(object: ResourceClaim): string {
+  const { metadata, status } = object;
   const isDeleted = (metadata.deletionTimestamp ?? null) !== null;
   const states = isDeleted ? ['deleted'] : [];
   if (status.allocation !== undefined) {

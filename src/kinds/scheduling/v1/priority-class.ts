@@ -6,7 +6,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -21,22 +20,20 @@ import { ownedByServer } from '../../shared/initial-managers.js';
 export interface PriorityClass extends ObjectBase, PriorityClassBody {}
 export interface PriorityClassInput extends InputBase, PriorityClassBodyInput {}
 
-const priorityClass = (object: ApiObject) => object as unknown as PriorityClass;
-
-const columns: readonly Column[] = [
+const columns: readonly Column<PriorityClass>[] = [
   nameColumn,
-  countColumn('Value', 'The priority that it stands for.', (object) => priorityClass(object).value),
+  countColumn('Value', 'The priority that it stands for.', (object) => object.value),
   {
     name: 'Global-Default',
     type: 'boolean',
     description: 'Whether pods without a class get this one.',
-    cell: (object) => priorityClass(object).globalDefault ?? false,
+    cell: (object) => object.globalDefault ?? false,
   },
   ageColumn,
   textColumn(
     'PreemptionPolicy',
     'Whether its pods may displace less important ones.',
-    (object) => priorityClass(object).preemptionPolicy,
+    (object) => object.preemptionPolicy,
   ),
 ];
 
@@ -82,8 +79,8 @@ const SYSTEM_DESCRIPTIONS: Readonly<Record<string, string>> = {
 };
 const POLICIES = ['PreemptLowerPriority', 'Never'];
 
-function validate(object: ApiObject): FieldError[] {
-  const { metadata, value, preemptionPolicy, globalDefault = false } = object as unknown as PriorityClass;
+function validate(object: PriorityClass): FieldError[] {
+  const { metadata, value, preemptionPolicy, globalDefault = false } = object;
   // An object that lacks a name is judged, too.
   const { name = '' }: { name?: string } = metadata;
   const found: FieldError[] = [];
@@ -112,7 +109,7 @@ function systemClassProblem(
   return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject): FieldError[] {
+function validateUpdate(next: PriorityClass, live: PriorityClass): FieldError[] {
   const found: FieldError[] = [];
   if (next['value'] !== live['value']) found.push(forbidden('value', 'may not be changed in an update.'));
   if (next['preemptionPolicy'] !== live['preemptionPolicy']) {
@@ -121,7 +118,7 @@ function validateUpdate(next: ApiObject, live: ApiObject): FieldError[] {
   return found;
 }
 
-function beforeDelete(live: ApiObject, _request: DeletionRequest, { dialect }: WriteContext): DeletionVerdict {
+function beforeDelete(live: PriorityClass, _request: DeletionRequest, { dialect }: WriteContext): DeletionVerdict {
   const { name } = live.metadata;
   if (!SYSTEM_VALUES.has(name)) return { type: 'proceed' };
   const resource = { group: dialect.group(GROUP), resource: PLURAL };

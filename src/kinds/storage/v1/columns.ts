@@ -1,5 +1,5 @@
 /**
- * What tables of storage kinds show.
+ * The table columns of the storage kinds.
  */
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
@@ -12,61 +12,54 @@ import type { VolumeAttachment } from './volume-attachment.js';
 
 const UNSET = '<unset>';
 
-const driver = (object: ApiObject) => (object as unknown as CSIDriver).spec;
-const storageClass = (object: ApiObject) => object as unknown as StorageClass;
-const attachment = (object: ApiObject) => object as unknown as VolumeAttachment;
-
-function flagColumn(name: string, description: string, cell: (object: ApiObject) => boolean): Column {
+function flagColumn<Object>(
+  name: string,
+  description: string,
+  cell: (object: ApiObject & NoInfer<Object>) => boolean,
+): Column<Object> {
   return { name, type: 'boolean', description, cell };
 }
 
-export const csiDriverColumns: readonly Column[] = [
+export const csiDriverColumns: readonly Column<CSIDriver>[] = [
   nameColumn,
   flagColumn(
     'AttachRequired',
     'Whether volumes are attached before they are mounted.',
-    (object) => driver(object).attachRequired,
+    (object) => object.spec.attachRequired,
   ),
   flagColumn(
     'PodInfoOnMount',
     'Whether the driver is told which pod a mount is for.',
-    (object) => driver(object).podInfoOnMount,
+    (object) => object.spec.podInfoOnMount,
   ),
   flagColumn(
     'StorageCapacity',
     'Whether scheduling heeds the room that is left.',
-    (object) => driver(object).storageCapacity,
+    (object) => object.spec.storageCapacity,
   ),
   textColumn(
     'TokenRequests',
     'For whom the driver needs tokens of the pods.',
-    (object) =>
-      driver(object)
-        .tokenRequests?.map(({ audience }) => audience)
-        .join(',') ?? UNSET,
+    (object) => object.spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? UNSET,
   ),
   flagColumn(
     'RequiresRepublish',
     'Whether mounted volumes are refreshed now and then.',
-    (object) => driver(object).requiresRepublish,
+    (object) => object.spec.requiresRepublish,
   ),
   textColumn('Modes', 'How long the volumes of the driver may live.', (object) =>
-    driver(object).volumeLifecycleModes.join(','),
+    object.spec.volumeLifecycleModes.join(','),
   ),
   ageColumn,
 ];
 
-export const csiNodeColumns: readonly Column[] = [
+export const csiNodeColumns: readonly Column<CSINode>[] = [
   nameColumn,
-  countColumn(
-    'Drivers',
-    'How many drivers the node has.',
-    (object) => (object as unknown as CSINode).spec.drivers?.length ?? 0,
-  ),
+  countColumn('Drivers', 'How many drivers the node has.', (object) => object.spec.drivers?.length ?? 0),
   ageColumn,
 ];
 
-/** The name, and whether it is the one that is taken where none is named. */
+/** The name column, which marks the default class. */
 function classNameColumn(marks: readonly string[]): Column {
   return {
     ...nameColumn,
@@ -77,36 +70,24 @@ function classNameColumn(marks: readonly string[]): Column {
   };
 }
 
-export const storageClassColumns: readonly Column[] = [
+export const storageClassColumns: readonly Column<StorageClass>[] = [
   classNameColumn(DEFAULT_STORAGE_CLASS_SUBDOMAINS),
-  textColumn('Provisioner', 'Who makes the volumes.', (object) => storageClass(object).provisioner),
-  textColumn(
-    'ReclaimPolicy',
-    'What becomes of volumes that nobody claims any more.',
-    (object) => storageClass(object).reclaimPolicy,
-  ),
-  textColumn('VolumeBindingMode', 'When claims get their volumes.', (object) => storageClass(object).volumeBindingMode),
-  textColumn(
-    'AllowVolumeExpansion',
-    'Whether volumes may grow.',
-    (object) => storageClass(object).allowVolumeExpansion ?? false,
-  ),
+  textColumn('Provisioner', 'Who makes the volumes.', (object) => object.provisioner),
+  textColumn('ReclaimPolicy', 'What becomes of volumes that nobody claims any more.', (object) => object.reclaimPolicy),
+  textColumn('VolumeBindingMode', 'When claims get their volumes.', (object) => object.volumeBindingMode),
+  textColumn('AllowVolumeExpansion', 'Whether volumes may grow.', (object) => object.allowVolumeExpansion ?? false),
   ageColumn,
 ];
 
-export const volumeAttachmentColumns: readonly Column[] = [
+export const volumeAttachmentColumns: readonly Column<VolumeAttachment>[] = [
   nameColumn,
   {
-    ...textColumn('Attacher', 'The driver that does the work.', (object) => attachment(object).spec.attacher),
+    ...textColumn<VolumeAttachment>('Attacher', 'The driver that does the work.', (object) => object.spec.attacher),
     format: 'name',
   },
-  textColumn(
-    'PV',
-    'The volume that is attached.',
-    (object) => attachment(object).spec.source.persistentVolumeName ?? '',
-  ),
-  textColumn('Node', 'Where the volume is attached.', (object) => attachment(object).spec.nodeName),
-  flagColumn('Attached', 'Whether the work is done.', (object) => attachment(object).status.attached),
+  textColumn('PV', 'The volume that is attached.', (object) => object.spec.source.persistentVolumeName ?? ''),
+  textColumn('Node', 'Where the volume is attached.', (object) => object.spec.nodeName),
+  flagColumn('Attached', 'Whether the work is done.', (object) => object.status.attached),
   ageColumn,
 ];
 

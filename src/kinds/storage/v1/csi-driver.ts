@@ -4,7 +4,6 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -29,32 +28,28 @@ export const CSIDriver: Kind<CSIDriver, CSIDriverInput, 'Cluster', never> = defi
   columns: csiDriverColumns,
   strategy: {
     update: {
-      unconditional: false,
+      allowUnconditionalUpdate: false,
       prepare: prepareForUpdate,
-      validate: (next, live) => [...specProblems('spec', specOf(next)), ...fixedProblems(specOf(next), specOf(live))],
+      validate: (next, live) => [...specProblems('spec', next.spec), ...fixedProblems(next.spec, live.spec)],
     },
     delete: { returnsObject: true },
     create: {
       prepare: (draft, context) => dropDisabled(draft, undefined, context),
-      validate: (object) => specProblems('spec', specOf(object)),
+      validate: (object) => specProblems('spec', object.spec),
     },
   },
 });
 
-function specOf(object: ApiObject | DraftObject): CSIDriverSpec {
-  return (object as unknown as CSIDriver).spec;
-}
-
-function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+function dropDisabled(draft: CSIDriver, live: CSIDriver | undefined, { features }: WriteContext): void {
   if (features.enabled('MutableCSINodeAllocatableCount')) return;
-  if (live !== undefined && specOf(live).nodeAllocatableUpdatePeriodSeconds !== undefined) return;
-  delete specOf(draft).nodeAllocatableUpdatePeriodSeconds;
+  if (live !== undefined && live.spec.nodeAllocatableUpdatePeriodSeconds !== undefined) return;
+  delete draft.spec.nodeAllocatableUpdatePeriodSeconds;
 }
 
 /** Unlike elsewhere, a driver has no generation before its first change. */
-function prepareForUpdate(draft: DraftObject, live: ApiObject, context: WriteContext): void {
+function prepareForUpdate(draft: CSIDriver, live: CSIDriver, context: WriteContext): void {
   dropDisabled(draft, live, context);
-  if (!deepEqual(specOf(draft), specOf(live))) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
+  if (!deepEqual(draft.spec, live.spec)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
 }
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];

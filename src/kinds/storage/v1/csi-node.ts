@@ -5,7 +5,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
@@ -31,9 +30,9 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
   columns: csiNodeColumns,
   strategy: {
     update: {
-      unconditional: false,
+      allowUnconditionalUpdate: false,
       // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
-      steps: ['whole', 'whole', 'change'],
+      validationOrder: ['whole', 'whole', 'change'],
       validate: (next, live, context) => changedDriverProblems(driversOf(next), driversOf(live), context),
     },
     delete: { returnsObject: true },
@@ -41,12 +40,12 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
   },
 });
 
-function newNodeProblems(object: ApiObject): FieldError[] {
+function newNodeProblems(object: CSINode): FieldError[] {
   return driversProblems('spec.drivers', driversOf(object));
 }
 
-function driversOf(object: ApiObject): readonly CSINodeDriver[] {
-  return (object as unknown as CSINode).spec.drivers ?? [];
+function driversOf(object: CSINode): readonly CSINodeDriver[] {
+  return object.spec.drivers ?? [];
 }
 
 const MAX_NODE_ID = 256;

@@ -6,7 +6,6 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsSubdomainProblems, labelValueProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, renderValue, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
@@ -33,7 +32,7 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
     lifecycle: { introducedIn: '1.24' },
     body: csiStorageCapacityBody,
     strategy: {
-      update: { unconditional: false, steps: ['whole', 'metadata', 'change'], validate: fixedProblems },
+      update: { allowUnconditionalUpdate: false, validationOrder: ['whole', 'metadata', 'change'], validate: fixedProblems },
       create: {
         validate: (object, _context, live) => capacityProblems(object, live !== undefined && hasInvalidValue(live)),
       },
@@ -42,8 +41,12 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
   },
 );
 
-function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  const { matchLabels = {}, matchExpressions = [] } = (object as unknown as CSIStorageCapacity).nodeTopology ?? {};
+function warnings(
+  object: CSIStorageCapacity,
+  _live: CSIStorageCapacity | undefined,
+  { dialect }: WriteContext,
+): readonly string[] {
+  const { matchLabels = {}, matchExpressions = [] } = object.nodeTopology ?? {};
   return [
     ...expressionWarnings('nodeTopology.matchExpressions', matchExpressions, dialect),
     ...Object.keys(matchLabels).flatMap((label) => {
@@ -53,8 +56,8 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   ];
 }
 
-function capacityProblems(object: ApiObject, allowInvalidValues: boolean): FieldError[] {
-  const { nodeTopology = {}, storageClassName, capacity } = object as unknown as CSIStorageCapacity;
+function capacityProblems(object: CSIStorageCapacity, allowInvalidValues: boolean): FieldError[] {
+  const { nodeTopology = {}, storageClassName, capacity } = object;
   return [
     ...labelSelectorObjectErrors(nodeTopology, 'nodeTopology', { allowInvalidValues }),
     ...dnsSubdomainProblems(storageClassName).map((problem) => invalid('storageClassName', storageClassName, problem)),
@@ -63,15 +66,15 @@ function capacityProblems(object: ApiObject, allowInvalidValues: boolean): Field
 }
 
 /** An update may keep values that no label can have. */
-function hasInvalidValue(live: ApiObject): boolean {
-  const { nodeTopology } = live as unknown as CSIStorageCapacity;
+function hasInvalidValue(live: CSIStorageCapacity): boolean {
+  const { nodeTopology } = live;
   const values = (nodeTopology?.matchExpressions ?? []).flatMap((expression) => expression.values ?? []);
   return values.some((value) => labelValueProblems(value).length > 0);
 }
 
-function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
-  const now = next as unknown as CSIStorageCapacity;
-  const before = live as unknown as CSIStorageCapacity;
+function fixedProblems(next: CSIStorageCapacity, live: CSIStorageCapacity): FieldError[] {
+  const now = next;
+  const before = live;
   const found: FieldError[] = [];
   if (!deepEqual(now.nodeTopology, before.nodeTopology)) {
     const shown = now.nodeTopology === undefined ? undefined : selectorDump(now.nodeTopology);

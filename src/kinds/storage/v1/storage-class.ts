@@ -13,7 +13,6 @@ import {
   required,
 } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { byKey } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -37,13 +36,13 @@ export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', neve
   strategy: {
     delete: { returnsObject: true },
     create: { validate: classProblems },
-    update: { steps: ['whole', 'metadata', 'change'], validate: fixedProblems },
+    update: { validationOrder: ['whole', 'metadata', 'change'], validate: fixedProblems },
     write: { warnings },
   },
 });
 
-function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  const { allowedTopologies = [] } = object as unknown as StorageClass;
+function warnings(object: StorageClass, _live: StorageClass | undefined, { dialect }: WriteContext): readonly string[] {
+  const { allowedTopologies = [] } = object;
   return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
     matchLabelExpressions.flatMap(({ key }, place) => {
       const why = labelDeprecation(key, dialect);
@@ -56,8 +55,8 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
 const RECLAIM_POLICIES = ['Delete', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 
-function classProblems(object: ApiObject): FieldError[] {
-  const { provisioner, parameters = {}, reclaimPolicy, volumeBindingMode, ...rest } = object as unknown as StorageClass;
+function classProblems(object: StorageClass): FieldError[] {
+  const { provisioner, parameters = {}, reclaimPolicy, volumeBindingMode, ...rest } = object;
   const found = [...provisionerProblems('provisioner', provisioner), ...parameterProblems('parameters', parameters)];
   // An empty policy passes although it names none.
   if (![...RECLAIM_POLICIES, ''].includes(reclaimPolicy)) {
@@ -115,9 +114,9 @@ function valueProblems(path: string, values: readonly string[]): FieldError[] {
   });
 }
 
-function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
-  const now = next as unknown as StorageClass;
-  const before = live as unknown as StorageClass;
+function fixedProblems(next: StorageClass, live: StorageClass): FieldError[] {
+  const now = next;
+  const before = live;
   const found = (['parameters', 'provisioner', 'reclaimPolicy'] as const)
     .filter((field) => !deepEqual(now[field], before[field]))
     .map((field) => forbidden(field, `updates to ${field} are forbidden.`));

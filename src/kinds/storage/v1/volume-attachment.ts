@@ -5,7 +5,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, dnsSubdomainProblems } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
@@ -37,14 +36,14 @@ export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cl
   columns: volumeAttachmentColumns,
   strategy: {
     update: {
-      unconditional: false,
+      allowUnconditionalUpdate: false,
       // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
-      steps: ['whole', 'whole', 'change'],
+      validationOrder: ['whole', 'whole', 'change'],
       validate: fixedProblems,
     },
     delete: { returnsObject: true },
     write: { separateStatus: true },
-    decode: { defaults: (draft) => volumeSourceDefaults(attachmentOf(draft).spec.source.inlineVolumeSpec) },
+    decode: { defaults: (draft) => volumeSourceDefaults(draft.spec.source.inlineVolumeSpec) },
     create: {
       validate: (object, context, live) => [
         ...attachmentProblems(object, context),
@@ -65,28 +64,24 @@ export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cl
   },
 });
 
-function attachmentOf(object: ApiObject | DraftObject): VolumeAttachment {
-  return object as unknown as VolumeAttachment;
-}
-
 const ERRORS = ['attachError', 'detachError'] as const;
 
-function dropDisabled(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+function dropDisabled(draft: VolumeAttachment, live: VolumeAttachment, { features }: WriteContext): void {
   if (features.enabled('MutableCSINodeAllocatableCount')) return;
   for (const field of ERRORS) {
-    if (attachmentOf(live).status[field]?.errorCode === undefined) delete attachmentOf(draft).status[field]?.errorCode;
+    if (live.status[field]?.errorCode === undefined) delete draft.status[field]?.errorCode;
   }
 }
 
-function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
-  const { spec } = attachmentOf(next);
-  return deepEqual(spec, attachmentOf(live).spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
+function fixedProblems(next: VolumeAttachment, live: VolumeAttachment): FieldError[] {
+  const { spec } = next;
+  return deepEqual(spec, live.spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
 }
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
 
-function attachmentProblems(object: ApiObject, context: WriteContext): FieldError[] {
-  const { spec, status } = attachmentOf(object);
+function attachmentProblems(object: VolumeAttachment, context: WriteContext): FieldError[] {
+  const { spec, status } = object;
   const { attacher, nodeName } = spec;
   return [
     ...(attacher === '' ? [required('spec.attacher')] : []),
@@ -106,8 +101,8 @@ function sourceProblems(path: string, source: VolumeAttachmentSource, context: W
 }
 
 /** What new attachments must be, although older ones may be otherwise. */
-function namingProblems(object: ApiObject): FieldError[] {
-  const { attacher, source } = attachmentOf(object).spec;
+function namingProblems(object: VolumeAttachment): FieldError[] {
+  const { attacher, source } = object.spec;
   const { persistentVolumeName: name } = source;
   const volume = name === undefined ? [] : dnsSubdomainProblems(name);
   return [

@@ -4,7 +4,6 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, required } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import {
@@ -32,7 +31,7 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
     strategy: {
       delete: { returnsObject: true },
       create: { validate: classProblems },
-      update: { steps: ['whole', 'metadata', 'change', 'whole'], validate: fixedProblems },
+      update: { validationOrder: ['whole', 'metadata', 'change', 'whole'], validate: fixedProblems },
     },
   });
 
@@ -42,8 +41,8 @@ export const VolumeAttributesClassV1alpha1: Kind<VolumeAttributesClass, VolumeAt
     lifecycle: { introducedIn: '1.29', deprecatedIn: '1.32', removedIn: '1.35' },
   });
 
-function classProblems(object: ApiObject): FieldError[] {
-  const { driverName, parameters = {} } = object as unknown as VolumeAttributesClass;
+function classProblems(object: VolumeAttributesClass): FieldError[] {
+  const { driverName, parameters = {} } = object;
   const found = [...provisionerProblems('driverName', driverName), ...parameterProblems('parameters', parameters)];
   if (Object.keys(parameters).length === 0) {
     found.push(required('parameters', 'must contain at least one key/value pair'));
@@ -51,8 +50,8 @@ function classProblems(object: ApiObject): FieldError[] {
   return found;
 }
 
-function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
-  return ['driverName', 'parameters']
+function fixedProblems(next: VolumeAttributesClass, live: VolumeAttributesClass): FieldError[] {
+  return (['driverName', 'parameters'] as const)
     .filter((field) => !deepEqual(next[field], live[field]))
     .map((field) => forbidden(field, `updates to ${field} are forbidden.`));
 }

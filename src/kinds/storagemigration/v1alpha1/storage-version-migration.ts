@@ -6,7 +6,6 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../text/go/go-text.js';
 import { goTimeSyntax } from '../../../text/time/time.js';
@@ -39,37 +38,29 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
     columns: [
       { ...nameColumn, format: '' },
       textColumn('Resource', 'What is written again.', (object) => {
-        const { resource = '', version = '', group = '' } = resourceOf(object) ?? {};
+        const { resource = '', version = '', group = '' } = object.spec.resource ?? {};
         return `${resource}.${version}.${group}`;
       }),
     ],
     strategy: {
       update: {
-        unconditional: false,
-        steps: ['whole', 'metadata', 'change'],
-        validate: (next, live) => fixedProblems(resourceOf(next), resourceOf(live)),
+        allowUnconditionalUpdate: false,
+        validationOrder: ['whole', 'metadata', 'change'],
+        validate: (next, live) => fixedProblems(next.spec.resource, live.spec.resource),
       },
       write: { separateStatus: true, canonicalize: dropEmptyConditions },
-      create: { validate: (object) => specProblems('spec.resource', resourceOf(object)) },
+      create: { validate: (object) => specProblems('spec.resource', object.spec.resource) },
     },
     subresources: {
       status: statusSubresource({
         metadata: 'kept',
-        validate: (next, live) => statusProblems('status', statusOf(next), statusOf(live)),
+        validate: (next, live) => statusProblems('status', next.status, live.status),
       }),
     },
   });
 
-function resourceOf(object: ApiObject): GroupVersionResource {
-  return (object as unknown as StorageVersionMigration).spec.resource;
-}
-
-function statusOf(object: ApiObject | DraftObject): StorageVersionMigrationStatus {
-  return (object as unknown as StorageVersionMigration).status;
-}
-
-function dropEmptyConditions(draft: DraftObject): void {
-  const status = statusOf(draft);
+function dropEmptyConditions(draft: StorageVersionMigration): void {
+  const status = draft.status;
   if (status.conditions?.length === 0) delete status.conditions;
 }
 

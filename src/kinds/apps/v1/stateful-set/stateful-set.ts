@@ -1,11 +1,10 @@
 /**
- * StatefulSet: pods that keep their names and their storage. spec: StatefulSet
+ * The StatefulSet kind: pods with stable names and storage. spec: StatefulSet
  */
 import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString } from '../../../../meta/int-or-string.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { scaleSubresource } from '../../../autoscaling/v1/scale.js';
@@ -59,13 +58,13 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
     decode: { defaults },
     create: {
       prepare: (draft, context) => dropGatedFields(draft, undefined, context),
-      validate: (object, context) => specProblems(statefulSetOf(object).spec, { context, isNew: true }),
+      validate: (object, context) => specProblems(object.spec, { context, isNew: true }),
     },
     update: {
       prepare: dropGatedFields,
       validate: (next, live, context) => [
-        ...specProblems(statefulSetOf(next).spec, { context, isNew: false }),
-        ...fixedFieldProblems(statefulSetOf(next).spec, statefulSetOf(live).spec),
+        ...specProblems(next.spec, { context, isNew: false }),
+        ...fixedFieldProblems(next.spec, live.spec),
       ],
     },
   },
@@ -76,25 +75,21 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   columns: [
     nameColumn,
     textColumn('Ready', 'How many pods are ready, out of how many wanted.', (object) => {
-      const { spec, status } = statefulSetOf(object);
+      const { spec, status } = object;
       return `${status.readyReplicas ?? 0}/${spec.replicas}`;
     }),
     ageColumn,
-    ...containerColumns((object) => statefulSetOf(object).spec.template.spec),
+    ...containerColumns<StatefulSet>((object) => object.spec.template.spec),
   ],
 });
 
-function statefulSetOf(object: ApiObject | DraftObject): StatefulSet {
-  return object as unknown as StatefulSet;
-}
-
 const MAX_UNAVAILABLE = 'MaxUnavailableStatefulSet';
 
-function defaults(draft: DraftObject, { features }: WriteContext): void {
-  const { spec } = statefulSetOf(draft);
+function defaults(draft: StatefulSet, { features }: WriteContext): void {
+  const { spec } = draft;
   podTemplateDefaults(spec.template);
   if (spec.volumeClaimTemplates !== undefined) {
-    // Whatever they call themselves.
+    // Overwrites the type that the client sent.
     const claims = spec.volumeClaimTemplates;
     spec.volumeClaimTemplates = claims.map(({ kind: _kind, apiVersion: _apiVersion, ...claim }) => ({
       kind: 'PersistentVolumeClaim',
@@ -103,7 +98,7 @@ function defaults(draft: DraftObject, { features }: WriteContext): void {
     }));
   }
   const { updateStrategy } = spec;
-  // Who names the type has said all that is to be known of it.
+  // The partition is defaulted only if the type is absent.
   if (!updateStrategy.type) {
     updateStrategy.type = 'RollingUpdate';
     updateStrategy.rollingUpdate ??= { partition: 0 };
@@ -114,12 +109,12 @@ function defaults(draft: DraftObject, { features }: WriteContext): void {
   }
 }
 
-function dropGatedFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
-  const { spec } = statefulSetOf(draft);
-  dropDisabledTemplateFields(spec.template, live && statefulSetOf(live).spec.template, features);
+function dropGatedFields(draft: StatefulSet, live: StatefulSet | undefined, { features }: WriteContext): void {
+  const { spec } = draft;
+  dropDisabledTemplateFields(spec.template, live?.spec.template, features);
   const { rollingUpdate } = spec.updateStrategy;
   if (rollingUpdate === undefined || features.enabled(MAX_UNAVAILABLE)) return;
-  const before = live && statefulSetOf(live).spec.updateStrategy.rollingUpdate;
+  const before = live?.spec.updateStrategy.rollingUpdate;
   if (before?.maxUnavailable === undefined) delete rollingUpdate.maxUnavailable;
 }
 
@@ -134,7 +129,7 @@ function specProblems(
     ...nonNegative('spec.replicas', spec.replicas),
     ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
     ...nonNegative('spec.ordinals.start', spec.ordinals?.start),
-    // It never changes, and older rules took any.
+    // The name is immutable, and older releases accepted any name.
     ...(isNew ? serviceNameProblems(spec.serviceName) : []),
     ...selectorProblems('spec.selector', spec.selector, 'statefulset'),
     ...templateProblems(spec, context),
@@ -185,7 +180,7 @@ function retentionProblems({ persistentVolumeClaimRetentionPolicy: policy }: Sta
   });
 }
 
-/** The pods' spec is not looked at here: its volumes come from claims that the spec alone does not show. */
+/** Does not validate the pod spec: its volumes also come from volumeClaimTemplates. */
 function templateProblems(spec: StatefulSetSpec, { dialect }: WriteContext): FieldError[] {
   const selector: StatefulSetSpec['selector'] | undefined = spec.selector;
   if (!isReadable(selector)) return [invalid('spec.selector', goSyntaxLabelSelector(selector), '')];
@@ -201,9 +196,9 @@ function templateProblems(spec: StatefulSetSpec, { dialect }: WriteContext): Fie
   ];
 }
 
-function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): string[] {
-  const { volumeClaimTemplates = [], revisionHistoryLimit } = statefulSetOf(object).spec;
-  // The capital is the reference server's.
+function warnings(object: StatefulSet, live: StatefulSet | undefined, context: WriteContext): string[] {
+  const { volumeClaimTemplates = [], revisionHistoryLimit } = object.spec;
+  // The reference server writes "Spec" here.
   const claimsAt = (index: number) => childPath(keyPath('spec.volumeClaimTemplates', index), 'Spec');
   const all = [
     ...templateWarnings(object, live, context),
@@ -216,7 +211,7 @@ function warnings(object: ApiObject, live: ApiObject | undefined, context: Write
   ];
 }
 
-/** In the order in which the message names them. */
+/** The mutable fields, in the order of the message. */
 const CHANGEABLE = [
   'replicas',
   'ordinals',
@@ -238,12 +233,12 @@ function fixedFieldProblems(next: StatefulSetSpec, live: StatefulSetSpec): Field
 }
 
 function statusProblems(
-  next: ApiObject,
-  live: ApiObject,
+  next: StatefulSet,
+  live: StatefulSet,
   _context: WriteContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
-  const { status } = statefulSetOf(next);
+  const { status } = next;
   const { readyReplicas = 0, availableReplicas } = status;
   const problems = [
     ...nonNegativeFields('status', status, [
@@ -265,7 +260,7 @@ function statusProblems(
   return [
     ...problems,
     ...metadata.forUpdate(),
-    ...collisionProblems(status.collisionCount, statefulSetOf(live).status.collisionCount),
+    ...collisionProblems(status.collisionCount, live.status.collisionCount),
   ];
 }
 
@@ -282,7 +277,7 @@ function dumpRollingUpdate({ partition, maxUnavailable }: { partition: number; m
   );
 }
 
-/** What is behind a pointer does not show; its address does, and means nothing. */
+/** Go prints pointers as addresses. */
 function addressOf(value: unknown): string {
   return value === undefined ? 'nil' : '0xc000000000';
 }

@@ -1,6 +1,6 @@
 /**
- * v1 ⇄ v2. What v1 has no fields for stands in four annotations: two belong to the spec, two to the status. They are
- * seen in v1 only.
+ * Converts HorizontalPodAutoscalers between v1 and v2. v1 represents the fields it lacks as four annotations, two for
+ * the spec and two for the status, which exist only in v1.
  */
 import { type Dialect, orchDialect } from '../../../../meta/dialect.js';
 import type { DraftObject } from '../../../../meta/object.js';
@@ -27,15 +27,14 @@ import {
 import { readMetricSpec, readMetricStatus, writeMetricSpec, writeMetricStatus } from './metrics.js';
 import { amount, type Fields, list, optionalRecord, present, readAnnotation, record, text, whole } from './reader.js';
 
-/** From v1 to v2, in place. */
+/** Converts from v1 to v2, in place. */
 export function toV2(draft: DraftObject): void {
   const annotation = (name: AnnotationName) => annotationOf(draft, name);
-  const v1 = draft as unknown as { readonly spec: AutoscalerSpecV1; readonly status: AutoscalerStatusV1 };
-  draft['spec'] = specToV2(v1.spec, {
+  draft['spec'] = specToV2(draft['spec'] as AutoscalerSpecV1, {
     metrics: readAnnotation(annotation('metrics'), (value) => list(value, readMetricSpec)),
     behavior: behaviorOf(draft),
   });
-  draft['status'] = statusToV2(v1.status, {
+  draft['status'] = statusToV2(draft['status'] as AutoscalerStatusV1, {
     currentMetrics: readAnnotation(annotation('current-metrics'), (value) => list(value, readMetricStatus)),
     conditions: readAnnotation(annotation('conditions'), (value) => list(value, readCondition)),
   });
@@ -48,38 +47,36 @@ function annotationOf({ metadata }: DraftObject, name: AnnotationName): string |
     .find((value) => value !== undefined);
 }
 
-/** What the annotation says of the behavior, for versions that have no field for it. */
+/** The behavior in the annotation, for versions that have no field for it. */
 export function behaviorOf(draft: DraftObject): HorizontalPodAutoscalerBehavior | undefined {
   const behavior = readAnnotation(annotationOf(draft, 'behavior'), readBehavior);
   return behavior === undefined ? undefined : withBothDirections(behavior);
 }
 
-/** The text of that annotation. */
+/** The annotation's value for a behavior. */
 export function behaviorText(behavior: HorizontalPodAutoscalerBehavior): string {
   return encode(writeBehavior(behavior));
 }
 
-/** From v2 to v1, in place, with annotations in the names of the dialect. */
+/** Converts from v2 to v1, in place. The annotations have the dialect's names. */
 export function fromV2(draft: DraftObject, dialect: Dialect): void {
-  const v2 = draft as unknown as {
-    readonly spec: HorizontalPodAutoscalerSpecV2;
-    readonly status: HorizontalPodAutoscalerStatusV2;
-  };
-  const { metrics = [], behavior } = v2.spec;
-  const { conditions = [] } = v2.status;
-  const currentMetrics = v2.status.currentMetrics ?? [];
+  const spec = draft['spec'] as HorizontalPodAutoscalerSpecV2;
+  const status = draft['status'] as HorizontalPodAutoscalerStatusV2;
+  const { metrics = [], behavior } = spec;
+  const { conditions = [] } = status;
+  const currentMetrics = status.currentMetrics ?? [];
   const others = metrics.filter((metric) => cpuPercent(metric) === undefined);
   const written: { [Name in AnnotationName]?: string } = {};
   if (others.length > 0) written.metrics = encode(others.map(writeMetricSpec));
   if (currentMetrics.length > 0) written['current-metrics'] = encode(currentMetrics.map(writeMetricStatus));
   if (behavior !== undefined) written.behavior = behaviorText(behavior);
   if (conditions.length > 0) written.conditions = encode(conditions);
-  draft['spec'] = specToV1(v2.spec);
-  draft['status'] = statusToV1(v2.status);
+  draft['spec'] = specToV1(spec);
+  draft['status'] = statusToV1(status);
   setAnnotations(draft, written, dialect);
 }
 
-/** Compact, with the escapes of everything that the server writes. */
+/** Compact JSON with the server's HTML escapes. */
 function encode(value: unknown): string {
   return escapeForPages(printJson(value));
 }
@@ -105,7 +102,7 @@ function specToV2(spec: AutoscalerSpecV1, { metrics = [], behavior }: SpecAnnota
   };
 }
 
-/** A direction that is there is taken as it is. */
+/** Adds the default of an absent direction; a present one is kept as it is. */
 function withBothDirections(behavior: HorizontalPodAutoscalerBehavior): HorizontalPodAutoscalerBehavior {
   return { ...completeBehavior({}), ...behavior };
 }
@@ -140,7 +137,7 @@ function statusToV2(status: AutoscalerStatusV1, annotations: StatusAnnotations):
 
 function statusToV1(status: HorizontalPodAutoscalerStatusV2): AutoscalerStatusV1 {
   const { observedGeneration, lastScaleTime, currentReplicas = 0, desiredReplicas, currentMetrics } = status;
-  // The last one that says it.
+  // The last CPU metric counts.
   const percent = (currentMetrics ?? [])
     .map(({ type, resource }) =>
       type === 'Resource' && resource?.name === 'cpu' ? resource.current.averageUtilization : undefined,
@@ -166,7 +163,7 @@ function readCondition(fields: Fields): HorizontalPodAutoscalerCondition {
   };
 }
 
-// The reference server writes the behavior in the names of its own code, and null for what is not there.
+// The reference server encodes the behavior with Go field names, and null for absent fields.
 
 function writeBehavior({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior): object {
   return { ScaleUp: writeRules(scaleUp), ScaleDown: writeRules(scaleDown) };
@@ -187,7 +184,7 @@ function writeRules(rules: HPAScalingRules | undefined): object | null {
   };
 }
 
-/** Undefined when it says nothing. */
+/** The behavior; undefined if it is empty. */
 function readBehavior(value: unknown): HorizontalPodAutoscalerBehavior | undefined {
   const fields = anyCase(record(value));
   const behavior = present({
@@ -215,7 +212,7 @@ function readPolicy(given: Fields) {
   return { type: text(fields, 'type') as 'Pods' | 'Percent', value, periodSeconds };
 }
 
-/** These names are read in whatever case they were written. */
+/** Go decodes field names case-insensitively. */
 function anyCase(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -1,8 +1,10 @@
 /**
- * HorizontalPodAutoscaler in v1. Its objects are those of v2; rules are applied to what they are there.
+ * The HorizontalPodAutoscaler kind in v1. Hooks run on its objects in v2, the storage version.
  */
+
+import { orchDialect } from '../../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { copyJson, own } from '../../../../util/json.js';
+import { own } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import {
@@ -11,6 +13,7 @@ import {
   horizontalPodAutoscalerV1Body,
 } from '../../../generated/autoscaling-v1.js';
 import type { Kind, WriteContext } from '../../../kind.js';
+import { inStoredForm } from '../../../shared/storage-conversion.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import { annotationKeys, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS } from '../../annotations.js';
 import { autoscalerColumns } from '../../v2/horizontal-pod-autoscaler/columns.js';
@@ -38,7 +41,7 @@ export const HorizontalPodAutoscalerV1: Kind<
   fromStored: fromV2,
   strategy: {
     decode: {
-      // There and back: what the annotations say is put as the server puts it, and the default metric shows.
+      // The conversion normalizes the annotations and adds the default metric.
       defaults: (draft, context) => throughV2(draft, context),
     },
     create: {
@@ -63,13 +66,11 @@ export const HorizontalPodAutoscalerV1: Kind<
       validate: autoscalerStatusProblems,
     }),
   },
-  columns: autoscalerColumns((object) => inV2(object) as unknown as HorizontalPodAutoscaler),
+  columns: autoscalerColumns(inV2),
 });
 
-function inV2(object: ApiObject): ApiObject {
-  const draft = copyJson(object) as unknown as DraftObject;
-  toV2(draft);
-  return draft as unknown as ApiObject;
+function inV2(object: ApiObject): ApiObject & HorizontalPodAutoscaler {
+  return inStoredForm(object, { toStored: toV2 }, orchDialect);
 }
 
 function throughV2(draft: DraftObject, { dialect }: WriteContext, change?: (form: DraftObject) => void): void {
@@ -78,7 +79,7 @@ function throughV2(draft: DraftObject, { dialect }: WriteContext, change?: (form
   fromV2(draft, dialect);
 }
 
-/** Annotations that stand for fields a write may not touch: they are as they were. */
+/** Resets the annotations that represent fields which the write cannot change. */
 export function keepAnnotations(
   draft: DraftObject,
   live: ApiObject | undefined,

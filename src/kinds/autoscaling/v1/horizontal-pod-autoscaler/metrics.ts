@@ -1,6 +1,6 @@
 /**
- * Metrics in the form that annotations of v1 have kept since before there was v2, and back. Fields stand in the order in
- * which the reference server writes them, for the text is compared.
+ * Converts metrics between v2 and the v2beta1 form in v1's annotations. The field order is the reference server's,
+ * because the annotation's text is visible to clients.
  */
 import { own } from '../../../../util/json.js';
 import type {
@@ -14,7 +14,7 @@ import type {
 import type { LabelSelector } from '../../../generated/meta-v1.js';
 import { amount, type Fields, optionalRecord, present, record, text, whole } from './reader.js';
 
-/** What a quantity is that must be there and is not. */
+/** The value of an absent required quantity. */
 const ZERO = '0';
 
 export function writeMetricSpec({ type, object, pods, resource, containerResource, external }: MetricSpec): object {

@@ -1,5 +1,5 @@
 /**
- * What a table shows of a HorizontalPodAutoscaler.
+ * The table columns of HorizontalPodAutoscalers.
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
@@ -16,8 +16,10 @@ interface Shown {
   readonly status: HorizontalPodAutoscalerStatus;
 }
 
-/** `read` shows an object of any version in the form of this one. */
-export function autoscalerColumns(read: (object: ApiObject) => Shown): Column[] {
+/** The columns of any version; `read` converts its objects to v2. */
+export function autoscalerColumns<Object = unknown>(
+  read: (object: ApiObject & NoInfer<Object>) => Shown,
+): Column<Object>[] {
   return [
     nameColumn,
     textColumn('Reference', 'What it makes larger or smaller.', (object) => {

@@ -1,9 +1,10 @@
 /**
- * HorizontalPodAutoscaler: as many replicas as the load asks for. This is the version that is stored; v1 says the same in
- * fewer fields and some annotations. spec: HorizontalPodAutoscaler
+ * The HorizontalPodAutoscaler kind in v2, the storage version. v1 has fewer fields and keeps the others in annotations.
+ * spec: HorizontalPodAutoscaler
  */
+
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { DraftObject } from '../../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import {
   type HorizontalPodAutoscalerBehavior,
@@ -39,41 +40,37 @@ export const HorizontalPodAutoscaler: Kind<
     decode: { defaults },
     create: {
       prepare: (draft, context) => dropGatedFields(draft, undefined, context),
-      validate: (object, context) => autoscalerSpecProblems(autoscalerOf(object).spec, { context, live: undefined }),
+      validate: (object, context) => autoscalerSpecProblems(object.spec, { context, live: undefined }),
     },
     update: {
       prepare: dropGatedFields,
-      validate: (next, live, context) =>
-        autoscalerSpecProblems(autoscalerOf(next).spec, { context, live: autoscalerOf(live).spec }),
+      validate: (next, live, context) => autoscalerSpecProblems(next.spec, { context, live: live.spec }),
     },
   },
   subresources: { status: statusSubresource({ validate: autoscalerStatusProblems }) },
-  columns: autoscalerColumns(autoscalerOf),
+  columns: autoscalerColumns((object) => object),
 });
-
-function autoscalerOf(object: ApiObject | DraftObject): HorizontalPodAutoscaler {
-  return object as unknown as HorizontalPodAutoscaler;
-}
 
 const TARGET_CPU_PERCENT = 80;
 
-/** What an autoscaler looks at that was not told. */
+/** The metrics of an autoscaler whose spec has none. */
 export function defaultMetrics(): MetricSpec[] {
   return [cpuMetric(TARGET_CPU_PERCENT)];
 }
 
+/** A metric for the average CPU utilization. */
 export function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
 }
 
-function defaults(draft: DraftObject, { dialect }: WriteContext): void {
-  const { spec } = autoscalerOf(draft);
+function defaults(draft: DraftObject & HorizontalPodAutoscaler, { dialect }: WriteContext): void {
+  const { spec } = draft;
   if (draft.metadata.annotations !== undefined) setAnnotations(draft, {}, dialect);
   if (spec.metrics === undefined) spec.metrics = defaultMetrics();
   if (spec.behavior !== undefined) spec.behavior = completeBehavior(spec.behavior);
 }
 
-/** Both directions, each with what was left out. */
+/** Both directions with their defaults. */
 export function completeBehavior({
   scaleUp,
   scaleDown,
@@ -101,21 +98,28 @@ function completeRules(rules: HPAScalingRules = {}, fallback: HPAScalingRules): 
   };
 }
 
-function dropGatedFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+function dropGatedFields(
+  draft: HorizontalPodAutoscaler,
+  live: HorizontalPodAutoscaler | undefined,
+  { features }: WriteContext,
+): void {
   if (features.enabled('HPAConfigurableTolerance') || usesTolerance(live)) return;
-  const { behavior } = autoscalerOf(draft).spec;
+  const { behavior } = draft.spec;
   delete behavior?.scaleUp?.tolerance;
   delete behavior?.scaleDown?.tolerance;
 }
 
-function usesTolerance(live: ApiObject | undefined): boolean {
-  const behavior = live && autoscalerOf(live).spec.behavior;
+function usesTolerance(live: HorizontalPodAutoscaler | undefined): boolean {
+  const behavior = live?.spec.behavior;
   return behavior?.scaleUp?.tolerance !== undefined || behavior?.scaleDown?.tolerance !== undefined;
 }
 
-/** In both versions. */
-export function autoscalerStatusProblems(next: ApiObject): FieldError[] {
-  const { status } = next as unknown as { readonly status: { currentReplicas?: number; desiredReplicas: number } };
+/** Validates the status in any version. */
+export function autoscalerStatusProblems({
+  status,
+}: {
+  readonly status: { readonly currentReplicas?: number; readonly desiredReplicas: number };
+}): FieldError[] {
   return (['currentReplicas', 'desiredReplicas'] as const).flatMap((field) => {
     const count = status[field] ?? 0;
     return count >= 0 ? [] : [invalid(`status.${field}`, count, 'must be greater than or equal to 0')];

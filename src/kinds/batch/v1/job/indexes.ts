@@ -1,9 +1,9 @@
 /**
- * Indexes of an indexed Job, as text: `0,2-4`. Every number is below the number of completions, and they rise.
+ * Parses the index lists of indexed Jobs: `0,2-4`. The numbers increase and are below the number of completions.
  */
 import { quote } from '../../../../text/go/go-text.js';
 
-/** A text that is no list of indexes; the message is what a client is told. */
+/** An invalid index list; the message is the reference server's. */
 export class IndexesError extends Error {
   override readonly name = 'IndexesError';
 }
@@ -13,7 +13,7 @@ interface Interval {
   readonly last: number;
 }
 
-/** How many indexes the text names. Throws an IndexesError. */
+/** The number of indexes in the list. Throws an IndexesError. */
 export function countIndexes(text: string, completions: number): number {
   if (text === '') return 0;
   let total = 0;
@@ -27,7 +27,7 @@ export function countIndexes(text: string, completions: number): number {
   return total;
 }
 
-/** The problem in a message, or undefined. */
+/** The message for an invalid list; undefined for a valid one. */
 export function indexesProblem(text: string, completions: number): string | undefined {
   try {
     countIndexes(text, completions);
@@ -38,7 +38,7 @@ export function indexesProblem(text: string, completions: number): string | unde
   }
 }
 
-/** The first index that both texts name. Parts that cannot be read are passed over: their own rule reports them. */
+/** The first index in both lists. Skips invalid parts, which another rule reports. */
 export function overlappingIndex(left: string, right: string, completions: number): number | undefined {
   const [lefts, rights] = [readable(left, completions), readable(right, completions)];
   let [l, r] = [0, 0];

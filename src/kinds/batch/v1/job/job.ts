@@ -1,10 +1,9 @@
 /**
- * Job: pods that run until enough of them have succeeded. spec: Job
+ * The Job kind: runs pods until a number of them succeeds. spec: Job
  */
 import { type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { humanDuration, timeToMs } from '../../../../text/time/time.js';
 import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
@@ -29,7 +28,7 @@ import { jobSpecWarnings } from './warnings.js';
 export interface Job extends ObjectBase, JobBody {}
 export interface JobInput extends InputBase, JobBodyInput {}
 
-/** For those who delete without saying what becomes of the pods. */
+/** The warning of a delete without a propagation policy. */
 const ORPHANS =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
@@ -44,11 +43,11 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
     update: {
       metadata: 'placed',
       prepare: (draft, live, { features }) =>
-        dropDisabledTemplateFields(jobOf(draft).spec.template, jobOf(live).spec.template, features),
+        dropDisabledTemplateFields(draft.spec.template, live.spec.template, features),
       validate: validateUpdate,
     },
     delete: {
-      // Pods of finished Jobs were kept before there was anybody to collect them.
+      // Kept for compatibility: the default is older than the garbage collector.
       defaultPropagation: 'Orphan',
       warnings: ({ orphanDependents, propagationPolicy }) =>
         orphanDependents === undefined && propagationPolicy === undefined ? [ORPHANS] : [],
@@ -59,14 +58,13 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
       validate: (object, context) => jobProblems(object, { context, live: undefined }),
     },
     read: {
-      selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
+      selectableFields: { 'status.successful': (object) => String(object.status.succeeded ?? 0) },
       unknownFieldLabel: (field) => `field label "${field}" not supported for Job`,
     },
   },
   subresources: {
     status: statusSubresource({
-      validate: (next, live, { features }) =>
-        jobStatusProblems(jobOf(next), jobOf(live), features.enabled('JobManagedBy')),
+      validate: (next, live, { features }) => jobStatusProblems(next, live, features.enabled('JobManagedBy')),
     }),
   },
   columns: [
@@ -75,21 +73,17 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
     textColumn('Completions', 'How many pods succeeded, out of how many wanted.', completionsCell),
     textColumn('Duration', 'How long it ran, or has run so far.', durationCell),
     ageColumn,
-    ...containerColumns((object) => jobOf(object).spec.template.spec),
-    selectorColumn((object) => jobOf(object).spec.selector),
+    ...containerColumns<Job>((object) => object.spec.template.spec),
+    selectorColumn((object) => object.spec.selector),
   ],
 });
 
-function jobOf(object: ApiObject | DraftObject): Job {
-  return object as unknown as Job;
-}
-
 const BACKOFF_LIMIT = 6;
-/** With a limit per index, the one for the whole Job does not count. */
+/** The default when `backoffLimitPerIndex` is set: no limit for the whole Job. */
 const NO_BACKOFF_LIMIT = 2 ** 31 - 1;
 
-function defaults(draft: DraftObject): void {
-  const { spec } = jobOf(draft);
+function defaults(draft: Job): void {
+  const { spec } = draft;
   podTemplateDefaults(spec.template);
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
@@ -105,7 +99,7 @@ function isEmpty(record: object | undefined): boolean {
   return record === undefined || Object.keys(record).length === 0;
 }
 
-/** Labels of the pods of a Job: old names first, as rules look at them. */
+/** The generated labels of a Job's pods in validation order: the legacy names first. */
 function generatedLabels(
   { dialect }: WriteContext,
   { name, uid }: { name: string; uid: string },
@@ -118,19 +112,19 @@ function generatedLabels(
   ];
 }
 
-/** How many of them there were from the beginning. */
+/** The number of legacy labels. */
 const LEGACY = 2;
 
-/** Pods are marked with the Job's own uid, so that no two Jobs select the same ones. */
-function prepareForCreate(draft: DraftObject, context: WriteContext): void {
-  const { spec } = jobOf(draft);
+/** Generates labels and a selector with the Job's uid, so that no two Jobs select the same pods. */
+function prepareForCreate(draft: Job, context: WriteContext): void {
+  const { spec } = draft;
   const { metadata } = spec.template;
   dropDisabledTemplateFields(spec.template, undefined, context.features);
   if (!context.features.enabled('JobManagedBy')) delete spec.managedBy;
   if (spec.manualSelector !== true) {
     const { name = '', uid = '' } = draft.metadata;
     const shared = metadata.labels !== undefined && draft.metadata.labels === metadata.labels;
-    // What the client wrote stays, and is refused later if it is something else.
+    // The client's values are kept; validation rejects values that differ.
     metadata.labels = withMissing(metadata.labels, generatedLabels(context, { name, uid }));
     if (shared) draft.metadata.labels = metadata.labels;
     const key = context.dialect.subkey('batch', 'controller-uid');
@@ -139,14 +133,14 @@ function prepareForCreate(draft: DraftObject, context: WriteContext): void {
   }
 }
 
-/** A Job without labels has those of its pods. They come after the rules, which have judged them there. */
-function labelLikePods(draft: DraftObject): void {
-  const { labels } = jobOf(draft).spec.template.metadata;
-  // One and the same map: labels that are generated for the pods are the Job's too.
+/** Sets the labels of a Job without labels to those of its template. Runs after validation, which covers the template. */
+function labelLikePods(draft: Job): void {
+  const { labels } = draft.spec.template.metadata;
+  // Both share one map, so that labels generated for the pods become the Job's too.
   if (labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = labels;
 }
 
-/** The labels with those that are missing, in order. */
+/** Adds the missing labels; the result is sorted. */
 function withMissing(
   labels: Readonly<Record<string, string>> | undefined,
   more: readonly (readonly [key: string, value: string])[],
@@ -158,26 +152,26 @@ function withMissing(
   return sorted;
 }
 
-interface Judged {
+interface JobOptions {
   readonly context: WriteContext;
-  readonly live: ApiObject | undefined;
+  readonly live: Job | undefined;
 }
 
-function jobProblems(object: ApiObject, { context, live }: Judged): FieldError[] {
-  const { spec } = jobOf(object);
+function jobProblems(object: Job, { context, live }: JobOptions): FieldError[] {
+  const { spec } = object;
   return [
     ...generatedSelectorProblems(object, { context, live }),
-    ...jobSpecProblems('spec', spec, { context, live: live && jobOf(live).spec.template.spec }),
+    ...jobSpecProblems('spec', spec, { context, live: live?.spec.template.spec }),
     ...indexedNameProblems(object.metadata.name, spec),
   ];
 }
 
-function generatedSelectorProblems(object: ApiObject, { context, live }: Judged): FieldError[] {
-  const { spec } = jobOf(object);
+function generatedSelectorProblems(object: Job, { context, live }: JobOptions): FieldError[] {
+  const { spec } = object;
   if (spec.manualSelector === true || spec.selector === undefined) return [];
   const generated = generatedLabels(context, object.metadata);
-  // Jobs from before the prefixed labels get by without them.
-  const liveLabels = live && (jobOf(live).spec.template.metadata.labels ?? {});
+  // Jobs created before the prefixed labels existed do not need them.
+  const liveLabels = live && (live.spec.template.metadata.labels ?? {});
   const demanded = liveLabels === undefined || generated.slice(LEGACY).every(([key]) => Object.hasOwn(liveLabels, key));
   const expected = demanded ? generated : generated.slice(0, LEGACY);
   const labels = spec.template.metadata.labels ?? {};
@@ -191,7 +185,7 @@ function generatedSelectorProblems(object: ApiObject, { context, live }: Judged)
     const detail = `must be '${value}'`;
     problems.push(actual === undefined ? required(path, detail) : invalid(path, labels, detail));
   }
-  // What cannot be read is reported with the rest of the spec.
+  // Spec validation reports a malformed selector.
   const isReadable = labelSelectorObjectErrors(spec.selector, '').length === 0;
   if (isReadable && !selectsLabels(spec.selector, selected)) {
     problems.push(invalid('spec.selector', goSyntaxLabelSelector(spec.selector), '`selector` not auto-generated'));
@@ -199,7 +193,7 @@ function generatedSelectorProblems(object: ApiObject, { context, live }: Judged)
   return problems;
 }
 
-/** Hosts of an indexed Job are called after it and their index. */
+/** The hostname of an indexed Job's pod is the Job's name and the index. */
 function indexedNameProblems(name: string, { completionMode, completions = 0 }: JobSpec): FieldError[] {
   if (completionMode !== 'Indexed' || completions <= 0) return [];
   const host = `${name}-${completions - 1}`;
@@ -207,31 +201,25 @@ function indexedNameProblems(name: string, { completionMode, completions = 0 }: 
   return [invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`)];
 }
 
-/** An update is judged as an object and once more as a change. */
-function validateUpdate(
-  next: ApiObject,
-  live: ApiObject,
-  context: WriteContext,
-  metadata: MetadataErrors,
-): readonly FieldError[] {
-  const [{ spec }, before] = [jobOf(next), jobOf(live)];
+/** The reference server validates an update first as a new object and then as an update. */
+function validateUpdate(next: Job, live: Job, context: WriteContext, metadata: MetadataErrors): readonly FieldError[] {
   return [
     ...metadata.forCreate(),
     ...jobProblems(next, { context, live }),
     ...metadata.forUpdate(),
-    ...jobSpecProblems('spec', spec, { context, live: before.spec.template.spec }),
-    ...jobSpecUpdateProblems(spec, before.spec, { started: before.status.startTime !== undefined }),
+    ...jobSpecProblems('spec', next.spec, { context, live: live.spec.template.spec }),
+    ...jobSpecUpdateProblems(next.spec, live.spec, { started: live.status.startTime !== undefined }),
   ];
 }
 
-function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): readonly string[] {
+function warnings(object: Job, live: Job | undefined, context: WriteContext): readonly string[] {
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
-  return [...podNameWarnings(object, live), ...jobSpecWarnings('spec', jobOf(object).spec, context)];
+  return [...podNameWarnings(object, live), ...jobSpecWarnings('spec', object.spec, context)];
 }
 
-function statusCell(object: ApiObject): string {
-  const { conditions = [] } = jobOf(object).status;
-  // Of several of one type the first one counts.
+function statusCell(object: Job): string {
+  const { conditions = [] } = object.status;
+  // The first condition of a type counts.
   const has = (type: JobCondition['type']) => conditions.find((it) => it.type === type)?.status === 'True';
   if (has('Complete')) return 'Complete';
   if (has('Failed')) return 'Failed';
@@ -240,16 +228,16 @@ function statusCell(object: ApiObject): string {
   return next ?? 'Running';
 }
 
-function completionsCell(object: ApiObject): string {
-  const { spec, status } = jobOf(object);
+function completionsCell(object: Job): string {
+  const { spec, status } = object;
   const succeeded = status.succeeded ?? 0;
   if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`;
   const { parallelism = 0 } = spec;
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
 }
 
-function durationCell(object: ApiObject, { nowMs }: CellContext): string {
-  const { startTime, completionTime } = jobOf(object).status;
+function durationCell(object: Job, { nowMs }: CellContext): string {
+  const { startTime, completionTime } = object.status;
   if (startTime === undefined) return '';
   const end = completionTime === undefined ? nowMs : timeToMs(completionTime);
   return humanDuration(end - timeToMs(startTime));

@@ -1,5 +1,5 @@
 /**
- * The rules of a Job's policies: which failures of pods count, and what counts as success.
+ * Validates the pod failure policy and the success policy of a Job.
  */
 import {
   childPath,
@@ -25,7 +25,7 @@ import type {
 } from '../../../generated/batch-v1.js';
 import { countIndexes, IndexesError } from './indexes.js';
 
-/** Something is wrong, and no value would say what. */
+/** An Invalid error without a value. */
 export function invalidAsSuch(field: string, detail: string): FieldError {
   return { type: 'invalid', field, message: `Invalid value: ${detail}` };
 }

@@ -3,7 +3,6 @@
  * spec: CertificateSigningRequest
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { shownUser } from '../../../../protocol/request.js';
 import { humanDuration } from '../../../../text/time/time.js';
 import type { Column } from '../../../columns.js';
@@ -12,7 +11,6 @@ import {
   type CertificateSigningRequestBody,
   type CertificateSigningRequestBodyInput,
   type CertificateSigningRequestSpec,
-  type CertificateSigningRequestStatus,
   certificateSigningRequestBody,
 } from '../../../generated/certificates-v1.js';
 import type { Kind, StrategyContext, WriteContext } from '../../../kind.js';
@@ -21,15 +19,13 @@ import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { APPROVAL, conditionsOfType, type Powers, requestProblems, requestUpdateProblems } from './validate.js';
 
-const specOf = (object: ApiObject) => object['spec'] as CertificateSigningRequestSpec;
-
-const certificateSigningRequestColumns: readonly Column[] = [
+const certificateSigningRequestColumns: readonly Column<CertificateSigningRequest>[] = [
   nameColumn,
   ageColumn,
-  textColumn('SignerName', 'Who is asked to sign.', (object) => specOf(object).signerName || NONE),
-  textColumn('Requestor', 'Who made the request.', (object) => specOf(object).username ?? ''),
+  textColumn('SignerName', 'Who is asked to sign.', (object) => object.spec.signerName || NONE),
+  textColumn('Requestor', 'Who made the request.', (object) => object.spec.username ?? ''),
   textColumn('RequestedDuration', 'How long the certificate shall be good for.', (object) =>
-    durationCell(specOf(object).expirationSeconds),
+    durationCell(object.spec.expirationSeconds),
   ),
   textColumn('Condition', 'What has become of the request.', conditionCell),
 ];
@@ -54,23 +50,23 @@ export const CertificateSigningRequest: Kind<
       validate: () => [],
     },
     update: {
-      steps: ['whole', 'metadata'],
+      validationOrder: ['whole', 'metadata'],
       // A request is what it was when it was made.
       prepare: (draft, live) => keepLive(draft, live, ['spec']),
     },
     write: { separateStatus: true, ownableFields: { except: ['spec', 'status'] }, allocate: nameRequester },
     create: { validate: requestProblems },
     read: {
-      selectableFields: { 'spec.signerName': (object) => (object['spec'] as CertificateSigningRequestSpec).signerName },
+      selectableFields: { 'spec.signerName': (object) => object.spec.signerName },
       unknownFieldLabel: (field) => `field label not supported: ${field}`,
     },
   },
   subresources: {
     approval: {
       ...subresource({ approve: true, issue: false }, ['spec', 'status.certificate'], (draft, live) => {
-        const { certificate } = statusOf(live);
-        const { certificate: _, ...rest } = statusOf(draft as unknown as ApiObject);
-        draft['status'] = certificate === undefined ? rest : { ...rest, certificate };
+        const { certificate } = live.status;
+        const { certificate: _, ...rest } = draft.status;
+        draft.status = certificate === undefined ? rest : { ...rest, certificate };
       }),
       tables: false,
     },
@@ -79,14 +75,14 @@ export const CertificateSigningRequest: Kind<
   columns: certificateSigningRequestColumns,
 });
 
-function statusOf(object: ApiObject): CertificateSigningRequestStatus {
-  return object['status'] as CertificateSigningRequestStatus;
-}
-
 /** Who asks is who the server knows is asking, whatever the request says. */
-function nameRequester(draft: DraftObject, live: ApiObject | undefined, { user }: StrategyContext): undefined {
+function nameRequester(
+  draft: CertificateSigningRequest,
+  live: CertificateSigningRequest | undefined,
+  { user }: StrategyContext,
+): undefined {
   if (live !== undefined) return;
-  const { request, signerName, expirationSeconds, usages } = draft['spec'] as CertificateSigningRequestSpec;
+  const { request, signerName, expirationSeconds, usages } = draft.spec;
   const spec: CertificateSigningRequestSpec = {
     request,
     signerName,
@@ -94,14 +90,14 @@ function nameRequester(draft: DraftObject, live: ApiObject | undefined, { user }
     ...(usages === undefined ? {} : { usages }),
     ...shownUser(user),
   };
-  draft['spec'] = spec;
+  draft.spec = spec;
 }
 
 function subresource(
   powers: Powers,
   unclaimed: readonly string[],
-  keep: (draft: DraftObject, live: ApiObject) => void,
-): SubresourceStrategy {
+  keep: (draft: CertificateSigningRequest, live: CertificateSigningRequest) => void,
+): SubresourceStrategy<CertificateSigningRequest> {
   return {
     verbs: ['get', 'update', 'patch'],
     ownableFields: { except: unclaimed },
@@ -121,10 +117,10 @@ function subresource(
 }
 
 /** Signers neither give nor take approval; what they say about it is not heard, as long as it is said as often. */
-function keepApproval(draft: DraftObject, live: ApiObject): void {
-  const status = statusOf(draft as unknown as ApiObject);
+function keepApproval(draft: CertificateSigningRequest, live: CertificateSigningRequest): void {
+  const status = draft.status;
   for (const type of APPROVAL) {
-    const before = conditionsOfType(statusOf(live), type);
+    const before = conditionsOfType(live.status, type);
     if (conditionsOfType(status, type).length !== before.length) continue;
     let next = 0;
     status.conditions = (status.conditions ?? []).map((condition) =>
@@ -133,13 +129,13 @@ function keepApproval(draft: DraftObject, live: ApiObject): void {
   }
 }
 
-function stampConditions(draft: DraftObject, live: ApiObject, now: string): void {
+function stampConditions(draft: CertificateSigningRequest, live: CertificateSigningRequest, now: string): void {
   const before = new Map<string, string | null | undefined>();
-  for (const { type, status, lastTransitionTime } of statusOf(live).conditions ?? []) {
+  for (const { type, status, lastTransitionTime } of live.status.conditions ?? []) {
     const state = `${status} ${type}`;
     if (!before.has(state)) before.set(state, lastTransitionTime);
   }
-  for (const condition of statusOf(draft as unknown as ApiObject).conditions ?? []) {
+  for (const condition of draft.status.conditions ?? []) {
     condition.lastUpdateTime ??= now;
     condition.lastTransitionTime ??= before.get(`${condition.status} ${condition.type}`) ?? now;
   }
@@ -149,8 +145,8 @@ function durationCell(seconds: number | undefined): string {
   return seconds === undefined ? NONE : humanDuration(seconds * 1000);
 }
 
-function conditionCell(object: ApiObject): string {
-  const { conditions = [], certificate } = object['status'] as CertificateSigningRequestStatus;
+function conditionCell(object: CertificateSigningRequest): string {
+  const { conditions = [], certificate } = object.status;
   const has = (type: string) => conditions.some((condition) => condition.type === type);
   const answer = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending';
   return `${answer}${has('Failed') ? ',Failed' : ''}${certificate ? ',Issued' : ''}`;

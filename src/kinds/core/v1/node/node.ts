@@ -6,7 +6,7 @@ import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject } from '../../../../meta/object.js';
 import { copyQuantityTexts, originalQuantityText } from '../../../../schema/quantity-texts.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, own } from '../../../../util/json.js';
@@ -26,7 +26,7 @@ import { keepLive, statusSubresource } from '../../../shared/strategies.js';
 import { validateNodeTaints } from '../../../shared/taints.js';
 import { nodeConnectSubresources } from '../connect-subresources.js';
 
-const nodeColumns: readonly Column[] = [
+const nodeColumns: readonly Column<Node>[] = [
   nameColumn,
   textColumn('Status', 'Whether it is ready and takes new pods.', statusCell),
   textColumn('Roles', 'What it is used for, by its labels.', roles),
@@ -68,23 +68,19 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
         keepLive(draft, live, ['status']);
         dropConfig(draft);
       },
-      steps: ['whole', 'metadata', 'change'],
+      validationOrder: ['whole', 'metadata', 'change'],
       validate: validateUpdate,
     },
     read: {
-      selectableFields: { 'spec.unschedulable': (object) => String(nodeOf(object).spec.unschedulable ?? false) },
+      selectableFields: { 'spec.unschedulable': (object) => String(object.spec.unschedulable ?? false) },
       unknownFieldLabel: (field) => `field label not supported: ${field}`,
     },
   },
   subresources: { status: statusSubresource({ prepare: dropConfig, validate: validateUpdate }) },
 });
 
-function nodeOf(object: ApiObject | DraftObject): Node {
-  return object as unknown as Node;
-}
-
-function defaults(draft: DraftObject): void {
-  const { spec, status } = nodeOf(draft);
+function defaults(draft: Node): void {
+  const { spec, status } = draft;
   const { podCIDR = '', podCIDRs = [] } = spec;
   // Clients that set only podCIDR, or set it to another value than podCIDRs[0], may not know podCIDRs.
   if (podCIDR !== '' && podCIDR !== podCIDRs[0]) spec.podCIDRs = [podCIDR];
@@ -102,16 +98,16 @@ function capacityDefaults(status: NodeStatus): void {
 }
 
 /** Removes the fields of dynamic kubelet configuration, a removed feature. */
-function dropConfig(draft: DraftObject): void {
-  const { spec, status } = nodeOf(draft);
+function dropConfig(draft: Node): void {
+  const { spec, status } = draft;
   if (spec.configSource !== undefined) delete spec.configSource;
   if (status.config !== undefined) delete status.config;
 }
 
 const CIDRS_PATH = 'spec.podCIDRs';
 
-function warnings(object: ApiObject): readonly string[] {
-  const { externalID, podCIDRs = [] } = nodeOf(object).spec;
+function warnings(object: Node): readonly string[] {
+  const { externalID, podCIDRs = [] } = object.spec;
   const unused = `spec.externalID: this field is deprecated, and is unused by ${SERVICE_NAME}`;
   return [
     ...(externalID ? [unused] : []),
@@ -119,8 +115,8 @@ function warnings(object: ApiObject): readonly string[] {
   ];
 }
 
-function validate(object: ApiObject, context: WriteContext): readonly FieldError[] {
-  const { spec, status } = nodeOf(object);
+function validate(object: Node, context: WriteContext): readonly FieldError[] {
+  const { spec, status } = object;
   return [
     ...validateNodeTaints('metadata.taints', spec.taints ?? []),
     ...capacityProblems(status, context),
@@ -176,8 +172,8 @@ function dualStackCheckError(index: number, cidr: string): FieldError {
   return fieldError('internal', CIDRS_PATH, { detail });
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
-  const [{ spec, status }, { spec: before }] = [nodeOf(next), nodeOf(live)];
+function validateUpdate(next: Node, live: Node, context: WriteContext): readonly FieldError[] {
+  const [{ spec, status }, { spec: before }] = [next, live];
   const problems = [
     ...capacityProblems(status, context),
     ...addressProblems(status),
@@ -212,16 +208,16 @@ function cidrUpdateProblems({ podCIDRs = [] }: Node['spec'], { podCIDRs: before 
   return before.filter((cidr, index) => cidr !== podCIDRs[index]).map(() => problem);
 }
 
-function wide(name: string, description: string, cell: Column['cell']): Column {
+function wide(name: string, description: string, cell: Column<Node>['cell']): Column<Node> {
   return { ...textColumn(name, description, cell), priority: 1 };
 }
 
-function infoOf(object: ApiObject): NodeSystemInfo {
-  return nodeOf(object).status.nodeInfo;
+function infoOf(object: Node): NodeSystemInfo {
+  return object.status.nodeInfo;
 }
 
-function statusCell(object: ApiObject): string {
-  const { spec, status: present } = nodeOf(object);
+function statusCell(object: Node): string {
+  const { spec, status: present } = object;
   const ready = present.conditions?.findLast(({ type }) => type === 'Ready');
   const parts = [ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'];
   if (spec.unschedulable) parts.push('SchedulingDisabled');
@@ -236,6 +232,6 @@ function roles({ metadata }: ApiObject): string {
   return [...new Set(found)].sort().join(',') || NONE;
 }
 
-function addressOf(object: ApiObject, type: string): string {
-  return nodeOf(object).status.addresses?.find((address) => address.type === type)?.address ?? NONE;
+function addressOf(object: Node, type: string): string {
+  return object.status.addresses?.find((address) => address.type === type)?.address ?? NONE;
 }

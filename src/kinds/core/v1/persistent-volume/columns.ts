@@ -2,17 +2,15 @@
  * Table columns of persistent volumes, and cells that claims share.
  */
 import { kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
-import type { ApiObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
+import type { ObjectBase } from '../../../define-kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import type { PersistentVolume } from '../persistent-volume.js';
 import { classAnnotation } from './warnings.js';
 
 /** The cell of an absent class or mode. */
 export const UNSET = '<unset>';
-
-const volume = (object: ApiObject) => object as unknown as PersistentVolume;
 
 /** In the order in which a cell lists them. */
 const SHORT_MODES = [
@@ -30,12 +28,12 @@ export function accessModesCell(modes: readonly string[] | undefined): string {
 }
 
 /** The phase, or `Terminating` for objects that are being deleted. */
-export function phaseCell({ metadata }: ApiObject, phase: string | undefined): string {
+export function phaseCell({ metadata }: ObjectBase, phase: string | undefined): string {
   return metadata.deletionTimestamp === undefined ? (phase ?? '') : 'Terminating';
 }
 
 /** The deprecated annotation takes precedence over the field. Both dialects are tried, because cells have no dialect. */
-export function classCell({ metadata }: ApiObject, name: string | undefined): string {
+export function classCell({ metadata }: ObjectBase, name: string | undefined): string {
   const annotations = metadata.annotations ?? {};
   const [canonical, other] = [orchDialect, kubernetesDialect].map((dialect) =>
     own(annotations, classAnnotation(dialect)),
@@ -43,45 +41,39 @@ export function classCell({ metadata }: ApiObject, name: string | undefined): st
   return canonical ?? other ?? name ?? '';
 }
 
-export const persistentVolumeColumns: readonly Column[] = [
+export const persistentVolumeColumns: readonly Column<PersistentVolume>[] = [
   nameColumn,
-  textColumn(
-    'Capacity',
-    'How much it can hold.',
-    (object) => own(volume(object).spec.capacity ?? {}, 'storage') ?? '0',
-  ),
+  textColumn('Capacity', 'How much it can hold.', (object) => own(object.spec.capacity ?? {}, 'storage') ?? '0'),
   textColumn('Access Modes', 'How pods may use it, in short forms.', (object) =>
-    accessModesCell(volume(object).spec.accessModes),
+    accessModesCell(object.spec.accessModes),
   ),
   textColumn(
     'Reclaim Policy',
     'What becomes of it once its claim is gone.',
-    (object) => volume(object).spec.persistentVolumeReclaimPolicy,
+    (object) => object.spec.persistentVolumeReclaimPolicy,
   ),
-  textColumn('Status', 'Whether it is free, taken or given up.', (object) =>
-    phaseCell(object, volume(object).status.phase),
-  ),
+  textColumn('Status', 'Whether it is free, taken or given up.', (object) => phaseCell(object, object.status.phase)),
   textColumn('Claim', 'The claim that has it.', claimCell),
   textColumn('StorageClass', 'The class of storage that it belongs to.', (object) =>
-    classCell(object, volume(object).spec.storageClassName),
+    classCell(object, object.spec.storageClassName),
   ),
   textColumn(
     'VolumeAttributesClass',
     'The class that sets its attributes.',
-    (object) => volume(object).spec.volumeAttributesClassName ?? UNSET,
+    (object) => object.spec.volumeAttributesClassName ?? UNSET,
   ),
-  textColumn('Reason', 'Why it is in trouble, in one word.', (object) => volume(object).status.reason ?? ''),
+  textColumn('Reason', 'Why it is in trouble, in one word.', (object) => object.status.reason ?? ''),
   ageColumn,
   {
     name: 'VolumeMode',
     type: 'string',
     description: 'Whether it is a file system or a raw device.',
     priority: 1,
-    cell: (object) => volume(object).spec.volumeMode ?? UNSET,
+    cell: (object) => object.spec.volumeMode ?? UNSET,
   },
 ];
 
-function claimCell(object: ApiObject): string {
-  const { claimRef } = volume(object).spec;
+function claimCell(object: PersistentVolume): string {
+  const { claimRef } = object.spec;
   return claimRef === undefined ? '' : `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`;
 }

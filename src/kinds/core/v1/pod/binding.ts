@@ -33,8 +33,8 @@ const PODS = { group: '', resource: 'pods' };
 const BINDING = { group: '', resource: 'pods/binding' };
 
 /** Assigns the pod to the node, and copies the annotations and labels of the binding to the pod. */
-export function bindPod(body: DraftObject, context: StrategyContext): Status {
-  const { target, metadata } = body as unknown as Binding;
+export function bindPod(body: Binding, context: StrategyContext): Status {
+  const { target, metadata } = body;
   const name = metadata.name ?? '';
   const requestName = context.request.name ?? name;
   if (requestName !== name) throw errors.badRequest('name in URL does not match name in Binding object');
@@ -47,9 +47,9 @@ export function bindPod(body: DraftObject, context: StrategyContext): Status {
   const address = { namespace: context.namespace, name, ...PODS };
   const live = context.objects.get(address);
   if (live === undefined) throw errors.notFound(PODS, name);
-  checkBindable(live, metadata, context);
+  checkBindable(live as ApiObject & Pod, metadata, context);
   context.objects.changeParts(address, (draft) => {
-    const pod = draft as unknown as Pod;
+    const pod = draft as DraftObject & Pod;
     pod.spec.nodeName = target.name ?? '';
     annotate(draft, metadata.annotations ?? {});
     if (context.features.enabled('PodTopologyLabelsAdmission') && metadata.labels !== undefined) {
@@ -74,8 +74,8 @@ function targetProblems({ kind = '', name = '' }: Binding['target']): FieldError
   ];
 }
 
-function checkBindable(live: ApiObject, preconditions: Binding['metadata'], { dryRun }: StrategyContext): void {
-  const { metadata, spec } = live as unknown as Pod;
+function checkBindable(live: Pod, preconditions: Binding['metadata'], { dryRun }: StrategyContext): void {
+  const { metadata, spec } = live;
   const name = metadata.name ?? '';
   const { uid, resourceVersion } = preconditions;
   const why = failedPrecondition({ uid: uid || undefined, resourceVersion: resourceVersion || undefined }, metadata);

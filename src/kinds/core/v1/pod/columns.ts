@@ -1,7 +1,3 @@
-/**
- * Table columns of pods: ready containers, the reason for the current state, restarts.
- */
-import type { ApiObject } from '../../../../meta/object.js';
 import { timeToMs } from '../../../../text/time/time.js';
 import { own } from '../../../../util/json.js';
 import type { CellContext, Column, RowCondition } from '../../../columns.js';
@@ -10,22 +6,20 @@ import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/
 import { findCondition } from './conditions.js';
 import type { Pod } from './pod.js';
 
-const podOf = (object: ApiObject) => object as unknown as Pod;
-
-const wide = (name: string, description: string, cell: (pod: Pod) => string | undefined): Column => ({
-  ...textColumn(name, description, (object) => cell(podOf(object)) || NONE),
+const wide = (name: string, description: string, cell: (pod: Pod) => string | undefined): Column<Pod> => ({
+  ...textColumn<Pod>(name, description, (object) => cell(object) || NONE),
   priority: 1,
 });
 
-export const podColumns: readonly Column[] = [
+export const podColumns: readonly Column<Pod>[] = [
   nameColumn,
   textColumn('Ready', 'How many containers are ready, out of all.', (object) => {
-    const { ready, total } = summaryOf(podOf(object));
+    const { ready, total } = summaryOf(object);
     return `${ready}/${total}`;
   }),
-  textColumn('Status', 'What it does now, or what holds it up.', (object) => summaryOf(podOf(object)).reason),
+  textColumn('Status', 'What it does now, or what holds it up.', (object) => summaryOf(object).reason),
   textColumn('Restarts', 'How often its containers began anew, and how long ago.', (object, context) =>
-    restartsText(summaryOf(podOf(object)), context),
+    restartsText(summaryOf(object), context),
   ),
   ageColumn,
   wide('IP', 'Its own address.', ({ status }) => status.podIP),
@@ -49,8 +43,8 @@ const ROW_CONDITIONS: Readonly<Record<string, readonly RowCondition[]>> = {
 };
 
 /** The row condition of terminated pods, by which clients can hide them. */
-export function podRowConditions(object: ApiObject): readonly RowCondition[] {
-  return own(ROW_CONDITIONS, podOf(object).status?.phase ?? '') ?? [];
+export function podRowConditions(object: Pod): readonly RowCondition[] {
+  return own(ROW_CONDITIONS, object.status?.phase ?? '') ?? [];
 }
 
 interface Summary {

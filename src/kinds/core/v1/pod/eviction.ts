@@ -1,10 +1,11 @@
 /**
  * The Eviction kind: deletes a pod if its disruption budget allows it. spec: Eviction
  */
+
 import { errors, failure } from '../../../../meta/errors.js';
 import { invalid } from '../../../../meta/field-error.js';
 import { selectsLabels } from '../../../../meta/labels.js';
-import type { DraftObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
 import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
@@ -39,15 +40,15 @@ const PODS = { group: '', resource: 'pods' };
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' };
 
 /** Checks the disruption budget, charges it and deletes the pod. */
-export function evictPod(body: DraftObject, context: StrategyContext): MaybePromise<Status> {
-  const { metadata, deleteOptions: options = {} } = body as unknown as Eviction;
+export function evictPod(body: Eviction, context: StrategyContext): MaybePromise<Status> {
+  const { metadata, deleteOptions: options = {} } = body;
   const name = context.request.name ?? '';
   if (metadata.name !== name) throw errors.badRequest('name in URL does not match name in Eviction object');
   rejectIgnoreReadError(name, options);
   const dryRun = checkedDryRun(options, context);
   const live = context.objects.get({ ...PODS, namespace: context.namespace, name });
   if (live === undefined) throw errors.notFound(PODS, name);
-  const pod = live as unknown as Pod;
+  const pod = live as ApiObject & Pod;
   if (!isUnprotected(pod)) {
     const budget = budgetOf(pod, context);
     if (budget !== undefined && !isUnhealthyEvictionAllowed(pod, budget))
@@ -84,7 +85,7 @@ function isUnprotected({ metadata, status }: Pod): boolean {
 }
 
 function budgetOf(pod: Pod, { objects, namespace }: StrategyContext): PodDisruptionBudget | undefined {
-  const all = objects.list(BUDGETS, namespace) as unknown as readonly PodDisruptionBudget[];
+  const all = objects.list(BUDGETS, namespace) as readonly (ApiObject & PodDisruptionBudget)[];
   // A budget without a selector matches no pod; one with an empty selector matches all pods.
   const matching = all.filter(({ spec }) => selectsLabels(spec.selector, pod.metadata.labels));
   if (matching.length < 2) return matching[0];
@@ -122,7 +123,7 @@ function chargeBudget(
   if (status.disruptionsAllowed === 0) throw tooManyRequests(insufficientPodsMessage(budget));
   if (dryRun) return;
   context.objects.changeStatus({ ...BUDGETS, namespace: context.namespace, name }, (draft) => {
-    const { status: charged } = draft as unknown as PodDisruptionBudget;
+    const { status: charged } = draft as DraftObject & PodDisruptionBudget;
     charged.disruptionsAllowed -= 1;
     if (charged.disruptionsAllowed === 0) setInsufficientPods(charged, context.now);
     const disrupted = { ...charged.disruptedPods };
@@ -176,7 +177,9 @@ function deletePod(
   const live = context.objects.get(address);
   const { uid } = options.preconditions ?? {};
   const isSamePod = failedPrecondition(options.preconditions ?? {}, live?.metadata) === undefined;
-  if (isSamePod && !dryRun) context.objects.changeParts(address, (draft) => setDisruptionTarget(draft, context));
+  if (isSamePod && !dryRun) {
+    context.objects.changeParts(address, (draft) => setDisruptionTarget(draft as DraftObject & Pod, context));
+  }
   const { dryRun: _dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   // The precondition fails: the delete reports the conflict.
   if (!isSamePod) return context.objects.delete(address, deletion);
@@ -185,8 +188,8 @@ function deletePod(
   return context.objects.delete(address, { ...deletion, preconditions: uid === undefined ? {} : { uid } });
 }
 
-function setDisruptionTarget(draft: DraftObject, { now }: StrategyContext): void {
-  setCondition((draft as unknown as Pod).status, {
+function setDisruptionTarget(pod: Pod, { now }: StrategyContext): void {
+  setCondition(pod.status, {
     type: 'DisruptionTarget',
     status: 'True',
     lastTransitionTime: now,

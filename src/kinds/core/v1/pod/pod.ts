@@ -5,6 +5,7 @@
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import { type PodBody, type PodBodyInput, podBody } from '../../../generated/core-v1.js';
 import type { Kind } from '../../../kind.js';
+import { defineAction } from '../../../subresource.js';
 import { podConnectSubresources } from '../connect-subresources.js';
 import { Binding, bindPod } from './binding.js';
 import { podColumns, podRowConditions } from './columns.js';
@@ -32,9 +33,15 @@ export const Pod: Kind<
   rowConditions: podRowConditions,
   connectSubresources: podConnectSubresources,
   subresources: {
-    binding: { type: 'action', verbs: ['create'], kind: Binding, run: bindPod },
+    binding: defineAction({ type: 'action', verbs: ['create'], kind: Binding, run: bindPod }),
     ephemeralcontainers: ephemeralContainersSubresource,
-    eviction: { type: 'action', verbs: ['create'], kind: Eviction, alsoAccepts: ['policy/v1beta1'], run: evictPod },
+    eviction: defineAction({
+      type: 'action',
+      verbs: ['create'],
+      kind: Eviction,
+      alsoAccepts: ['policy/v1beta1'],
+      run: evictPod,
+    }),
     resize: resizeSubresource,
     status: podStatusSubresource,
   },

@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
-import type { ApiObject, DraftMeta, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject, DeepReadonly, DraftMeta, DraftObject } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
@@ -19,7 +19,7 @@ import type { Pod } from './pod.js';
 import { qosClassOf } from './qos.js';
 import { annotationsUpdateProblems, podProblems, restore } from './validate.js';
 
-export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze({
+export const ephemeralContainersSubresource: SubresourceStrategy<Pod> = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
   tables: false,
   prepare: prepareEphemeralContainers,
@@ -27,7 +27,7 @@ export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze
 });
 
 /** A field manager owns all fields that it sends here, even those that are reset to their live values. */
-export const resizeSubresource: SubresourceStrategy = Object.freeze({
+export const resizeSubresource: SubresourceStrategy<Pod> = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
   tables: false,
   prepare: prepareResize,
@@ -42,8 +42,7 @@ function prepareEphemeralContainers(draft: DraftObject, live: ApiObject, { featu
   dropDisabledPodFields(spec, live['spec'] as PodSpec, features);
 }
 
-function validateEphemeralContainers(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
-  const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
+function validateEphemeralContainers(pod: Pod, before: Pod, context: WriteContext): readonly FieldError[] {
   if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
     return [forbidden(EMPTY_PATH, 'static pods do not support ephemeral containers')];
   }
@@ -89,8 +88,7 @@ function takeResources(container: Container, wanted: Container | undefined): voi
   restore(container, wanted, 'resizePolicy');
 }
 
-function validateResize(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
-  const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
+function validateResize(pod: Pod, before: Pod, context: WriteContext): readonly FieldError[] {
   const unsupported = unsupportedResizeReason(pod, before, context);
   if (unsupported !== undefined) return [forbidden(EMPTY_PATH, unsupported)];
   const problems = podProblems(pod, context, before);
@@ -226,7 +224,7 @@ function withLiveAmounts(container: Container, before: Container): Container {
 function keepLiveExceptSpec(draft: DraftObject, live: ApiObject, spec: PodSpec): void {
   keepLive(draft, live, ['status']);
   draft['spec'] = spec;
-  const from = live.metadata as unknown as DraftMeta;
+  const from = live.metadata as DeepReadonly<DraftMeta>;
   const to = draft.metadata as Record<string, unknown>;
   for (const field of ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const) {
     if (from[field] === undefined) delete to[field];

@@ -13,7 +13,6 @@ import {
 } from '../../../../meta/field-error.js';
 import { ipWarnings, isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type {
   Container,
@@ -33,7 +32,7 @@ const CLAIM_PREFIX = 'claim:';
 
 const HEALTH_STATUSES = ['Healthy', 'Unhealthy', 'Unknown'];
 
-export const podStatusSubresource: SubresourceStrategy = statusSubresource({
+export const podStatusSubresource: SubresourceStrategy<Pod> = statusSubresource({
   metadata: ['ownerReferences'],
   ownableFields: { except: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
   prepare,
@@ -41,9 +40,8 @@ export const podStatusSubresource: SubresourceStrategy = statusSubresource({
   warnings,
 });
 
-function prepare(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
-  const { status } = draft as unknown as Pod;
-  const before = live as unknown as Pod;
+function prepare(draft: Pod, before: Pod, { features }: WriteContext): void {
+  const { status } = draft;
   // A status update cannot set a deletionTimestamp.
   if (before.metadata.deletionTimestamp === undefined) delete draft.metadata.deletionTimestamp;
   // Clients that do not know qosClass must not remove it.
@@ -70,8 +68,7 @@ function dropHealth(status: PodStatus, live: PodStatus): void {
   for (const container of all(status)) delete container.allocatedResourcesStatus;
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
-  const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
+function validateUpdate(pod: Pod, before: Pod, context: WriteContext): readonly FieldError[] {
   const { status } = pod;
   return [
     ...annotationsUpdateProblems(pod, before, context),
@@ -197,8 +194,8 @@ function onePerFamilyProblems(path: string, ips: readonly string[], goType: stri
 }
 
 /** Warns about addresses that other programs may parse differently. */
-function warnings(object: ApiObject): string[] {
-  const { podIPs = [], hostIPs = [] } = (object as unknown as Pod).status;
+function warnings(object: Pod): string[] {
+  const { podIPs = [], hostIPs = [] } = object.status;
   return [
     ...podIPs.flatMap(({ ip }, index) => ipWarnings(childPath(keyPath('status.podIPs', index), 'ip'), ip ?? '')),
     ...hostIPs.flatMap(({ ip }, index) => ipWarnings(childPath(keyPath('status.hostIPs', index), 'ip'), ip ?? '')),

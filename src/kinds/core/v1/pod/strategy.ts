@@ -9,7 +9,7 @@ import { forbidden } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { deepEqual, own, setOwn } from '../../../../util/json.js';
 import { sortedRecord } from '../../../../util/order.js';
-import type { AppArmorProfile, PodAffinityTerm, PodSpec, PodStatus } from '../../../generated/core-v1.js';
+import type { AppArmorProfile, PodAffinityTerm, PodStatus } from '../../../generated/core-v1.js';
 import type { Strategy, StrategyDefinition, WriteContext } from '../../../kind.js';
 import { withLabelKeys } from '../../../shared/node-selector.js';
 import { roundResourceList } from '../../../shared/resources.js';
@@ -27,25 +27,22 @@ import { podProblems, podUpdateProblems } from './validate.js';
 /** Warnings by draft pod. They are collected during synchronization, because afterwards fields and annotations agree. */
 const appArmorWarnings = new WeakMap<object, readonly string[]>();
 
-const podField = (read: (pod: Pod) => string | undefined) => (object: ApiObject) =>
-  read(object as unknown as Pod) ?? '';
-
-const podSelectableFields: Strategy['read']['selectableFields'] = {
-  'spec.nodeName': podField(({ spec }) => spec.nodeName),
+const podSelectableFields: Strategy<Pod>['read']['selectableFields'] = {
+  'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
   // The old name of spec.nodeName.
-  'spec.host': podField(({ spec }) => spec.nodeName),
-  'spec.restartPolicy': podField(({ spec }) => spec.restartPolicy),
-  'spec.schedulerName': podField(({ spec }) => spec.schedulerName),
-  'spec.serviceAccountName': podField(({ spec }) => spec.serviceAccountName),
-  'spec.hostNetwork': podField(({ spec }) => String(spec.hostNetwork === true)),
-  'status.phase': podField(({ status }) => status.phase),
-  'status.podIP': podField(({ status }) => status.podIP),
+  'spec.host': ({ spec }) => spec.nodeName ?? '',
+  'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
+  'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',
+  'spec.serviceAccountName': ({ spec }) => spec.serviceAccountName ?? '',
+  'spec.hostNetwork': ({ spec }) => String(spec.hostNetwork === true),
+  'status.phase': ({ status }) => status.phase ?? '',
+  'status.podIP': ({ status }) => status.podIP ?? '',
   // Supported as a label, but always empty in the reference server.
   'status.podIPs': () => '',
-  'status.nominatedNodeName': podField(({ status }) => status.nominatedNodeName),
+  'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
 };
 
-export const podStrategy: StrategyDefinition = {
+export const podStrategy: StrategyDefinition<Pod> = {
   write: { ownableFields: { except: ['status'] }, generation: specGeneration, warnings: podWarnings },
   delete: { returnsObject: true, gracePeriod },
   decode: { defaults },
@@ -54,8 +51,8 @@ export const podStrategy: StrategyDefinition = {
   read: { selectableFields: podSelectableFields, unknownFieldLabel: (field) => `field label not supported: ${field}` },
 };
 
-function defaults(draft: DraftObject): void {
-  const { spec, status } = draft as unknown as Pod;
+function defaults(draft: Pod): void {
+  const { spec, status } = draft;
   // In a status update the spec is frozen: it comes from storage and has its defaults.
   if (!Object.isFrozen(spec)) {
     podSpecDefaults(spec);
@@ -90,8 +87,7 @@ function alignIps(status: PodStatus): void {
   } else if (first !== podIP) status.podIPs = [{ ip: podIP }];
 }
 
-function prepareForCreate(draft: DraftObject, { dialect, features, now }: WriteContext): void {
-  const pod = draft as unknown as Pod;
+function prepareForCreate(pod: Pod, { dialect, features, now }: WriteContext): void {
   pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec, features) };
   dropDisabledPodFields(pod.spec, undefined, features);
   if ((pod.spec.schedulingGates ?? []).length > 0) {
@@ -123,13 +119,12 @@ function resolveLabelKeys(pod: Pod): void {
   }
 }
 
-function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+function prepareForUpdate(draft: DraftObject & Pod, live: ApiObject & Pod, { features }: WriteContext): void {
   keepLive(draft, live, ['status']);
-  dropDisabledPodFields(draft['spec'] as PodSpec, live['spec'] as PodSpec, features);
+  dropDisabledPodFields(draft.spec, live.spec, features);
 }
 
-function validate(object: ApiObject, context: WriteContext): readonly FieldError[] {
-  const pod = object as unknown as Pod;
+function validate(pod: Pod, context: WriteContext): readonly FieldError[] {
   const { schedulingGates = [], ephemeralContainers = [], nodeName } = pod.spec;
   return [
     ...podProblems(pod, context),
@@ -145,16 +140,16 @@ function validate(object: ApiObject, context: WriteContext): readonly FieldError
 }
 
 /** Pods that are not scheduled or have terminated are deleted without grace period. */
-function gracePeriod(live: ApiObject, requested: number | undefined): number {
-  const { spec, status } = live as unknown as Pod;
+function gracePeriod(live: Pod, requested: number | undefined): number {
+  const { spec, status } = live;
   if (spec.nodeName === undefined || status.phase === 'Failed' || status.phase === 'Succeeded') return 0;
   const seconds = requested ?? spec.terminationGracePeriodSeconds;
   return seconds < 0 ? 1 : seconds;
 }
 
-function podWarnings(object: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): string[] {
+function podWarnings(object: Pod, live: Pod | undefined, { dialect }: WriteContext): string[] {
   if (live !== undefined) return [];
-  const { spec, metadata } = object as unknown as Pod;
+  const { spec, metadata } = object;
   return [
     ...podNameWarnings(object, live, "the Pod's hostname"),
     ...podSpecWarnings('', spec, { annotations: metadata.annotations ?? {}, dialect }),

@@ -4,7 +4,6 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
-import type { ApiObject } from '../../../../meta/object.js';
 import { verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type {
@@ -25,12 +24,11 @@ import type { Pod } from './pod.js';
 
 /** Validates an update at the main endpoint. */
 export function podUpdateProblems(
-  next: ApiObject,
-  live: ApiObject,
+  pod: Pod,
+  before: Pod,
   context: WriteContext,
   metadata: MetadataErrors,
 ): readonly FieldError[] {
-  const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
   return [
     ...metadata.forCreate(),
     ...podProblems(pod, context, before),

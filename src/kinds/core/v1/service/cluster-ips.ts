@@ -149,7 +149,7 @@ interface Range {
 function rangesOf({ objects }: StrategyContext): Cidr[] {
   const texts = new Set([DEFAULT_SERVICE_CIDR]);
   for (const object of objects.list(SERVICE_CIDRS)) {
-    const { spec, status } = object as unknown as Range;
+    const { spec, status } = object as ApiObject & Range;
     const ready = (status.conditions ?? []).find(({ type }) => type === 'Ready')?.status ?? 'True';
     if (ready !== 'True' || object.metadata.deletionTimestamp !== undefined) continue;
     for (const cidr of spec.cidrs ?? []) texts.add(cidr);

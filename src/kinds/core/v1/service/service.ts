@@ -5,7 +5,6 @@
 import { keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, ipWarnings } from '../../../../meta/ip.js';
 import { dns1035LabelProblems, maskTrailingDash } from '../../../../meta/names.js';
-import type { ApiObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
@@ -24,10 +23,10 @@ import { defaultService, dropInternalTrafficPolicy, dropTypeDependentFields } fr
 import { isHeadless } from './needs.js';
 import { serviceProblems, serviceStatusProblems, serviceUpdateProblems, topologyKeys } from './validate.js';
 
-const serviceColumns: readonly Column[] = [
+const serviceColumns: readonly Column<Service>[] = [
   nameColumn,
-  textColumn('Type', 'How it can be reached.', (object) => specOf(object).type),
-  textColumn('Cluster-IP', 'Its address inside the cluster.', (object) => specOf(object).clusterIPs?.[0] ?? NONE),
+  textColumn('Type', 'How it can be reached.', (object) => object.spec.type),
+  textColumn('Cluster-IP', 'Its address inside the cluster.', (object) => object.spec.clusterIPs?.[0] ?? NONE),
   textColumn('External-IP', 'Its addresses for the world outside.', externalCell),
   textColumn('Port(s)', 'The ports that it listens on.', portsCell),
   ageColumn,
@@ -46,8 +45,6 @@ export interface ServiceInput extends InputBase, ServiceBodyInput {}
 /** The name becomes a DNS label that must not start with a digit. */
 const validateServiceName: NameRule = (name, prefix) => dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
 
-const specOf = (object: ApiObject) => (object as unknown as Service).spec;
-
 export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defineBuiltIn({
   apiVersion: 'v1',
   kind: 'Service',
@@ -57,10 +54,10 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   strategy: {
     name: { validate: validateServiceName },
     update: {
-      createsAbsent: true,
-      steps: ['metadata', 'change', 'whole'],
-      prepare: (draft, live) => dropTypeDependentFields(draft, specOf(live)),
-      validate: (next, live) => serviceUpdateProblems(specOf(next), specOf(live)),
+      allowCreateOnUpdate: true,
+      validationOrder: ['metadata', 'change', 'whole'],
+      prepare: (draft, live) => dropTypeDependentFields(draft, live.spec),
+      validate: (next, live) => serviceUpdateProblems(next.spec, live.spec),
     },
     delete: { returnsObject: true },
     write: {
@@ -74,8 +71,8 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
     create: { validate: serviceProblems },
     read: {
       selectableFields: {
-        'spec.clusterIP': (object) => specOf(object).clusterIP ?? '',
-        'spec.type': (object) => specOf(object).type,
+        'spec.clusterIP': (object) => object.spec.clusterIP ?? '',
+        'spec.type': (object) => object.spec.type,
       },
       unknownFieldLabel: (field) => `field label not supported: ${field}`,
     },
@@ -85,8 +82,8 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   connectSubresources: serviceConnectSubresources,
 });
 
-function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
-  const spec = specOf(object);
+function warnings(object: Service, _live: Service | undefined, { dialect }: WriteContext): readonly string[] {
+  const spec = object.spec;
   const keys = topologyKeys(dialect);
   const { clusterIPs = [], externalIPs = [], loadBalancerIP = '', loadBalancerSourceRanges = [] } = spec;
   const found: string[] = [];
@@ -111,15 +108,15 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   return found;
 }
 
-function statusWarnings(object: ApiObject): readonly string[] {
+function statusWarnings(object: Service): readonly string[] {
   const points = (object['status'] as ServiceStatus).loadBalancer.ingress ?? [];
   return points.flatMap(({ ip = '' }, index) =>
     ip === '' ? [] : ipWarnings(keyPath('status.loadBalancer.ingress', index), ip),
   );
 }
 
-function externalCell(object: ApiObject): string {
-  const { type, externalIPs = [], externalName } = specOf(object);
+function externalCell(object: Service): string {
+  const { type, externalIPs = [], externalName } = object.spec;
   switch (type) {
     case 'ClusterIP':
     case 'NodePort':
@@ -133,20 +130,20 @@ function externalCell(object: ApiObject): string {
   }
 }
 
-function balancerAddresses(object: ApiObject): string[] {
+function balancerAddresses(object: Service): string[] {
   const points = (object['status'] as ServiceStatus).loadBalancer.ingress ?? [];
   const found = points.map(({ ip = '', hostname = '' }) => ip || hostname).filter((text) => text !== '');
   return [...new Set(found)].sort();
 }
 
-function portsCell(object: ApiObject): string {
-  const ports = (specOf(object).ports ?? []).map(({ port, nodePort, protocol }) =>
+function portsCell(object: Service): string {
+  const ports = (object.spec.ports ?? []).map(({ port, nodePort, protocol }) =>
     nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`,
   );
   return ports.join(',') || NONE;
 }
 
-function selectorCell(object: ApiObject): string {
-  const pairs = Object.entries(specOf(object).selector ?? {}).map(([key, value]) => `${key}=${value}`);
+function selectorCell(object: Service): string {
+  const pairs = Object.entries(object.spec.selector ?? {}).map(([key, value]) => `${key}=${value}`);
   return pairs.sort().join(',') || NONE;
 }

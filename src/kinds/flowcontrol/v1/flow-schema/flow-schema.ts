@@ -1,5 +1,5 @@
 /**
- * FlowSchema: which requests go to which priority level. Who holds requests back by it is in `flowcontrol/`.
+ * The FlowSchema kind: assigns requests to priority levels. `src/flowcontrol` applies it to requests.
  */
 
 import { type FieldSet, LEAF, setOfFields } from '../../../../merge/apply/field-set.js';
@@ -18,8 +18,9 @@ import type { Kind } from '../../../kind.js';
 import type { ReconcilerHost, ServerReconciler } from '../../../reconciler.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects, CONSUMER, danglingCondition } from '../bootstrap.js';
-import { flowSchemaColumns, flowSchemaOrder } from '../columns.js';
+import { flowSchemaColumns } from '../columns.js';
 import { validateConditions } from '../conditions.js';
+import { byPrecedence } from '../precedence.js';
 import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../resources.js';
 import { keepUp } from '../upkeep.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
@@ -35,7 +36,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.29' },
   columns: flowSchemaColumns,
-  rowOrder: flowSchemaOrder,
+  rowOrder: byPrecedence,
   initial: (dialect, now) =>
     bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)).map(([name, spec]) => ({
       metadata: bootstrapMetadata(name, dialect, { spec: ownedSpec(spec), isReported: true }),
@@ -43,7 +44,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
       status: { conditions: [danglingCondition(spec.priorityLevelConfiguration.name, true, now)] },
     })),
   reconciler: (server) => {
-    const dangling = attendFlowSchemas(server);
+    const dangling = flowSchemaReconciler(server);
     const upkeep = keepUp(server, {
       resource: FLOW_SCHEMAS,
       specs: (dialect) => bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)),
@@ -58,7 +59,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   body: flowSchemaBody,
   strategy: {
     write: { generation: specGeneration, separateStatus: true },
-    update: { steps: ['change', 'whole'] },
+    update: { validationOrder: ['change', 'whole'] },
     create: { validate },
   },
   subresources: { status: statusSubresource({ metadata: 'whole', validate: validateStatus }) },
@@ -70,9 +71,9 @@ function ownedSpec({ distinguisherMethod }: FlowSchemaSpec): FieldSet {
   return distinguisherMethod === undefined ? rest : { ...distinguisher, ...rest };
 }
 
-function validate(object: ApiObject): FieldError[] {
-  const { metadata, spec } = object as unknown as FlowSchema;
-  // An object that lacks a name is judged, too.
+function validate(object: FlowSchema): FieldError[] {
+  const { metadata, spec } = object;
+  // Validation also runs for an object without a name.
   const { name = '' }: { name?: string } = metadata;
   return [
     ...validateFlowSchemaSpec('spec', spec, name),
@@ -81,41 +82,44 @@ function validate(object: ApiObject): FieldError[] {
   ];
 }
 
-function validateStatus(object: ApiObject): FieldError[] {
-  return validateConditions((object as unknown as FlowSchema).status.conditions);
+function validateStatus(object: FlowSchema): FieldError[] {
+  return validateConditions(object.status.conditions);
 }
 
-export function attendFlowSchemas(server: ReconcilerHost): ServerReconciler {
+/** Sets the Dangling condition of FlowSchemas whose priority level does not exist. */
+export function flowSchemaReconciler(server: ReconcilerHost): ServerReconciler {
   let schemasSeen = -1;
   let levelsSeen = -1;
   return {
     reconcile() {
       if (server.writeCount(FLOW_SCHEMAS) === schemasSeen && server.writeCount(PRIORITY_LEVELS) === levelsSeen) return;
-      for (const object of server.objects.list(FLOW_SCHEMAS)) attend(object, server);
-      // What was written just now needs no second look.
+      for (const object of server.objects.list(FLOW_SCHEMAS)) {
+        reconcileFlowSchema(object as ApiObject & FlowSchema, server);
+      }
+      // The reconciler's own writes need no further reconcile.
       schemasSeen = server.writeCount(FLOW_SCHEMAS);
       levelsSeen = server.writeCount(PRIORITY_LEVELS);
     },
   };
 }
 
-function attend(object: ApiObject, server: ReconcilerHost): void {
-  const { spec, status } = object as unknown as FlowSchema;
+function reconcileFlowSchema(object: ApiObject & FlowSchema, server: ReconcilerHost): void {
+  const { spec, status } = object;
   const { name } = spec.priorityLevelConfiguration;
   const exists = server.objects.get({ ...PRIORITY_LEVELS, namespace: '', name }) !== undefined;
   const condition = danglingCondition(name, exists, server.now());
   const present = status.conditions?.find(({ type }) => type === condition.type);
   if (present !== undefined && isSame(present, condition)) return;
-  server.writeStatus(object, (draft) => note(draft, condition), CONSUMER);
+  server.writeStatus(object, (draft) => setCondition(draft, condition), CONSUMER);
 }
 
-/** Whatever the time of it. */
+/** Ignores the transition time. */
 function isSame(left: FlowSchemaCondition, right: FlowSchemaCondition): boolean {
   return left.status === right.status && left.reason === right.reason && left.message === right.message;
 }
 
-/** The only one of its type; others stay as they are. */
-function note(draft: DraftObject, condition: FlowSchemaCondition): void {
+/** Replaces the condition of the same type. */
+function setCondition(draft: DraftObject, condition: FlowSchemaCondition): void {
   const { conditions = [] } = (draft['status'] ?? {}) as { conditions?: readonly FlowSchemaCondition[] };
   draft['status'] = { conditions: [...conditions.filter(({ type }) => type !== condition.type), condition] };
 }

@@ -4,7 +4,6 @@
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
-import type { ApiObject } from '../../../../meta/object.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
@@ -26,41 +25,37 @@ export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defi
   strategy: {
     write: { separateStatus: true, generation: specGeneration, warnings },
     create: {
-      validate: (object, context) => [...ingressSpecProblems(specOf(object)), ...classProblems(object, context)],
+      validate: (object, context) => [...ingressSpecProblems(object.spec), ...classProblems(object, context)],
     },
     update: {
       // The annotation may disagree with the class later on; only a new object must be consistent.
-      validate: (next, _live, _context, metadata) => [...metadata.forCreate(), ...ingressSpecProblems(specOf(next))],
+      validate: (next, _live, _context, metadata) => [...metadata.forCreate(), ...ingressSpecProblems(next.spec)],
     },
   },
   subresources: {
     status: statusSubresource({
-      validate: (next) => ingressStatusProblems((next as unknown as Ingress).status.loadBalancer),
+      validate: (next) => ingressStatusProblems(next.status.loadBalancer),
     }),
   },
   columns: ingressColumns,
 });
 
-function specOf(object: ApiObject): Ingress['spec'] {
-  return (object as unknown as Ingress).spec;
-}
-
 /** The annotation that named the class before the field did. */
-function classAnnotation(object: ApiObject, { dialect }: WriteContext): { key: string; value: string | undefined } {
+function classAnnotation(object: Ingress, { dialect }: WriteContext): { key: string; value: string | undefined } {
   const key = dialect.key('ingress.class');
   return { key, value: own(object.metadata.annotations ?? {}, key) };
 }
 
-function classProblems(object: ApiObject, context: WriteContext): FieldError[] {
-  const { ingressClassName } = specOf(object);
+function classProblems(object: Ingress, context: WriteContext): FieldError[] {
+  const { ingressClassName } = object.spec;
   const { key, value } = classAnnotation(object, context);
   if (value === undefined || ingressClassName === undefined || value === ingressClassName) return [];
   // The reference server leaves `metadata` out of this path.
   return [invalid(`annotations.${key}`, value, 'must match `ingressClassName` when both are specified')];
 }
 
-function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): readonly string[] {
+function warnings(object: Ingress, live: Ingress | undefined, context: WriteContext): readonly string[] {
   const { key, value } = classAnnotation(object, context);
-  if (live !== undefined || value === undefined || specOf(object).ingressClassName !== undefined) return [];
+  if (live !== undefined || value === undefined || object.spec.ingressClassName !== undefined) return [];
   return [`annotation ${quote(key)} is deprecated, please use 'spec.ingressClassName' instead`];
 }

@@ -3,7 +3,6 @@
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
 import { labelSelectorFromObject, printLabelSelector } from '../../../../meta/labels.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import {
   type NetworkPolicyBody,
@@ -18,8 +17,6 @@ import { networkPolicyProblems, networkPolicyWarnings } from './validate.js';
 export interface NetworkPolicy extends ObjectBase, NetworkPolicyBody {}
 export interface NetworkPolicyInput extends InputBase, NetworkPolicyBodyInput {}
 
-const specOf = (object: ApiObject) => (object as unknown as NetworkPolicy).spec;
-
 export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'NetworkPolicy',
@@ -27,32 +24,32 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
   names: { shortNames: ['netpol'] },
   body: networkPolicyBody,
   strategy: {
-    write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(specOf(object)) },
+    write: { generation: specGeneration, warnings: (object) => networkPolicyWarnings(object.spec) },
     update: {
       metadata: 'placed',
       // An update is judged as an object and once more as a change.
       validate: (next, _live, _context, metadata) => {
-        const problems = networkPolicyProblems(specOf(next));
+        const problems = networkPolicyProblems(next.spec);
         return [...metadata.forCreate(), ...problems, ...metadata.forUpdate(), ...problems];
       },
     },
     decode: { defaults: defaultPolicyTypes },
-    create: { validate: (object) => networkPolicyProblems(specOf(object)) },
+    create: { validate: (object) => networkPolicyProblems(object.spec) },
   },
   columns: [
     nameColumn,
     textColumn(
       'Pod-Selector',
       'The labels of the pods that it governs.',
-      (object) => printLabelSelector(labelSelectorFromObject(specOf(object).podSelector)) || NONE,
+      (object) => printLabelSelector(labelSelectorFromObject(object.spec.podSelector)) || NONE,
     ),
     ageColumn,
   ],
 });
 
 /** Ingress is always governed unless the policy says otherwise; egress when there are rules for it. */
-function defaultPolicyTypes(draft: DraftObject): void {
-  const { spec } = draft as unknown as NetworkPolicy;
+function defaultPolicyTypes(draft: NetworkPolicy): void {
+  const { spec } = draft;
   if (spec.policyTypes?.length) return;
   spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress'];
 }

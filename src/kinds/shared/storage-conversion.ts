@@ -1,6 +1,6 @@
 /**
- * Versions whose rules are those of the form in which their objects are stored: what a rule looks at is put into that
- * form first, and what a step changes is put there and back.
+ * Runs the strategy of a storage version on objects of another version: validation hooks receive converted copies,
+ * drafts are converted, changed and converted back.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
@@ -8,22 +8,32 @@ import { copyJson } from '../../util/json.js';
 import type { MetadataErrors, Strategy, StrategyDefinition, WriteContext } from '../kind.js';
 
 /**
- * The way to the stored form and back, in place. Only the draft itself is changed, and its metadata: what is below may
- * belong to the live object.
+ * Conversion to and from the storage version, in place. It changes only the draft's top level and its metadata, because
+ * deeper values may be shared with the live object.
  */
 export interface Conversion {
   readonly toStored: (draft: DraftObject, dialect: Dialect) => void;
   readonly fromStored: (draft: DraftObject, dialect: Dialect) => void;
 }
 
-export function inStoredForm(object: ApiObject, { toStored }: Conversion, dialect: Dialect): ApiObject {
-  const draft = copyJson(object) as unknown as DraftObject;
+/** A mutable copy of an object. */
+export function copyAsDraft(object: ApiObject): DraftObject {
+  return copyJson(object) as unknown as DraftObject;
+}
+
+/** A converted copy of an object. `Stored` is the type of the storage version. */
+export function inStoredForm<Stored = unknown>(
+  object: ApiObject,
+  { toStored }: Pick<Conversion, 'toStored'>,
+  dialect: Dialect,
+): ApiObject & Stored {
+  const draft = copyAsDraft(object);
   toStored(draft, dialect);
-  return draft as unknown as ApiObject;
+  return draft as unknown as ApiObject & Stored;
 }
 
 /**
- * What the strategy of the stored form says about fields, for a version that names some of them otherwise.
+ * The hooks of the storage version's strategy, for a version with other field names.
  *
  * @__NO_SIDE_EFFECTS__
  */
